@@ -43,9 +43,10 @@ def methods_page() -> str:
 
 
 def _method(entry: Method) -> str:
+    class_name = f"; class in Python: `{entry.estimator.partition(':')[2]}`" if entry.estimator else ""
     lines = [
         f"## {entry.label}\n",
-        f"*{entry.citation}: {entry.title}.* Key in plans and in the terminal: `{entry.key}`.\n",
+        f"*{entry.citation}: {entry.title}.* Key in plans and in the terminal: `{entry.key}`{class_name}.\n",
         f"{entry.summary}\n",
         *([f"> `{entry.formula}`\n"] if entry.formula else []),
         f"{_steps(entry)}\n",

@@ -229,10 +229,16 @@ def _lacking(item: pytest.Item) -> str:
     return ""
 
 
-def pytest_collection_finish() -> None:
-    """Leave what is loaded by now, and thousands of tests, out of every later search for garbage."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Search for no garbage before all is loaded, and leave that, thousands of tests too, out afterwards."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 _LAST_RESORT = 120.0  # seconds after the time limit at which a test's process ends

@@ -21,6 +21,7 @@ from rankstudio.engine.experiment.results.events import (
 )
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.support.compilation import announced
+from rankstudio.engine.support.number_format import percentage
 from rankstudio.engine.support.work import WorkProgress
 
 _WIDTH = 24
@@ -189,7 +190,7 @@ class ProgressBar:
         values = zip(self._axes, unit.values, strict=True)
         combination = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in values)
         bar = "█" * filled + "░" * (_WIDTH - filled)
-        text = f"fold {unit.fold} of {self._folds[-1]}  {combination:<12} {bar} {share:4.0%}{left}"
+        text = f"fold {unit.fold} of {self._folds[-1]}  {combination:<12} {bar} {percentage(share):>5}{left}"
         text += f"  {doing}" if doing else ""
         self._line.show(text[: shutil.get_terminal_size().columns - 1])  # a second line would not be cleared
 

@@ -94,9 +94,9 @@ def test_on_a_terminal_a_bar_with_time_left_grows(folder, monkeypatch) -> None:
     lines = stream.getvalue().split("\r\x1b[K")
     assert lines[0] == ""
     assert "fold 1 of 2  λ 2^-1" in lines[1]
-    assert lines[1].endswith("0%  measuring features")
-    assert re.search(r"8%  \d:\d\d left$", lines[2])
-    assert "100%  0:00 left" in lines[-2]
+    assert lines[1].endswith("0 %  measuring features")
+    assert re.search(r"8 %  \d:\d\d left$", lines[2])
+    assert "100 %  0:00 left" in lines[-2]
     assert lines[-1] == ""
 
 
@@ -114,7 +114,7 @@ def test_several_runs_have_a_time_left_in_all(folder, monkeypatch) -> None:
     took = re.fullmatch(r"Run 3 of 3, 0:(\d\d) left", str(whole))
     assert took is not None
     last = stream.getvalue().split("\r\x1b[K")[-2]
-    found = re.search(r"100%  0:00 left, 0:(\d\d) total", last)  # one run more
+    found = re.search(r"100 %  0:00 left, 0:(\d\d) total", last)  # one run more
     assert found is not None
     assert abs(int(found[1]) - int(took[1])) <= 2
 

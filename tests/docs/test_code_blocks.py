@@ -37,6 +37,13 @@ BEFORE = {  # what a page supposes to be there
 }
 REPEATED = {"--repetitions", "--of-each", "--permutations", "--draws"}
 """Options of numbers of repetitions: a page has as many as an answer takes, here they are two."""
+FEW = {
+    "filters.toml": "".join(
+        f"\n[parameters.{method}]\nn_features_to_select = 6\n"
+        for method in ("expected-divergence", "gas", "single-feature")
+    )
+}
+"""What is added to a file: each further feature is a model for each value of a parameter."""
 
 _BLOCK = re.compile(
     r"(?:<!-- (?P<why>not run: [^>]+|test command) -->\n\n)?"
@@ -115,7 +122,7 @@ def carry_out(block: Block, place: Path, names: dict[str, Any]) -> None:
     """Run a block, or write the file that it is."""
     file = _FILE.match(block.text)
     if file:
-        (place / file[1]).write_text(block.text, encoding="utf-8")
+        (place / file[1]).write_text(block.text + FEW.get(file[1], ""), encoding="utf-8")
     elif block.language == "python":
         exec(compile(block.text, "page", "exec"), names)
     elif block.language == "letor":
@@ -129,6 +136,8 @@ def carry_out(block: Block, place: Path, names: dict[str, Any]) -> None:
             seldom = ["2" if before in REPEATED else word for before, word in pairwise(words)]
             if "ranksvm" in words and "--ranker-C" not in words:
                 seldom += ["--ranker-C", "1"]  # its grid is tried where a page names one
+            if "gas" in words:
+                seldom += ["--features", "6"]
             assert main(seldom) == 0, shlex.join(words)
 
 

@@ -205,6 +205,7 @@ def of_order(name: str, ranked: Labels, threshold: float, greatest: float) -> fl
         return first_relevant(ranked, k, threshold)
     if kind == "ERR":
         return expected_reciprocal_rank(ranked, k, greatest)
+    assert kind == "Recall", f"{name} needs its definition here, in plain Python"
     n_relevant = sum(label >= threshold for label in ranked)
     return sum(label >= threshold for label in ranked[:k]) / n_relevant if n_relevant else 0.0
 

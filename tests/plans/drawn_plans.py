@@ -11,6 +11,7 @@ from drawn_data import DrawnData
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter, methods
 from rankstudio.engine.metrics.conventions import CONVENTIONS
+from rankstudio.engine.metrics.names import OFFERED
 
 PROTOCOLS = (
     *("given",) * 8,
@@ -30,6 +31,8 @@ MEASURES = (
     *("Disagreement", "RR", "RR@2", "ERR", "ERR@3", "Recall@2", "AUC", "StrictDisagreement", "Tau"),
     *("F@3", "MaxF", "RPrecision", "SquaredError"),
 )
+_DRAWN = {name.partition("@")[0] for name in MEASURES}
+MEASURES += tuple(name for name in OFFERED if name.partition("@")[0] not in _DRAWN)
 FEW: dict[str, tuple[Any, ...]] = {
     "max_iter": (1, 2, 5),
     "n_rounds": (1, 3, 6),

@@ -12,7 +12,7 @@ from slow_measures import slow, slow_beyond_letor
 Scores = Mapping[str, Sequence[float]]
 """Of the documents of each query, by the query's name."""
 
-BEYOND = ("RR", "ERR", "Recall", "AUC", "F", "MaxF", "RPrecision", "SquaredError")
+OF_LETOR = ("MAP", "P", "NDCG", "MeanNDCG", "Disagreement", "StrictDisagreement", "Tau")
 LESS_IS_BETTER = ("Disagreement", "StrictDisagreement", "SquaredError")
 
 
@@ -21,9 +21,9 @@ def per_query(data: DrawnData, convention: str, name: str, query: str, scores: S
     documents = data.queries[query].documents
     labels = [float(document.label) for document in documents]
     ids = _ids(data.queries[query])
-    if name.partition("@")[0] in BEYOND:
-        return slow_beyond_letor(convention, name, labels, scores, ids, float(data.greatest_label))
-    return slow(convention, name, labels, scores, ids)
+    if name.partition("@")[0] in OF_LETOR:
+        return slow(convention, name, labels, scores, ids)
+    return slow_beyond_letor(convention, name, labels, scores, ids, float(data.greatest_label))
 
 
 def _ids(query: Query) -> list[str]:

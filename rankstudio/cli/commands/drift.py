@@ -18,6 +18,7 @@ from rankstudio.engine.data.dataset import id_and_name
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.export.tables import p_text
+from rankstudio.engine.support.number_format import percentage
 from rankstudio.engine.support.work import finish
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
             f"{one.distance:.3f}",
             number(one.shift, "+.2f"),
             number(one.scale, ".2f"),
-            *(f"{100 * share:.0f} %" for share in one.constant),
+            *(percentage(share) for share in one.constant),
             *(number(tau, "+.3f") for tau in one.correlation),
         ]
         for one in found

@@ -25,6 +25,7 @@ from rankstudio.engine.errors import PlanError, StoreError
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.number_format import percentage
 from rankstudio.engine.support.threads import available
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         check_outputs([args.out / CSV], args, [] if run is None else run.recorded)
     with workers(args) as staff, _halves(args, what, staff) as work:
-        state, stopped = last_share(work, lambda told: f"{told.share:.0%} {told.what}")
+        state, stopped = last_share(work, lambda told: f"{percentage(told.share)} {told.what}")
     found = state.found
     names = _Names(dataset)
     if args.json:
@@ -135,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
         _write(args, what, found, names)
     if run is not None and not stopped:
         _keep(args, what, found, run)
-    return status(stopped, f"Stopped at {state.share:.0%}: {state.what}.")
+    return status(stopped, f"Stopped at {percentage(state.share)}: {state.what}.")
 
 
 @contextmanager

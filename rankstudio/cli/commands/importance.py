@@ -22,6 +22,7 @@ from rankstudio.engine.data.dataset import id_and_name
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.number_format import percentage
 from rankstudio.engine.support.work import finish
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join((*_lines(without, state.found, looked.data), *_weights(looked))))
     if args.out is not None:
         _write(args, looked, without, state.found)
-    return status(stopped, f"Stopped at {state.share:.0%}.")
+    return status(stopped, f"Stopped at {percentage(state.share)}.")
 
 
 @dataclass(frozen=True)

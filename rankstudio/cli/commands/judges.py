@@ -21,6 +21,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import id_and_name
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.export.tables import TextTable
+from rankstudio.engine.support.number_format import percentage
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.flipped_labels import FlippedLabels
@@ -211,7 +212,7 @@ def _selection(judges: Sequence[str], results: Sequence[RunResult]) -> tuple[dic
     rows = [
         [
             id_and_name(int(selection.feature_ids[column]), selection.feature_names[column]),
-            *(f"{share:.0%}" for share in selection.shares[column].tolist()),
+            *(percentage(share) for share in selection.shares[column].tolist()),
             str(selection.n_judges[column]),
         ]
         for column in order
@@ -247,7 +248,7 @@ def _flips_table(found: FlippedLabels, dataset: FoldedDataset) -> TextTable:
     rows = [
         [
             id_and_name(int(found.feature_ids[column]), found.feature_names[column]),
-            *(f"{share:.0%}" for share in found.selected[:, column].tolist()),
+            *(percentage(share) for share in found.selected[:, column].tolist()),
         ]
         for column in found.order().tolist()
     ]

@@ -12,6 +12,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.judgments import Judgments
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.statistics.paired import doubled_ranks
 from rankstudio.engine.statistics.stability import membership, nogueira, similarity
 
 
@@ -164,8 +165,6 @@ def krippendorff_alpha(labels: Floats) -> float:
     ----------
     Krippendorff (2011), Computing Krippendorff's alpha-reliability.
     """
-    from scipy.stats import rankdata  # noqa: PLC0415 - scipy, where it is needed
-
     known = ~np.isnan(labels)
     n_judged = known.sum(axis=1)
     known, n_judged = known[n_judged > 1], n_judged[n_judged > 1]
@@ -173,7 +172,8 @@ def krippendorff_alpha(labels: Floats) -> float:
     if not n:
         return np.nan
     ranks = np.zeros(known.shape)
-    ranks[known] = rankdata(labels[(~np.isnan(labels)).sum(axis=1) > 1][known]) - (n + 1) / 2  # of mean 0
+    judged = labels[(~np.isnan(labels)).sum(axis=1) > 1][known]
+    ranks[known] = (doubled_ranks(judged, 0.0) - (n + 1)) / 2  # of mean 0
     # Among values of sum s and sum of squares t, the squared differences of all ordered pairs add up to
     # 2 (n t - s²).
     squares, sums = (ranks**2).sum(axis=1), ranks.sum(axis=1)

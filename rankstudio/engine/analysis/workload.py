@@ -15,57 +15,6 @@ SAMPLE_DOCUMENTS, SAMPLE_FEATURES = 3400, 46
 
 
 @dataclass(frozen=True)
-class Cost:
-    """Typical seconds of a method on the bundled sample, with one thread.
-
-    Attributes
-    ----------
-    fold : float
-        Seconds shared by all fits of a fold, such as the order of the features.
-    fit : float
-        Seconds per combination of parameters.
-    path : float
-        Seconds of a final ranker: per combination, for every number of features.
-    """
-
-    fold: float
-    fit: float
-    path: float = 0.0
-
-
-TYPICAL = {
-    "greedy-rankrls": Cost(0.02, 0.033),
-    "fsmrank": Cost(0.1, 0.33),
-    "fsmrank-top": Cost(0.0, 0.22),
-    "fsmsvm": Cost(0.24, 0.07),
-    "expected-divergence": Cost(0.07, 0.02),
-    "gas": Cost(0.13, 0.015),
-    "fs-bfs": Cost(8.4, 0.034),
-    "rfe": Cost(0.02, 0.021),
-    "l1-path": Cost(0.03, 0.015),
-    "single-feature": Cost(0.03, 0.015),
-    "mutual-information": Cost(0.03, 0.015),
-    "chi-squared": Cost(0.03, 0.015),
-    "lambdamart-top": Cost(0.0, 25.0),
-    "rankrls": Cost(0.02, 0.003, 0.018),
-    "ranksvm": Cost(0.02, 0.009, 0.28),
-    "kernel-rankrls": Cost(0.09, 0.05, 5.3),
-    "listnet": Cost(0.06, 0.026, 0.41),
-    "coordinate-ascent": Cost(0.0, 1.5, 40.0),
-    "adarank": Cost(0.0, 0.17, 3.2),
-    "rankboost": Cost(0.0, 0.27, 5.3),
-    "svm-map": Cost(0.0, 0.05, 1.3),
-    "lambdamart": Cost(0.0, 25.0, 50.0),
-    "xgboost": Cost(0.0, 7.0, 14.0),
-    "catboost": Cost(0.0, 8.0, 16.0),
-    "catboost-select": Cost(4.0, 0.015),
-}
-"""By key of the method, with default parameters."""
-
-_UNKNOWN = Cost(0.03, 0.03, 1.0)  # of a method that the table lacks
-
-
-@dataclass(frozen=True)
 class Workload:
     """Work of several plans.
 
@@ -123,15 +72,15 @@ def workload(
 
 def typical_seconds(plan: Plan, n_folds: int, n_features: int = SAMPLE_FEATURES) -> float:
     """Return the approximate duration of a plan with one thread on as many documents as the sample has."""
-    cost, n_fits = TYPICAL.get(plan.method, _UNKNOWN), len(plan.combinations)
+    typical, ranker, n_fits = plan.entry.seconds, plan.ranker_entry, len(plan.combinations)
     limit = plan.parameters.get(StepKind.FEATURES.limit)
     sizes = min(n_features, limit) if isinstance(limit, int) else n_features
     steps = sizes / SAMPLE_FEATURES
-    if not plan.ranker:
-        return n_folds * (cost.fold + n_fits * cost.fit * (steps if plan.entry.selects else 1.0))
+    if ranker is None:
+        return n_folds * (typical.fold + n_fits * typical.fit * (steps if plan.entry.selects else 1.0))
     n_own = prod(len(axis.values) for axis in plan.axes if not axis.ranker)
-    ranked = n_fits * TYPICAL.get(plan.ranker, _UNKNOWN).path
-    return n_folds * (cost.fold + steps * (n_own * cost.fit + ranked))
+    ranked = n_fits * ranker.seconds.path
+    return n_folds * (typical.fold + steps * (n_own * typical.fit + ranked))
 
 
 def _pace(run: RunResult) -> float:

@@ -307,8 +307,9 @@ class _Found:
 
 def _from_json(path: Path, text: str) -> _Found:
     try:
-        whole = json.loads(text, parse_constant=_no_number)
-        json.dumps(whole, ensure_ascii=False).encode()  # a lone half of a pair of UTF-16 is no text
+        whole = json.loads(text)
+        # what could not be written again: a lone half of a pair of UTF-16, NaN, and 1e999, which is infinite
+        json.dumps(whole, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise _not_one(path) from error
     if rank_features := _match_features(whole):
@@ -399,10 +400,6 @@ def _closed(text: str, at: int) -> int:
             if depth == 0:
                 return end + 1
     return 0
-
-
-def _no_number(text: str) -> float:
-    raise ValueError(f"found {text}, expected a number")
 
 
 def _not_one(path: Path) -> DatasetError:

@@ -178,9 +178,10 @@ def _expected() -> str:
 ONE_RANKING_MEASURES = ("AUC", "Disagreement", "MAP", "NDCG@10")
 """What is measured at first where all documents are one ranking."""
 
-OFFERED = (
-    *("MAP", "NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10", "NDCG", "MeanNDCG", "P@1", "P@5", "P@10"),
-    *("RR", "ERR", "ERR@10", "Recall@10", "AUC", "Disagreement"),
-    *("StrictDisagreement", "Tau", "F@10", "MaxF", "RPrecision", "SquaredError"),
+_CUTS: dict[str, tuple[int | None, ...]] = {"P": (1, 5, 10), "NDCG": (1, 3, 5, 10, None), "ERR": (None, 10)}
+OFFERED = tuple(
+    Measure(family, cut).name
+    for family in FAMILIES
+    for cut in _CUTS.get(family.name, (10 if family.cut is Cut.NEEDED else None,))
 )
-"""Measures that are offered whatever a plan measures; those without a cut-off k, and usual ones with it."""
+"""Measures that are offered whatever a plan measures, with usual cut-offs k where they have one."""

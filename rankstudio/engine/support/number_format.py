@@ -66,10 +66,15 @@ def correlation_text(r: float) -> str:
     return NOTHING if math.isnan(r) else f"{round(r, 2) + 0.0:.2f}".replace("-", MINUS)
 
 
+def percentage(share: float, decimals: int = 0) -> str:
+    """Return a share in percent with so many decimals: "41 %", "99.8 %"."""
+    return f"{100 * share:.{decimals}f} %"
+
+
 def percent(share: float) -> str:
-    """Return a share in percent: "41 %", "0.83 %", "less than 0.01 %"."""
+    """Return a share in percent with two figures: "41 %", "0.83 %", "less than 0.01 %"."""
     if share < 0.0001:
         return "0 %" if share == 0 else tr("less than 0.01 %")
     if share >= 0.095:
-        return f"{100 * share:.0f} %"
+        return percentage(share)
     return f"{100 * share:.2g} %" if share >= 0.001 else f"{100 * share:.2f} %"

@@ -22,7 +22,7 @@ from rankstudio.engine.export.tables import range_text
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.statistics.paired import PairedComparison
-from rankstudio.engine.support.number_format import signed
+from rankstudio.engine.support.number_format import percentage, signed
 from rankstudio.ui.compare.view import RUN_DOT
 from rankstudio.ui.language import together, tr
 from rankstudio.ui.model.measured_runs import MeasuredRun
@@ -668,9 +668,9 @@ def _status(row: RunRow) -> ProgressCell | str:
 
 def _status_hint(row: RunRow) -> str:
     if row.state == "running":
-        return tr("running, {progress:.0%} done").format(progress=row.progress)
+        return tr("running, {progress} done").format(progress=percentage(row.progress))
     if row.state == "paused":
-        return tr("paused, {progress:.0%} done").format(progress=row.progress)
+        return tr("paused, {progress} done").format(progress=percentage(row.progress))
     return row.message or _STATES.get(row.state, row.state)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.support.number_format import signed
+from rankstudio.engine.support.number_format import fixed, percentage, signed
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.simulation import BackgroundSimulation
 from rankstudio.ui.language import tr
@@ -339,7 +339,7 @@ class JudgesController(Controller):
         columns = [("feature", tr("feature")), *((f"={j}", j) for j in found.judges), ("n", tr("judges"))]
         rows = []
         for column in found.order().tolist():
-            shares = {f"={j}": f"{s:.0%}" for j, s in zip(found.judges, found.shares[column], strict=True)}
+            shares = {f"={j}": percentage(s) for j, s in zip(found.judges, found.shares[column], strict=True)}
             name = _name(int(found.feature_ids[column]), found.feature_names[column])
             texts = {"feature": name, **shares, "n": str(found.n_judges[column])}
             rows.append(_Row(name, int(found.feature_ids[column]), texts))
@@ -358,8 +358,8 @@ class JudgesController(Controller):
         columns = [("feature", tr("feature"))]
         columns += [(str(at), f"{100 * share:g} %") for at, share in enumerate(found.shares)]
 
-        def row(name: str, feature: int | None, values: Sequence[Any], form: str) -> _Row:
-            texts = {str(at): f"{value:{form}}" for at, value in enumerate(values)}
+        def row(name: str, feature: int | None, values: Sequence[Any], said: Callable[[Any], str]) -> _Row:
+            texts = {str(at): said(value) for at, value in enumerate(values)}
             return _Row(name, feature, {"feature": name, **texts})
 
         rows = [
@@ -367,13 +367,13 @@ class JudgesController(Controller):
                 _name(int(found.feature_ids[column]), found.feature_names[column]),
                 int(found.feature_ids[column]),
                 found.selected[:, column].tolist(),
-                ".0%",
+                percentage,
             )
             for column in found.order().tolist()
         ]
-        rows.append(row(tr("Jaccard with 0 %"), None, found.jaccard.tolist(), ".2f"))
+        rows.append(row(tr("Jaccard with 0 %"), None, found.jaccard.tolist(), "{:.2f}".format))
         if not self._session.sealed:
-            rows += [row(name, None, v.mean(axis=1).tolist(), ".4f") for name, v in found.values.items()]
+            rows += [row(name, None, v.mean(axis=1).tolist(), fixed) for name, v in found.values.items()]
         note = tr(
             "{title}: selection probability by share of flipped labels, {n} draws. Test labels are kept."
         ).format(title=record.title, n=found.n_draws)

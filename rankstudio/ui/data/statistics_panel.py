@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QTabWi
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary, shown_features
-from rankstudio.engine.support.number_format import fixed, signed, significant
+from rankstudio.engine.support.number_format import fixed, percentage, signed, significant
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.distributions import HistogramPlot
 from rankstudio.ui.style.fonts import scaled
@@ -93,17 +93,17 @@ class DescribedFeature:
         low = histogram.low + tallest * width
         if not width:
             return tr("All values are {number}.").format(number=_number(histogram.low))
-        text = tr("From {least} to {most}. {every:.0%} of all documents are between {low} and {high}.")
+        text = tr("From {least} to {most}. {every} of all documents are between {low} and {high}.")
         if n_relevant:
             text = tr(
-                "From {least} to {most}. {every:.0%} of all documents and {relevant:.0%} of the "
+                "From {least} to {most}. {every} of all documents and {relevant} of the "
                 "relevant ones are between {low} and {high}."
             )
         return text.format(
             least=_number(histogram.low),
             most=_number(histogram.high),
-            every=every[tallest],
-            relevant=relevant[tallest],
+            every=percentage(every[tallest]),
+            relevant=percentage(relevant[tallest]),
             low=_number(low),
             high=_number(low + width),
         )
@@ -130,12 +130,17 @@ class DescribedFeature:
         (train, vali), (tau, other) = drift.constant, drift.correlation
         text = tr(
             "From training to validation: the mean shifts by {shift} standard deviations, and the standard "
-            "deviation is {scale} times as large. Constant in {train:.0%} and {vali:.0%} of the queries; τ "
+            "deviation is {scale} times as large. Constant in {train} and {vali} of the queries; τ "
             "with the label {tau} and {other}."
         )
         shift, scale = signed(drift.shift), fixed(drift.scale, 2)
         return text.format(
-            shift=shift, scale=scale, train=train, vali=vali, tau=signed(tau), other=signed(other)
+            shift=shift,
+            scale=scale,
+            train=percentage(train),
+            vali=percentage(vali),
+            tau=signed(tau),
+            other=signed(other),
         )
 
     @property
@@ -205,7 +210,7 @@ _ZEROS = Column(
     "zeros",
     tr("zeros"),
     "right",
-    ".1%",
+    lambda share: percentage(share, 1),
     value=lambda row: row.summary.zeros,
     tooltip=tr("Share of documents with value 0"),
     width=64,
@@ -425,6 +430,11 @@ def _documents(summary: DatasetSummary) -> str:
     sizes = summary.query_sizes
     if summary.n_queries == 1:
         return tr("{n:,} documents of a single query.").format(n=summary.n_documents)
+    if sizes.max() == 1:
+        return tr(
+            "Each of {n:,} documents is the only one of its query, so there is nothing to rank. Check the "
+            "query ids."
+        ).format(n=summary.n_documents)
     text = trn(
         "{n_documents:,} documents of {n_queries:,} query, {min:,} to {max:,} documents per "
         "query, median {median:g};",

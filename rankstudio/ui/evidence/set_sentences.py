@@ -54,8 +54,8 @@ class FeatureChange:
             alone, errors = float(found.added[column]), found.swapped[:, column]
             columns = found.features
         order = [at for at in np.argsort(errors, kind="stable").tolist() if not np.isnan(errors[at])]
-        swaps = tuple((int(columns[at]), float(errors[at]) / found.criterion - 1) for at in order)
-        return cls(column, inside, alone / found.criterion - 1, swaps)
+        swaps = tuple((int(columns[at]), found.relative(errors[at])) for at in order)
+        return cls(column, inside, found.relative(alone), swaps)
 
     def sentence(self, called: Callable[[int], str]) -> str:
         """Return the change in words; features are those that ``called`` returns for columns."""

@@ -607,7 +607,7 @@ class SetTrayController(Controller):
         menu, found = self._new_menu(), self._found
         if found is not None:
             for column in _best(found.added):
-                change = signed_percent(found.added[column] / found.criterion - 1)
+                change = signed_percent(found.relative(found.added[column]))
                 action = menu.addAction(f"{self._said(self._id(column))}\t{change}")
                 action.triggered.connect(lambda _=False, column=column: self.add(self._id(column)))
             menu.addSeparator()
@@ -623,7 +623,7 @@ class SetTrayController(Controller):
             row = found.swapped[found.features.index(column)]
             inner = menu.addMenu(tr("Replace with"))
             for other in _best(row):
-                change = signed_percent(row[other] / found.criterion - 1)
+                change = signed_percent(found.relative(row[other]))
                 action = inner.addAction(f"{self._said(self._id(other))}\t{change}")
                 action.triggered.connect(lambda _=False, other=other: self.exchange(feature, self._id(other)))
             inner.setEnabled(not inner.isEmpty())

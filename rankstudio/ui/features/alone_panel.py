@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.export.figures.values import FigureAxis, RowSeries, RowsFigure
+from rankstudio.engine.support.number_format import percentage
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand
 from rankstudio.ui.background.worker import CancelFlag
 from rankstudio.ui.features.controller import FeaturesController
@@ -72,7 +73,7 @@ class AlonePanel(Panel):
 
     def show_share(self, share: float | None) -> None:
         """Show how much is measured, where that takes a while; None says nothing more."""
-        self.set_caption(tr("{share:.0%} measured").format(share=share) if share is not None else "")
+        self.set_caption(tr("{share} measured").format(share=percentage(share)) if share is not None else "")
 
     def clear(self, why: str = _NO_DOCUMENTS) -> None:
         """Show no feature, and why there is none."""

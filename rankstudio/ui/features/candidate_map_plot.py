@@ -13,7 +13,7 @@ from rankstudio.engine.analysis.features.candidate_map import CandidateMap
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.export.figures.values import FigureAxis, MapFigure
 from rankstudio.engine.methods.catalog.method import CandidateScore
-from rankstudio.engine.support.number_format import significant
+from rankstudio.engine.support.number_format import percentage, significant
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.plots.axes import AIR
@@ -174,7 +174,7 @@ class CandidateMapPlot(HeatMapPlot):
             Line(where),
         ]
         if self._score is not None and self._score.from_zero and not self._score.least:
-            lines.append(Line(tr("share of the best"), f"{100 * share:.0f} %"))
+            lines.append(Line(tr("share of the best"), percentage(share)))
         of = int(self.shown.n_candidates[column])
         return [
             *lines,

@@ -9,6 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QBoxLayout, QCheckBox, QPushButton, QSizePolicy, QWidget
 
 from rankstudio.engine.analysis.significance import ALPHA
+from rankstudio.engine.support.number_format import percentage
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.curves.curve_set import SmallestMark
 from rankstudio.ui.widgets.layout import fill, named
@@ -143,7 +144,7 @@ class LeftOutBox(QCheckBox):
             told = tr("Measured after the run")
             text = tr("Left-out: waiting")
         elif share is not None:
-            text = tr("Left-out: {share:.0%}").format(share=share)
+            text = tr("Left-out: {share}").format(share=percentage(share))
         self.setText(text)
         self.setToolTip(told)
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWi
 
 from rankstudio.engine.experiment.plan.plan import learned_from
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.support.number_format import percentage
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord, RunState
@@ -138,7 +139,7 @@ class RunStrip(QFrame):
     def _show_others(self, working: RunRecord | None, queued: Sequence[RunRecord]) -> None:
         """Show the run that works, where another is looked at, and those that wait."""
         self._beside.setText(tr("running:") if working is not None else "")
-        self._working.show_run(working, f" · {working.progress:.0%}" if working is not None else "")
+        self._working.show_run(working, f" · {percentage(working.progress)}" if working is not None else "")
         self._behind.setText(tr("waiting:") if queued else "")
         for button, record in zip_longest(self._waiting, queued[:_MOST_WAITING]):
             button.show_run(record)
@@ -231,7 +232,7 @@ def _progress(record: RunRecord) -> str:
         else ""
     )
     doing, done = (record.working.what, record.working.share) if record.working else ("", 0.0)
-    doing = f"{doing} {100 * done:.0f} %" if done >= 0.01 else doing
+    doing = f"{doing} {percentage(done)}" if done >= 0.01 else doing
     return " · ".join(
         filter(None, (learned_from(record.plan.preferences), where, doing, time_text(record.seconds_left)))
     )

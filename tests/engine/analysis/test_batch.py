@@ -100,9 +100,9 @@ def test_the_shipped_comparison_has_every_selector_with_both_rankers_and_every_r
 
     for m in (one for one in methods() if not one.extra):  # of what every installation has
         if m.selects and m.key not in ("fsmsvm", "fsmrank-top"):  # the features are those of FSMRank
-            assert {(m.key, "rankrls"), (m.key, "ranksvm")} <= pairs
+            assert {(m.key, "rankrls"), (m.key, "ranksvm")} <= pairs, f"selectors.toml lacks {m.key}"
         if not m.selects:
-            assert (m.key, "") in pairs
+            assert (m.key, "") in pairs, f"selectors.toml lacks {m.key}"
 
 
 def test_the_table_has_a_row_for_every_measure_and_printed_source() -> None:

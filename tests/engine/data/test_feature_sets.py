@@ -139,6 +139,7 @@ def test_vespa_from_a_profile_a_list_lines_and_a_result(tmp_path: Path) -> None:
         [{**RECENCY, "store": "a"}, {**BOOK, "store": "b"}],
         [TITLE, TITLE],
         [{**TITLE, "template": float("nan")}],
+        '[{"name": "title", "template": 1e999}]',
         '[{"name": "\\ud800", "template": {}}]',
         "bm25(title\nbm25(body)",
         "bm25(title)} rank-profile x {",

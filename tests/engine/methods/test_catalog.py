@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import re
 import subprocess
 import sys
 from dataclasses import fields, replace
 
 import pytest
 
+from rankstudio import engine
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods.base import LinearRanker
@@ -144,4 +146,7 @@ def test_everything_public_comes_with_a_star_and_is_listed() -> None:
     names: dict[str, object] = {}
     exec("from rankstudio.engine import *", names)
     assert {"GAS", "GreedyRankRLS", "RankingDataset", "evaluate", "open_dataset"} <= set(names)
-    assert {entry.estimator.partition(":")[2] for entry in CATALOG} <= set(names)
+    estimators = {entry.estimator.partition(":")[2] for entry in CATALOG}
+    assert estimators <= set(names)
+    shown = set(re.findall(r"\w+ as (\w+)", inspect.getsource(engine)))
+    assert estimators - shown == set(), "type checkers see these only under TYPE_CHECKING"

@@ -21,7 +21,7 @@ from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics._kernels import RUN, sort_descending
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.evaluator import Evaluator, rank, reading_order
-from rankstudio.engine.metrics.names import FAMILIES, Cut
+from rankstudio.engine.metrics.names import FAMILIES, Cut, Measure
 from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
 
 MEASURES = (
@@ -29,19 +29,14 @@ MEASURES = (
     *("MeanNDCG", "Disagreement", "StrictDisagreement", "Tau"),
 )
 
-BEYOND_LETOR = (
-    "RR",
-    "RR@2",
-    "ERR",
-    "ERR@3",
-    "Recall@1",
-    "Recall@4",
-    "AUC",
-    "F@2",
-    "F@7",
-    "MaxF",
-    "RPrecision",
+_CUTS = {Cut.NONE: (None,), Cut.OPTIONAL: (None, 3), Cut.NEEDED: (1, 4, 7)}
+BEYOND_LETOR = tuple(
+    Measure(family, cut).name
+    for family in FAMILIES
+    if family.name not in {name.partition("@")[0] for name in (*MEASURES, "SquaredError")}
+    for cut in _CUTS[family.cut]
 )
+"""All others that are read off a ranking: a new one needs its definition in ``slow_measures.py``."""
 
 
 class Ranked(NamedTuple):

@@ -138,7 +138,9 @@ def test_labels_of_the_current_run_are_flipped_and_stopped(
     rows = shown(window, FLIPS)
     assert judges.panel.isVisible() and judges.panel.label.isHidden()
     for row, column in zip(rows, found.order(), strict=False):
-        assert [row[str(at)] for at in range(4)] == [f"{share:.0%}" for share in found.selected[:, column]]
+        assert [row[str(at)] for at in range(4)] == [
+            f"{100 * share:.0f} %" for share in found.selected[:, column]
+        ]
     assert [row["feature"] for row in rows].count("MAP") == (not session.sealed)
     session.seal(not session.sealed)
     assert [row["feature"] for row in shown(window, FLIPS)].count("MAP") == (not session.sealed)

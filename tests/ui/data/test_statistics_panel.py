@@ -105,7 +105,7 @@ def test_a_row_says_in_words_what_its_histogram_and_its_warnings_show() -> None:
     every = rows[0].histogram
     assert every is not None
     assert sum(every.all) == pytest.approx(1.0)
-    share = f"{max(every.all):.0%} of all documents"
+    share = f"{100 * max(every.all):.0f} % of all documents"
     assert share in rows[0].values_text
     assert rows[0].direction_text.split()[1] in ("small", "large")
 

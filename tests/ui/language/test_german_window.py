@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from processes import started
 
+from rankstudio.engine.methods.catalog import GIVEN, methods
+from rankstudio.engine.metrics.names import FAMILIES
+
 UI_TESTS = Path(__file__).resolve().parents[1]
 
 PROGRAM = """
@@ -92,15 +95,12 @@ with open_window(theme, Path(sys.argv[2]), Path(sys.argv[3])) as window:
     }))
 """
 
+_LISTED = sorted([m.label for m in (*methods(), *GIVEN)] + [f.name for f in FAMILIES], reverse=True)
 NAMES = re.compile(
-    r"""
-    \b(Small|RankStudio|LETOR|MSLR|RankLib|trec_eval|LightGBM|XGBoost|scikit-learn|Jaccard|Ctrl|Shift|Esc|Right|Left
-    |Holm|train|vali|test|Greedy|Kernel|RankRLS|FSMRank|FSMSVM|GAS|FS-BFS|RankSVM|ListNet|AdaRank|RankBoost|SVM-MAP
-    |Given[ ](?:order|scores|model)
-    |LambdaMART|Expected|divergence|Recursive|elimination|L1|path|Single|features|Mutual|information|Coordinate
-    |χ²[ ]filter|CatBoost(?:[ ]selection)?
-    |ascent|given|fold|split|nested|leave-query-out|feature|English|Deutsch|MB|[A-Z]\w*@\d+|MAP|NDCG|MeanNDCG|ERR|RR
-    |AUC|Disagreement|StrictDisagreement|Tau|MaxF|RPrecision|SquaredError|first|et|al|Pahikkala|Scroll|Export)\b
+    rf"""
+    \b({"|".join(map(re.escape, _LISTED))}|[A-Z]\w*@\d+
+    |Small|RankStudio|LETOR|MSLR|RankLib|trec_eval|LightGBM|scikit-learn|Jaccard|Ctrl|Shift|Esc|Right|Left|Holm
+    |train|vali|test|given|fold|split|nested|leave-query-out|feature|English|Deutsch|MB|et|al|Pahikkala|Scroll|Export)\b
     """,
     re.VERBOSE,
 )

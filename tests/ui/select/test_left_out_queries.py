@@ -86,7 +86,7 @@ def test_a_finished_run_shows_left_out_queries_when_asked_and_to_the_bit(window:
     window.models.left_out.grew.connect(lambda: shares.append(window.models.left_out.share or 0.0))
     box.setFocus()
     QTest.keyClick(box, Qt.Key.Key_Space)
-    assert box.text() == "Left-out: 0%"
+    assert box.text() == "Left-out: 0 %"
     measured(window)
     assert shares[-1] == 1.0 and box.text() == "Left-out queries"
     expected = chosen_by_it(window, record)

@@ -294,7 +294,7 @@ class SelectionEvidence:
         if self.changes is not None and self.candidates:
             errors = self.changes.swapped[place, list(self.candidates)]
             best = int(errors.argmin())
-            price = float(errors[best] / self.changes.criterion - 1)
+            price = self.changes.relative(errors[best])
             row = replace(row, substitute=self.candidates[best], price=price)
         if self.deciding is not None:
             row = replace(row, n_deciding=len(self.deciding[place].queries) or None)

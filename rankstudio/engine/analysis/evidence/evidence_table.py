@@ -14,7 +14,7 @@ from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
-from rankstudio.engine.support.number_format import NOTHING, fixed, significant
+from rankstudio.engine.support.number_format import NOTHING, fixed, percentage, significant
 
 HEADER = (
     "feature",
@@ -194,7 +194,7 @@ _NOTE = (
 
 
 def _percent(share: float | None) -> str:
-    return NOTHING if share is None else f"{100 * share:.0f} %"
+    return NOTHING if share is None else percentage(share)
 
 
 def _verdict(row: FeatureEvidence) -> str | None:

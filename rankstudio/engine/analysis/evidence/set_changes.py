@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,6 +44,15 @@ class SetChanges:
     added: Floats
     without: Floats
     swapped: Floats
+
+    def relative(self, error: float) -> float:
+        """Return the change from the set's own error to another as a share of it.
+
+        Where no feature varies within a query, both are 0, and so is the change.
+        """
+        if self.criterion > 0:
+            return float(error / self.criterion - 1)
+        return 0.0 if error <= 0 else inf
 
 
 def set_changes(

@@ -19,6 +19,7 @@ from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import ONE_RANKING_MEASURES
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.grades import Grading, joined
+from rankstudio.engine.support.number_format import percentage
 from rankstudio.engine.support.sparse_rows import SparseRows, concatenated
 from rankstudio.engine.support.work import finish
 
@@ -343,5 +344,5 @@ def _bad_scale(width: float, usual: float) -> Finding | None:
 def _zeros(feature: FeatureSummary) -> Finding | None:
     if feature.zeros < MOSTLY:
         return None
-    text = tr("It is 0 in {share:.1%} of the documents and can order only the others.")
-    return Finding(Oddity.MOSTLY_ZERO, tr("mostly zero"), text.format(share=feature.zeros))
+    text = tr("It is 0 in {share} of the documents and can order only the others.")
+    return Finding(Oddity.MOSTLY_ZERO, tr("mostly zero"), text.format(share=percentage(feature.zeros, 1)))

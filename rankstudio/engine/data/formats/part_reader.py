@@ -56,6 +56,7 @@ from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ZeroIdError
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file
+from rankstudio.engine.support.number_format import percentage
 from rankstudio.engine.support.sparse_rows import worth_it
 
 SHARE = 0.5
@@ -258,13 +259,13 @@ class PartReader:
         return (
             tr(
                 "{path}: {documents} documents with {n} features ({size}) are read from disk "
-                "as needed, because they exceed {share:.0%} of the memory limit of {budget}."
+                "as needed, because they exceed {share} of the memory limit of {budget}."
             ).format(
                 path=self._path,
                 documents=f"{sum(part.n_documents for part in parts.values()):,}",
                 n=folds[0].train.n_features,
                 size=memory.size(sum(part.X.nbytes for part in parts.values())),
-                share=SHARE,
+                share=percentage(SHARE),
                 budget=memory.size(memory.budget()),
             ),
         )

@@ -209,7 +209,7 @@ class FoldResult:
         Largest label of the dataset, used by ERR; NaN for a run of an earlier version.
     constant : tuple of int
         1-based ids of features that the paths leave out, because they are constant within every training
-        query.
+        query; of all features if none varies.
     """
 
     fold: int
@@ -393,7 +393,10 @@ def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
 
 def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return notes on the choices of the folds: values at the ends of a grid, and features left out."""
-    said = constant_notes(folds), untested_notes(plan, folds), undecided_notes(plan, folds)
+    undecided = undecided_notes(plan, folds)
+    if _nothing_varies(folds):
+        return undecided
+    said = constant_notes(folds), untested_notes(plan, folds), undecided
     return (*edge_notes(plan, folds), *(note for notes in said for note in notes))
 
 
@@ -410,7 +413,13 @@ def untested_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 
 
 def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
-    """Return a note where the measure is the same for all models, as MAP is if all documents are relevant."""
+    """Return a note where nothing tells models apart.
+
+    That is so if no feature varies within a query, as in a table whose query column names the documents, or
+    if the measure is the same for all models, as MAP is if all documents are relevant.
+    """
+    if _nothing_varies(folds):
+        return (Note(tr("No feature varies within a query, so no model can rank. Check the query ids.")),)
     found = [
         np.concatenate([path.validation.get(plan.select_by, _NONE) for path in fold.paths]) for fold in folds
     ]
@@ -421,6 +430,10 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
         "another criterion."
     )
     return (Note(text.format(measure=plan.select_by)),)
+
+
+def _nothing_varies(folds: Sequence[FoldResult]) -> bool:
+    return bool(folds) and all(len(fold.constant) == fold.chosen.step.coef.size for fold in folds)
 
 
 def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:

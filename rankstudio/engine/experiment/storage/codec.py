@@ -58,6 +58,7 @@ _OTHERS: dict[str, type[Step]] = {cls.__name__: cls for cls in (StoredStep, Give
 _EXTRAS: dict[str, type[Any]] = {"gap": float, "converged": bool}
 
 _DEFLATED = 1040  # times fewer bytes than there were, at most
+_LARGE = 1e8  # bytes that are asked for without a look at the memory that is free
 
 
 def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
@@ -245,7 +246,7 @@ def _arrays(content: bytes) -> dict[str, NDArray[Any]]:
         size = sum(entry.file_size for entry in archive.zip.infolist())
         if size > _DEFLATED * len(content):
             raise ValueError(f"{len(content)} bytes cannot contain {size} bytes of data")
-        if size > memory.available():
+        if size > _LARGE and size > memory.available():
             raise MemoryError(f"{memory.size(size)} are needed for the stored data")
         return {name: archive[name] for name in archive.files}
 

@@ -342,6 +342,8 @@ class FoldContext:
         ids = self.fold.train.feature_ids
         ended_early = _leaves_out_constants(self.plan, chosen.unit.parameters)
         left_out = np.setdiff1d(self._constant, list(chosen.step.selected)) if ended_early else ()
+        if self._constant.size == ids.size:
+            left_out = self._constant
         return FoldResult(
             self.fold.number,
             chosen,

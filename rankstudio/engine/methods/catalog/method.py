@@ -120,6 +120,25 @@ _LIMITS = {
 
 
 @dataclass(frozen=True)
+class Seconds:
+    """Typical duration of a method with default parameters on the bundled sample, with one thread.
+
+    Attributes
+    ----------
+    fold : float
+        Seconds shared by all fits of a fold, such as the order of the features.
+    fit : float
+        Seconds per combination of parameters.
+    path : float
+        Seconds of a final ranker: per combination, for every number of features.
+    """
+
+    fold: float
+    fit: float
+    path: float = 0.0
+
+
+@dataclass(frozen=True)
 class Method:
     """One method.
 
@@ -178,6 +197,8 @@ class Method:
         Whether a run takes a minute or more on data of usual size.
     greatest_label : float
         Maximum supported label.
+    seconds : Seconds
+        Typical duration, for estimates before anything was run.
     """
 
     key: str
@@ -208,6 +229,7 @@ class Method:
     ranks_with: str = ""
     slow: bool = False
     greatest_label: float = inf
+    seconds: Seconds = Seconds(0.03, 0.03, 1.0)
 
     @property
     def defaults(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankstudio.engine.methods.catalog.method import CandidateScore, Method, ScoreSource, StepKind
+from rankstudio.engine.methods.catalog.method import CandidateScore, Method, ScoreSource, Seconds, StepKind
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.shared import (
     BASIS,
@@ -46,6 +46,7 @@ RANKRLS = Method(
     learns_preferences=True,
     permutes=True,
     estimator="rankstudio.engine.methods.rankers.rankrls:RankRLS",
+    seconds=Seconds(0.02, 0.003, 0.018),
     parameters=(LAMBDA, COST, TIES, WEIGHTING, PAIRS),
 )
 
@@ -67,6 +68,7 @@ KERNEL_RANKRLS = Method(
     takes=("seed",),
     learns_preferences=True,
     estimator="rankstudio.engine.methods.rankers.kernel_rankrls:KernelRankRLS",
+    seconds=Seconds(0.09, 0.05, 5.3),
     parameters=(
         replace(
             LAMBDA,
@@ -101,6 +103,7 @@ RANKSVM = Method(
     takes=("seed",),
     learns_preferences=True,
     estimator="rankstudio.engine.methods.rankers.ranksvm:RankSVM",
+    seconds=Seconds(0.02, 0.009, 0.28),
     parameters=(
         C,
         Parameter(
@@ -147,6 +150,7 @@ RANKBOOST = Method(
     step_kind=StepKind.ROUNDS,
     drops_features=True,
     estimator="rankstudio.engine.methods.rankers.rankboost:RankBoost",
+    seconds=Seconds(0.0, 0.27, 5.3),
     parameters=(rounds(300, "Freund et al. 2003, Figure 1"),),
 )
 
@@ -167,6 +171,7 @@ ADARANK = Method(
     takes=("convention",),
     drops_features=True,
     estimator="rankstudio.engine.methods.rankers.adarank:AdaRank",
+    seconds=Seconds(0.0, 0.17, 3.2),
     parameters=(
         MEASURE,
         rounds(100, "Xu and Li 2007, Figure 1"),
@@ -208,6 +213,7 @@ LISTNET = Method(
     criterion="objective",
     step_kind=StepKind.ITERATIONS,
     estimator="rankstudio.engine.methods.rankers.listnet:ListNet",
+    seconds=Seconds(0.06, 0.026, 0.41),
     parameters=(
         replace(
             LAMBDA,
@@ -236,6 +242,7 @@ COORDINATE_ASCENT = Method(
     takes=("convention", "seed"),
     drops_features=True,
     estimator="rankstudio.engine.methods.rankers.coordinate_ascent:CoordinateAscent",
+    seconds=Seconds(0.0, 1.5, 40.0),
     parameters=(
         MEASURE,
         Parameter(
@@ -285,6 +292,7 @@ LAMBDAMART = Method(
     candidate_score=CandidateScore("gain of its splits", "over all trees so far", ScoreSource.WEIGHT),
     drops_features=True,
     estimator="rankstudio.engine.methods.rankers.lambdamart:LambdaMART",
+    seconds=Seconds(0.0, 25.0, 50.0),
     parameters=(
         replace(
             rounds(300, "Burges 2010, section 7"),
@@ -371,6 +379,7 @@ SVM_MAP = Method(
     criterion="objective",
     step_kind=StepKind.ITERATIONS,
     estimator="rankstudio.engine.methods.rankers.svm_map:SVMMAP",
+    seconds=Seconds(0.0, 0.05, 1.3),
     parameters=(
         replace(
             C,
@@ -410,6 +419,7 @@ XGBOOST = Method(
     ),
     drops_features=True,
     estimator="rankstudio.engine.methods.rankers.converted_trees:XGBoostTrees",
+    seconds=Seconds(0.0, 7.0, 14.0),
     parameters=(
         replace(_TREES, source="XGBoost, num_boost_round"),
         replace(_LEARNING_RATE, source="XGBoost, eta"),
@@ -467,6 +477,7 @@ CATBOOST = Method(
     ),
     drops_features=True,
     estimator="rankstudio.engine.methods.rankers.converted_trees:CatBoostTrees",
+    seconds=Seconds(0.0, 8.0, 16.0),
     parameters=(
         replace(_TREES, source="CatBoost, iterations"),
         replace(_LEARNING_RATE, source="CatBoost, learning_rate"),

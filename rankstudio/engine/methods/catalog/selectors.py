@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from rankstudio.engine.methods.catalog.method import CandidateScore, Method, ScoreSource, StepKind
+from rankstudio.engine.methods.catalog.method import CandidateScore, Method, ScoreSource, Seconds, StepKind
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.rankers import CATBOOST, LAMBDAMART
 from rankstudio.engine.methods.catalog.shared import (
@@ -46,6 +46,7 @@ GREEDY_RANKRLS = Method(
     left_out=True,
     takes=("seed", "groups"),
     estimator="rankstudio.engine.methods.selection.greedy_rankrls.estimator:GreedyRankRLS",
+    seconds=Seconds(0.02, 0.033),
     ranks_with="RankRLS",
     parameters=(
         LAMBDA,
@@ -272,6 +273,7 @@ FSMRANK = Method(
     step_kind=StepKind.ITERATIONS,
     candidate_score=CandidateScore("absolute weight", "after the iteration", ScoreSource.WEIGHT),
     estimator="rankstudio.engine.methods.selection.fsmrank:FSMRank",
+    seconds=Seconds(0.1, 0.33),
     parameters=(
         *_FSM[:5],
         Parameter(
@@ -302,6 +304,7 @@ FSMSVM = Method(
     criterion="objective of RankSVM",
     candidate_score=CandidateScore("absolute weight", "in FSMRank"),
     estimator="rankstudio.engine.methods.selection.fsmrank:FSMSVM",
+    seconds=Seconds(0.24, 0.07),
     ranks_with="RankSVM",
     parameters=(
         replace(
@@ -331,6 +334,7 @@ FSMRANK_TOP = Method(
     criterion="objective of FSMRank",
     candidate_score=CandidateScore("absolute weight", "in FSMRank"),
     estimator="rankstudio.engine.methods.selection.fsmrank:FSMRankTop",
+    seconds=Seconds(0.0, 0.22),
     ranks_with="FSMRank",
     parameters=(
         replace(SIZE, source="Lai et al. 2013, section IV.D"),
@@ -362,6 +366,7 @@ EXPECTED_DIVERGENCE = _order(
     candidate_score=CandidateScore("NDCG@10 alone plus expected divergence", "", from_zero=False),
     compares_densities=True,
     estimator="rankstudio.engine.methods.selection.expected_divergence:ExpectedDivergence",
+    seconds=Seconds(0.07, 0.02),
     parameters=(
         RANKING_LAMBDA,
         SIZE,
@@ -407,6 +412,7 @@ GAS = _order(
     takes=("convention",),
     candidate_score=CandidateScore("importance minus redundancy", "", from_zero=False),
     estimator="rankstudio.engine.methods.selection.gas:GAS",
+    seconds=Seconds(0.13, 0.015),
     parameters=(
         RANKING_LAMBDA,
         SIZE,
@@ -465,6 +471,7 @@ FS_BFS = _order(
     candidate_score=CandidateScore("best measure", "of a subset with the feature", from_zero=False),
     combines=True,
     estimator="rankstudio.engine.methods.selection.fs_bfs:FSBFS",
+    seconds=Seconds(8.4, 0.034),
     parameters=(
         RANKING_LAMBDA,
         replace(
@@ -530,6 +537,7 @@ SINGLE_FEATURE = _order(
     takes=("convention", "groups"),
     candidate_score=CandidateScore("measure", "of the feature alone", from_zero=False),
     estimator="rankstudio.engine.methods.selection.single_feature:SingleFeatureRanking",
+    seconds=Seconds(0.03, 0.015),
     parameters=(
         RANKING_LAMBDA,
         SIZE,
@@ -561,6 +569,7 @@ MUTUAL_INFORMATION = _order(
     live=True,
     candidate_score=CandidateScore("mutual information", "in nats"),
     estimator="rankstudio.engine.methods.selection.single_feature:MutualInformation",
+    seconds=Seconds(0.03, 0.015),
     parameters=(
         RANKING_LAMBDA,
         SIZE,
@@ -593,6 +602,7 @@ CHI_SQUARED = _order(
     live=True,
     candidate_score=CandidateScore("statistic χ²", ""),
     estimator="rankstudio.engine.methods.selection.single_feature:ChiSquared",
+    seconds=Seconds(0.03, 0.015),
     parameters=MUTUAL_INFORMATION.parameters,
 )
 
@@ -611,6 +621,7 @@ RECURSIVE_ELIMINATION = _order(
         "absolute weight", "of the remaining features (the smallest is dropped)", least=True
     ),
     estimator="rankstudio.engine.methods.selection.recursive_elimination:RecursiveElimination",
+    seconds=Seconds(0.02, 0.021),
     parameters=(
         LAMBDA,
         SIZE,
@@ -668,6 +679,7 @@ L1_PATH = _order(
     live=True,
     candidate_score=CandidateScore("correlation with the residual", "(the lasso's α)"),
     estimator="rankstudio.engine.methods.selection.l1_path:L1Path",
+    seconds=Seconds(0.03, 0.015),
     parameters=(
         RANKING_LAMBDA,
         SIZE,
@@ -700,6 +712,7 @@ LAMBDAMART_TOP = Method(
     slow=True,
     candidate_score=CandidateScore("gain of its splits", "with all features"),
     estimator="rankstudio.engine.methods.lambdamart_top:LambdaMARTTop",
+    seconds=Seconds(0.0, 25.0),
     ranks_with="LambdaMART",
     parameters=(
         replace(SIZE, source="LightGBM, feature importance"),
@@ -741,6 +754,7 @@ CATBOOST_SELECTION = _order(
     extra="catboost",
     slow=True,
     estimator="rankstudio.engine.methods.selection.catboost_selection:CatBoostSelection",
+    seconds=Seconds(4.0, 0.015),
     parameters=(
         RANKING_LAMBDA,
         replace(SIZE, source="CatBoost, num_features_to_select"),

@@ -285,8 +285,8 @@ class TrainingData:
             If there are several shards on the disk, and the documents with a centred copy exceed the memory
             limit.
         """
-        needed, free = 2.0 * self.X.nbytes if self.several else 0.0, budget()
-        if needed > free and in_file(self.X):
+        on_disk = self.several and in_file(self.X)
+        if on_disk and (needed := 2.0 * self.X.nbytes) > (free := budget()):
             raise OutOfMemoryError(
                 tr(
                     "{what} needs all documents at once: {m} documents with {n} features take "

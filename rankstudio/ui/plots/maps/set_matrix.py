@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 
 from rankstudio.engine.export.figures.values import FigureAxis, MapFigure
-from rankstudio.engine.support.number_format import fixed
+from rankstudio.engine.support.number_format import fixed, percentage
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, Numbers, Plot, describe
@@ -205,7 +205,7 @@ class SetMatrixPlot(Plot):
 
     def summary(self) -> str:
         """Return the most frequent features."""
-        first = [f"{c.feature} {c.name} {100 * c.share:.0f} %" for c in self.columns[:8]]
+        first = [f"{c.feature} {c.name} {percentage(c.share)}" for c in self.columns[:8]]
         return describe([tr("{n:,} sets").format(n=self.n_sets), *first])
 
     # Places

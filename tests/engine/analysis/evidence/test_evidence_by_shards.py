@@ -161,7 +161,7 @@ def test_losses_by_any_measure(judge: Any, measure: str) -> None:
 
 @pytest.mark.parametrize(
     "method",
-    [GreedyRankRLS(regularization=2.0), GAS(3), L1Path(3), SingleFeatureRanking(3), FSMRank()],
+    [GreedyRankRLS(regularization=2.0), GAS(3), L1Path(3), SingleFeatureRanking(3), FSMRank(tol=1e-4)],
     ids=repr,
 )
 def test_all_evidence_of_a_mapped_file_within_little_memory(method: Any, tmp_path: Path) -> None:

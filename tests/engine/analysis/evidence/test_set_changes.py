@@ -50,6 +50,14 @@ def test_the_best_addition_is_the_next_step_of_greedy_with_its_loss(weighting: s
         assert np.nanmin(found.added) == pytest.approx(step.criterion, rel=1e-9)
 
 
+def test_nothing_changes_where_each_query_has_one_document() -> None:
+    """Catches a division by an error of 0."""
+    X, y, _ = planted(0)
+    found = set_changes(RankRLS(), X, y, qid=np.arange(y.size), features=[0, 1])
+    errors = [*found.without, *found.added[2:], *found.swapped[:, 2:].ravel()]
+    assert {found.relative(error) for error in errors} == {0.0}
+
+
 def test_what_is_no_set_is_refused() -> None:
     X, y, qid = planted(0)
     for features in ([3, 3], [25], [-1]):

@@ -101,7 +101,7 @@ def test_a_feature_of_nearly_one_value_keeps_its_range() -> None:
     found = quality(with_columns(data, rare=rare)).features[-1]
     assert (found.histogram.low, found.histogram.high) == (0.0, 5.0)
     assert [f.oddity for f in found.findings] == [Oddity.MOSTLY_ZERO]
-    assert "99.8%" in found.findings[0].text
+    assert "99.8 %" in found.findings[0].text
 
 
 def test_constant_duplicated_leaking_and_badly_scaled() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import cache
@@ -56,12 +56,17 @@ def expected(number: int) -> list[Step]:
     return steps(METHODS[number], cut(DATA, 40))
 
 
-def test_two_processes_give_the_same_bits() -> None:
-    alone = [expected(number) for number in range(len(METHODS))]
-    with on_processes(2) as processes:
-        data = on(processes)
-        for method, found in zip(METHODS, alone, strict=True):
-            assert_same_bits(steps(method, data), found)
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Executor]:
+    with on_processes(2) as started:
+        steps(METHODS[0], on(started))  # all its threads are there from now on
+        yield started
+
+
+def test_two_processes_give_the_same_bits(processes: Executor) -> None:
+    for number, method in enumerate(METHODS):
+        alone = expected(number)
+        assert_same_bits(steps(method, on(processes)), alone)
 
 
 def left_out(data: TrainingData, between: Callable[[], object] = lambda: None) -> list[Floats]:
@@ -75,10 +80,11 @@ def left_out(data: TrainingData, between: Callable[[], object] = lambda: None) -
     return [*found, left_out_predictions(data, (0.5, 2.0), PairCost())]
 
 
-def test_queries_are_left_out_on_processes_and_on_a_cluster_with_the_same_bits(cluster: LocalCluster) -> None:
+def test_queries_are_left_out_on_processes_and_on_a_cluster_with_the_same_bits(
+    processes: Executor, cluster: LocalCluster
+) -> None:
     alone = left_out(cut(DATA, 40))
-    with on_processes(2) as processes:
-        assert all(map(np.array_equal, left_out(on(processes)), alone))
+    assert all(map(np.array_equal, left_out(on(processes)), alone))
     cluster.keep(2)
 
     def kill() -> None:

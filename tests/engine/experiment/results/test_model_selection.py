@@ -9,14 +9,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from experiment.small import dataset
+from experiment.small import dataset, part
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_rel
 from wording import naming
 
 from rankstudio.engine import evaluate
-from rankstudio.engine.data.dataset import Fold
+from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
@@ -26,6 +26,7 @@ from rankstudio.engine.experiment.results.results import (
     Chosen,
     FoldResult,
     PathResult,
+    fold_notes,
     undecided_notes,
     untested_notes,
 )
@@ -34,6 +35,7 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
+from rankstudio.engine.support.work import Note
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 1.0, 2.0)})
 ONE_SE = PLAN.changed(rule="one-se")
@@ -256,11 +258,29 @@ def test_few_queries_are_no_evidence_for_a_smaller_model(n: int) -> None:
 def test_a_measure_that_is_the_same_everywhere_is_told() -> None:
     """All documents of the data are relevant: a wrong label column, and MAP is 1 for any ranking."""
     equal, other = path(0, [1.0, 1.0]), path(1, [1.0, 0.9])
-    (note,) = undecided_notes(PLAN, [SimpleNamespace(paths=[equal]), SimpleNamespace(paths=[equal])])
+
+    def notes(*folds: list[PathResult], plan: Plan = PLAN) -> tuple[Note, ...]:
+        chosen = SimpleNamespace(step=equal.steps[0])
+        return undecided_notes(plan, [SimpleNamespace(paths=p, chosen=chosen, constant=()) for p in folds])
+
+    (note,) = notes([equal], [equal])
     assert naming("MAP labels").search(note.what)
-    assert not undecided_notes(PLAN, [SimpleNamespace(paths=[equal]), SimpleNamespace(paths=[equal, other])])
-    assert not undecided_notes(PLAN, [SimpleNamespace(paths=[path(0, [1.0])])])  # there was nothing to choose
-    assert not undecided_notes(PLAN.changed(select_by=CRITERION), [SimpleNamespace(paths=[equal])])
+    assert not notes([equal], [equal, other])
+    assert not notes([path(0, [1.0])])  # there was nothing to choose
+    assert not notes([equal], plan=PLAN.changed(select_by=CRITERION))
+
+
+@pytest.mark.parametrize("method", ["greedy-rankrls", "rankrls", "gas"])
+def test_queries_of_one_document_are_told(method: str) -> None:
+    """Catches silence where the column of document ids is taken for that of queries."""
+    whole = part(0)
+    m = whole.y.size
+    alone = replace(whole, query_ptr=np.arange(m + 1), query_ids=tuple(map(str, range(m))))
+    result = run_plan(
+        Plan("alone", method=method, select_by=CRITERION), FoldedDataset("alone", None, (Fold(1, alone),))
+    )
+    (note,) = fold_notes(result.plan, result.folds)
+    assert naming("feature query ids").search(note.what)
 
 
 def test_a_run_follows_its_rule() -> None:
