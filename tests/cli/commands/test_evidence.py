@@ -268,5 +268,5 @@ def test_a_cluster_learns_the_halves_with_the_same_numbers(data: Path, tmp_path:
     command = ["evidence", "--data", str(data), "--method", "gas", "--k", "2", "--halves", "10", "--json"]
     expected = answer(command)
     with closing(LocalCluster(tmp_path)) as cluster:
-        cluster.keep(2)
+        cluster.keep(1)
         assert answer([*command, "--scheduler", cluster.address]) == expected

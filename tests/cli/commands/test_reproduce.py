@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from letor_folder import save_folds
 from wording import naming
 
 from rankstudio.cli import main
+from rankstudio.cli.commands import reproduce
 from rankstudio.cli.progress_bar import ProgressBar
 from rankstudio.engine.analysis import airola_2011
 from rankstudio.engine.analysis.published import Reproduction, load_reproduction
@@ -49,7 +51,7 @@ def made(tmp_path: Path, monkeypatch) -> Path:
     """Five folds of LETOR text, and a small paper about them."""
     root = tmp_path / "Made"
     save_folds(root, n_queries=40, seed=3)
-    monkeypatch.setattr("rankstudio.cli.commands.reproduce.load_reproduction", lambda key: PAPER)
+    monkeypatch.setattr(reproduce, "load_reproduction", lambda key: PAPER)
     return root
 
 
@@ -128,15 +130,20 @@ def test_data_without_a_table_are_refused(tmp_path: Path, refused) -> None:
 SMALL = airola_2011.Effort((30, 40), (1, 2), 0.005, 2)
 
 
-def choose(monkeypatch: pytest.MonkeyPatch, key: str = airola_2011.KEY, **parameters: dict[str, Any]) -> None:
+def choose(
+    monkeypatch: pytest.MonkeyPatch, key: str = airola_2011.KEY, folds: Sequence[int] = (), **parameters: Any
+) -> None:
     """Give methods of a paper some parameters, instead of the values that validation chooses from."""
     paper = load_reproduction(key)
     runs = {
-        name: {**run, "parameters": {**run["parameters"], **parameters.get(run["method"], {})}}
+        name: {
+            **run,
+            "folds": tuple(folds),
+            "parameters": run["parameters"] | parameters.get(run["method"], {}),
+        }
         for name, run in paper.runs.items()
     }
-    small = replace(paper, runs=runs)
-    monkeypatch.setattr("rankstudio.cli.commands.reproduce.load_reproduction", lambda key: small)
+    monkeypatch.setattr(reproduce, "load_reproduction", lambda key: replace(paper, runs=runs))
 
 
 @pytest.fixture
@@ -195,8 +202,8 @@ def test_on_mq2008_pairs_of_different_queries_are_harmful_as_printed(
     brief = airola_2011.Effort(sizes=(200, 500), per_query=(1,), share=0.3, repetitions=8)
     monkeypatch.setattr(airola_2011, "experiments", partial(airola_2011.experiments, effort=brief))
     monkeypatch.setattr(airola_2011, "removal_error", partial(airola_2011.removal_error, per_query=1))
-    coarse = {"regularization": "4^-7..4^7"}
-    choose(monkeypatch, ranksvm={"C": 2.0**-8}, rankrls=coarse)  # C is what it chooses on most folds
+    few = {"ranksvm": {"C": 2.0**-8}, "rankrls": {"regularization": (1.0, 2.0**8)}}
+    choose(monkeypatch, folds=(1, 2, 3), **few)  # 470 test queries, and C as chosen on most folds
     assert main(["reproduce", airola_2011.KEY, "--data", str(letor_dir / "MQ2008"), "--json"]) == 0
     found = {one["source"]: one for one in json.loads(capsys.readouterr().out)["findings"]}
     rows = {row["method"]: row for row in found["Paper I, Tables 2 and 6"]["rows"]}
