@@ -23,7 +23,7 @@ from windows import Opened, finish, open_window, visited, write_folds
 from rankstudio.ui.features import controller as features_controller
 from rankstudio.ui.features import substitutes_panel
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.model import app_model
+from rankstudio.ui.model import app_model, measured_runs
 from rankstudio.ui.process import turns
 from rankstudio.ui.process.memory import collect_due
 from rankstudio.ui.report import controller as report_controller
@@ -72,9 +72,13 @@ def app() -> Iterator[QApplication]:
 
 @pytest.fixture(scope="session", autouse=True)
 def prompt() -> Iterator[None]:
-    """Have the window do at once what waits for a pause of the user: tests wait for it a thousand times."""
+    """Have the window do at once what waits for a pause of the user: tests wait for it a thousand times.
+
+    Measures of runs that nobody looks at yet are made in the tests alone that are about it.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(app_model, "_TASK_MILLISECONDS", 4)
+        patch.setattr(measured_runs, "_QUIET_MILLISECONDS", 3_600_000)
         patch.setattr(turns, "_REFRESH_MILLISECONDS", 40)
         patch.setattr(features_controller, "_SETTLED_MILLISECONDS", 10)
         patch.setattr(substitutes_panel, "_SETTLED_MILLISECONDS", 10)

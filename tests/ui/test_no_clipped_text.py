@@ -58,7 +58,8 @@ with open_window(theme, config) as window:
     for run in runs:
         given = {name: tuple(values) for name, values in run.pop("parameters", {}).items()}
         ranker = {name: tuple(values) for name, values in run.pop("ranker_parameters", {}).items()}
-        window.session.change("run", parameters=given, ranker_parameters=ranker, **{"ranker": "", **run})
+        plan = {"folds": (1, 2), "ranker": "", "parameters": given, "ranker_parameters": ranker, **run}
+        window.session.change("run", **plan)
         window.commands["run"].trigger()
         wait_until(lambda: not (window.runs.busy or window.models.run_worker.jobs), 150)
     wait_until(lambda: not window.models.task_worker.jobs, 60)

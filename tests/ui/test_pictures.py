@@ -23,9 +23,12 @@ def test_a_window_whose_pictures_are_taken_is_deleted_with_all_it_holds(theme: T
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     before = set(QApplication.topLevelWidgets())
-    window = MainWindow(theme, Settings(tmp_path))
+    with theme.building():
+        window = MainWindow(theme, Settings(tmp_path))
     window.show()
     page = window.workspace
     script.delete(window)
     assert not isValid(window) and not isValid(page)
     assert set(QApplication.topLevelWidgets()) <= before
+    with theme.building():
+        assert all(map(isValid, theme._late)), "forgotten when the next one is built"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from hands import pick, write
 from waiting import wait_until
 from walks.belonging import Truth, mismatches
-from windows import finish, settle, write_folds
+from windows import Opened, finish, settle, write_folds
 
 from rankstudio.ui.export.items import plot_figure
 from rankstudio.ui.main_window import MainWindow
@@ -19,9 +20,10 @@ from rankstudio.ui.plots import Plot
 
 
 @pytest.fixture
-def folds(tmp_path: Path) -> Path:
-    """Small data with all their folds: only those can be dealt anew."""
-    return write_folds(tmp_path / "Small", 5)
+def dealt(opened: Opened, tmp_path: Path) -> Iterator[MainWindow]:
+    """The window with small data and all their folds: only those can be dealt anew."""
+    with opened(write_folds(tmp_path / "Small", 5)) as made:
+        yield made
 
 
 _FSMRANK = {"lambda1": (0.01, 0.1), "lambda2": (1e-4, 1e-3), "max_iter": 20}
@@ -176,40 +178,40 @@ def divide(window: MainWindow, protocol: str) -> None:
     settle(window)
 
 
-def test_the_plan_asks_for_other_folds_than_the_data_have_yet(window: MainWindow) -> None:
-    divide(window, "leave-query-out")
-    glide(window)
-    assert window.current.model is not None
-    belongs_together(window)
-    divide(window, "5-fold")
-    belongs_together(window)
-    assert window.current.model is not None
-    divide(window, "given")
-    belongs_together(window)
+def test_the_plan_asks_for_other_folds_than_the_data_have_yet(dealt: MainWindow) -> None:
+    divide(dealt, "leave-query-out")
+    glide(dealt)
+    assert dealt.current.model is not None
+    belongs_together(dealt)
+    divide(dealt, "5-fold")
+    belongs_together(dealt)
+    assert dealt.current.model is not None
+    divide(dealt, "given")
+    belongs_together(dealt)
 
 
-def test_a_run_of_other_folds_is_not_named_where_nothing_of_it_is_shown(window: MainWindow) -> None:
-    finish(window)
-    belongs_together(window)
-    divide(window, "5-fold")
-    belongs_together(window)
-    assert window.toolbar.line.text("run") == "no run"
-    window.commands["undo"].trigger()
-    settle(window)
-    belongs_together(window)
-    assert window.toolbar.line.text("run").startswith("run 1 ")
+def test_a_run_of_other_folds_is_not_named_where_nothing_of_it_is_shown(dealt: MainWindow) -> None:
+    finish(dealt)
+    belongs_together(dealt)
+    divide(dealt, "5-fold")
+    belongs_together(dealt)
+    assert dealt.toolbar.line.text("run") == "no run"
+    dealt.commands["undo"].trigger()
+    settle(dealt)
+    belongs_together(dealt)
+    assert dealt.toolbar.line.text("run").startswith("run 1 ")
 
 
-def test_other_folds_and_back_choose_by_what_chose_before(window: MainWindow) -> None:
-    before = window.session.plan
-    divide(window, "leave-query-out")
-    assert window.session.plan.select_by == "criterion"
-    divide(window, "given")
-    assert (window.session.plan.select_by, window.session.plan.rule) == (before.select_by, before.rule)
-    window.session.change("editing", select_by="criterion")
-    divide(window, "leave-query-out")
-    divide(window, "given")
-    assert window.session.plan.select_by == "criterion", "as it was chosen by hand"
+def test_other_folds_and_back_choose_by_what_chose_before(dealt: MainWindow) -> None:
+    before = dealt.session.plan
+    divide(dealt, "leave-query-out")
+    assert dealt.session.plan.select_by == "criterion"
+    divide(dealt, "given")
+    assert (dealt.session.plan.select_by, dealt.session.plan.rule) == (before.select_by, before.rule)
+    dealt.session.change("editing", select_by="criterion")
+    divide(dealt, "leave-query-out")
+    divide(dealt, "given")
+    assert dealt.session.plan.select_by == "criterion", "as it was chosen by hand"
 
 
 def test_the_seal_leaves_no_sentence_behind(window: MainWindow, questions: list[str]) -> None:

@@ -180,9 +180,10 @@ def write_item(item: ExportItem, path: Path) -> None:
 def finish(window: MainWindow) -> None:
     """Run the plan to its end, and let the window draw what came of it.
 
-    The window looks when the engine is done: to follow it step by step takes many times as long, which is
-    what tests of growing curves are for.
+    The window looks when the engine is done, and is drawn when it has come to rest: to follow a run step by
+    step takes many times as long, which is what tests of growing curves are for.
     """
+    window.setUpdatesEnabled(False)
     window.commands["run"].trigger()
     worker, until = window.models.run_worker, time.monotonic() + 2.0
     while worker.jobs and time.monotonic() < until:
@@ -191,6 +192,8 @@ def finish(window: MainWindow) -> None:
         time.sleep(0.001)
     wait_until(lambda: window.runs.records and not window.runs.busy)
     settle(window)
+    window.setUpdatesEnabled(True)
+    window.repaint()  # see `Theme`: what was to be drawn meanwhile is not
 
 
 def settle(window: MainWindow) -> None:

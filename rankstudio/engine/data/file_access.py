@@ -262,7 +262,8 @@ class _Member(ABC):
 
 class _Gzip(_Member):
     def pieces(self, packed: bytes) -> Iterator[bytes]:
-        while packed:
+        # At its end zlib still gives back the tail of before, which is behind the text.
+        while packed and not self._member.eof:
             yield self._member.decompress(packed, _PIECE)
             packed = self._member.unconsumed_tail
 

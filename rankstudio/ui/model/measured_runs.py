@@ -1,9 +1,9 @@
 """The runs as they are measured now: by the measure and the convention that are looked at.
 
 What a run measured itself is taken as it is; anything else is measured anew on the task worker, from the
-models that are there, and kept. When runs are done their models are ranked by, and the measures that are
-offered made, so that they are there when they are looked at. All runs are measured in one task, whose results
-arrive together, so that what shows several runs is drawn once.
+models that are there, and kept. Soon after runs are done their models are ranked by, and the measures that
+are offered made, so that they are there when they are looked at. All runs are measured in one task, whose
+results arrive together, so that what shows several runs is drawn once.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.process.turns import single_shot
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _KEPT = 400  # measured runs; the paths in them are the runs' own
 _MOST_SECONDS = 0.3  # for which results wait for those of other runs
 _MOMENT = 0.05  # seconds for which an answer waits at most
+_QUIET_MILLISECONDS = 500  # since a run changed, in which what that brings on the pages is computed first
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,7 +284,8 @@ def _with(result: RunResult, plan: Plan, folds: Mapping[int, FoldResult]) -> Run
 class RunRankings(QObject):
     """Has the documents of finished runs ranked on the task worker, while no run works.
 
-    It does so for a moment at a time: whatever is asked for comes between.
+    It begins when nothing has become of a run for a while, and does so for a moment at a time: whatever is
+    asked for comes between.
 
     Parameters
     ----------
@@ -305,10 +308,15 @@ class RunRankings(QObject):
         self._begun: set[int] = set()
         self._rest: Iterator[None] | None = None
         self._job: Job | None = None
+        self._quiet = single_shot(_QUIET_MILLISECONDS, self.go_on, self)
         for signal in (runs.added, runs.changed, runs.ended):
-            signal.connect(self.go_on)
+            signal.connect(self._wait)
         runs.removed.connect(self._forget)
         runs.cleared.connect(self._forget_all)
+
+    @Slot()
+    def _wait(self) -> None:
+        self._quiet.start()
 
     @Slot()
     def go_on(self) -> None:

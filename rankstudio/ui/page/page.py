@@ -91,19 +91,23 @@ class Page(QWidget):
         lines = [line for line in (head, (content, 1), foot) if line is not None]
         fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
         self._controllers = [one for one in controllers if one.panels and self.isAncestorOf(one.panels[0])]
-        for panel in content.findChildren(Panel):
+        # What is remembered of a page is there from the beginning: to look for it anew takes milliseconds.
+        self._panels, self._tables = content.findChildren(Panel), self.findChildren(TableView)
+        self._folds = self.findChildren(Disclosure)
+        self._splitters = [content, *content.findChildren(Splitter)]
+        for panel in self._panels:
             panel.header.doubleClicked.connect(partial(self.toggle, panel))
             panel.header.menuAsked.connect(partial(self._show_menu, panel))
         for controller in self._controllers:
             controller.failed.connect(self.failed)
             controller.said.connect(self.said)
-        for table in self.findChildren(TableView):
+        for table in self._tables:
             table.failed.connect(self.failed)
         for plot in self.findChildren(Plot):
             plot.failed.connect(self.failed)
             plot.figureAsked.connect(partial(self.figureAsked.emit, plot))
             plot.paintAsked.connect(self.paintAsked)
-        for panel in content.findChildren(Panel):
+        for panel in self._panels:
             if panel.findChildren(Plot):
                 button = named(panel.add_tool("figure", tr("Figure for print…")), "figure-button")
                 button.clicked.connect(partial(self._ask_figure, panel))
@@ -135,8 +139,8 @@ class Page(QWidget):
         if panel in self._windows:
             return
         self._alone = panel
-        self._sizes = {splitter: splitter.sizes() for splitter in self._splitters()}
-        for splitter in self._splitters():
+        self._sizes = {splitter: splitter.sizes() for splitter in self._splitters}
+        for splitter in self._splitters:
             if splitter.isAncestorOf(panel):
                 beside = (splitter.widget(position) for position in range(splitter.count()))
                 others = (o for o in beside if o is not None and o is not panel and not o.isHidden())
@@ -160,7 +164,7 @@ class Page(QWidget):
         splitter = panel.parentWidget()
         assert isinstance(splitter, Splitter)
         stand_in = QWidget()
-        sizes = {each: each.sizes() for each in self._splitters()}
+        sizes = {each: each.sizes() for each in self._splitters}
         splitter.replaceWidget(splitter.indexOf(panel), stand_in)
         stand_in.hide()
         window = PanelWindow(panel, self.window())
@@ -238,9 +242,9 @@ class Page(QWidget):
         What was never seen has the sizes of a page that nobody laid out, and a panel that is hidden has none:
         what was remembered of them stays.
         """
-        for table in self._inside(TableView):
+        for table in self._tables:
             settings.set(f"columns/{table.objectName()}", table.widths.as_text() or None)
-        for fold in self._inside(Disclosure):
+        for fold in self._folds:
             settings.set(f"folds/{fold.objectName()}", "open" if fold.wanted else None)
         for panel, outside in self._windows.items():
             self._geometries[panel.objectName()] = outside.window.saveGeometry()
@@ -251,7 +255,7 @@ class Page(QWidget):
         if self._alone is None:
             # Where panels are outside: how all shared the page before the first of them left it.
             shared = next((outside.sizes for outside in self._windows.values()), None)
-            shared = shared or {splitter: splitter.sizes() for splitter in self._splitters()}
+            shared = shared or {splitter: splitter.sizes() for splitter in self._splitters}
             for splitter, sizes in shared.items():
                 if splitter.seen and all(sizes):
                     settings.set(f"sizes/{splitter.objectName()}", " ".join(map(str, sizes)))
@@ -259,29 +263,26 @@ class Page(QWidget):
     def reopen_windows(self) -> None:
         """Give the panels a window of their own that had one the last time."""
         names, self._left_open = self._left_open, []
-        for panel in self.findChildren(Panel):
+        for panel in self._panels:
             if panel.objectName() in names:
                 self.pop_out(panel)
 
     def restore(self, settings: Settings) -> None:
         """Take the sizes of the last time."""
         self._left_open = settings.text(f"windows/{self.objectName()}").split()
-        for panel in self.findChildren(Panel):
+        for panel in self._panels:
             geometry = settings.bytes(f"panels/{panel.objectName()}")
             if geometry is not None:
                 self._geometries[panel.objectName()] = geometry
-        for table in self.findChildren(TableView):
+        for table in self._tables:
             table.restore_widths(settings.text(f"columns/{table.objectName()}"))
-        for fold in self.findChildren(Disclosure):
+        for fold in self._folds:
             fold.restore(settings.text(f"folds/{fold.objectName()}") == "open")
-        for splitter in self._splitters():
+        for splitter in self._splitters:
             text = settings.text(f"sizes/{splitter.objectName()}")
             sizes = [int(size) for size in text.split() if size.isdecimal() and int(size) <= _MOST]
             if len(sizes) == splitter.count() and any(sizes):
                 splitter.setSizes(sizes)
-
-    def _splitters(self) -> list[Splitter]:
-        return [self._content, *self._content.findChildren(Splitter)]
 
     def toggle(self, panel: Panel) -> None:
         """Give a panel the whole page, or take it back from there or from its window."""

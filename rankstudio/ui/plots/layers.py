@@ -17,6 +17,7 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.export.figures.ticks import EQUAL
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.theme import Theme
 
@@ -100,11 +101,11 @@ class Frame:
 
 
 def padded(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
-    """Return a range with some air at both ends; never an empty one."""
+    """Return a range with some air at both ends: never an empty one, and a wide one around equal values."""
     if not (np.isfinite(low) and np.isfinite(high)):
         return 0.0, 1.0
-    if high <= low:
-        air = abs(low) * 0.05 or 0.5
+    if high - low <= EQUAL * max(abs(low), abs(high)):
+        air = max(abs(low), abs(high)) * 0.05 or 0.5
         return low - air, high + air
     air = (high - low) * share
     return low - air, high + air

@@ -147,6 +147,7 @@ class Theme(QObject):
         """
         sheet = self._app.styleSheet() if self._app else ""
         self._unseen.clear()  # of what was built without this
+        self._late = {widget: worn for widget, worn in self._late.items() if isValid(widget)}
         if self._app:
             self._app.setStyleSheet("")
         try:

@@ -14,7 +14,7 @@ import pytest
 from wording import naming
 
 from rankstudio.engine.data import source_file
-from rankstudio.engine.data.file_access import ENDINGS, packed_pieces, without_ending
+from rankstudio.engine.data.file_access import ENDINGS, packed_pieces, unpacked_pieces, without_ending
 from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
@@ -50,6 +50,14 @@ def test_several_members_are_one_text(tmp_path: Path, ending: str) -> None:
     path = tmp_path / "any.name"  # it is known by its bytes
     path.write_bytes(pack(TEXT) + pack(b"") + pack(TEXT.replace(b"qid:1", b"qid:2")))
     assert load_letor(path, cache=False).query_ids == ("1", "2")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_members_of_several_pieces_are_one_text(tmp_path: Path, ending: str) -> None:
+    """Catches a tail that zlib gives back again and again."""
+    pack, lines = packers()[ending], 2_000_000 // len(TEXT) * TEXT
+    packed = pack(lines) + pack(TEXT)
+    assert b"".join(unpacked_pieces(tmp_path / "train.txt", iter([packed]))) == lines + TEXT
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from functools import partial
 from itertools import combinations
 from math import inf, nan
 from pathlib import Path
@@ -16,7 +15,7 @@ from evidence_page import K, rest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from waiting import turn, wait_until
-from windows import Opened, finish, settle, write_item
+from windows import finish, settle, write_item
 
 from rankstudio.engine import RankRLS, permutation_importance, set_changes
 from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSubset
@@ -34,7 +33,7 @@ from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.evidence import MOST_SECONDS, MOST_SHARED, Package, Progress
-from rankstudio.ui.plots.maps.set_matrix import FREE, REQUIRED
+from rankstudio.ui.plots.maps.set_matrix import EXCLUDED, FREE, REQUIRED
 from rankstudio.ui.style.theme import Theme
 
 
@@ -60,15 +59,8 @@ def prepare(window: MainWindow) -> None:
 
 
 @pytest.fixture
-def seen(window: MainWindow) -> EvidenceController:
-    """The page, seen, of a run with a selection of three features."""
-    finish(window)
-    return select_three(window)
-
-
-@pytest.fixture
-def seen_again(ran: MainWindow) -> EvidenceController:
-    """The same in the window that tests share which leave the selection as it is."""
+def seen(ran: MainWindow) -> EvidenceController:
+    """The page, seen, of a selection of three features, in the window that tests share."""
     return select_three(ran)
 
 
@@ -84,8 +76,8 @@ def slow(cache: FoldCache, seconds: float) -> Any:
     return gather
 
 
-def test_what_takes_a_moment_is_computed_and_shown(ran: MainWindow, seen_again: EvidenceController) -> None:
-    window, seen = ran, seen_again
+def test_what_takes_a_moment_is_computed_and_shown(ran: MainWindow, seen: EvidenceController) -> None:
+    window = ran
     evidence = window.models.evidence
     assert all(evidence.progress(package) is Progress.DONE for package in Package)
     rows = seen.panel.table.rows()
@@ -163,12 +155,12 @@ def test_a_window_that_opens_at_the_page_computes_what_is_there(window: MainWind
 
 @pytest.mark.thorough
 def test_stop_stops_keeps_what_is_known_and_going_on_ends(
-    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+    ran: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    finish(window)
+    window = ran
     cache, evidence, page = window.models.fold_cache, window.models.evidence, window.sections.evidence
     monkeypatch.setattr(cache, "evidence", slow(cache, 0.05))
-    window.session.select((1.0,), K)
+    window.session.select((0.25,), K)  # of which nothing is known yet
     window.workspace.show_page("evidence")
     wait_until(lambda: evidence.found is not None and page.panel.work.stop.isVisible())
     page.panel.work.stop.click()
@@ -187,29 +179,29 @@ def test_stop_stops_keeps_what_is_known_and_going_on_ends(
 
 @pytest.mark.thorough
 def test_another_k_in_the_middle_ends_it_and_the_page_is_of_the_new_selection(
-    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+    ran: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    finish(window)
+    window = ran
     cache, evidence, page = window.models.fold_cache, window.models.evidence, window.sections.evidence
     monkeypatch.setattr(cache, "evidence", slow(cache, 0.03))
-    window.session.select((1.0,), K)
+    window.session.select((4.0,), K)  # of which nothing is known yet
     window.workspace.show_page("evidence")
     wait_until(lambda: evidence.busy and evidence.found is not None)
-    window.session.select((1.0,), 2)
+    window.session.select((4.0,), 2)
     assert not evidence.busy and evidence.found is None
     monkeypatch.undo()
     rest(window)
     assert evidence.found.k == 2
     assert [row.selected for row in page.panel.table.rows()].count(True) == 2
     assert page.best.gap.text() and "2" in page.best._title.text()
-    window.session.select((1.0,), K)  # what was found of it is there, and goes on
+    window.session.select((4.0,), K)  # what was found of it is there, and goes on
     assert evidence.found is not None and evidence.found.k == K
     rest(window)
     assert evidence.progress(Package.FEATURES) is Progress.DONE
 
 
 @pytest.mark.thorough
-def test_another_run_has_its_own_evidence(ran: MainWindow, seen_again: EvidenceController) -> None:
+def test_another_run_has_its_own_evidence(ran: MainWindow, seen: EvidenceController) -> None:
     first = ran.models.evidence.found
     ran.session.change("other", parameters={"regularization": (2.0,), "n_features_to_select": 2})
     ran.commands["run"].trigger()
@@ -222,8 +214,8 @@ def test_another_run_has_its_own_evidence(ran: MainWindow, seen_again: EvidenceC
     assert ran.models.evidence.found is first
 
 
-def test_the_threshold_is_dragged_and_moved_by_keys(ran: MainWindow, seen_again: EvidenceController) -> None:
-    window, seen = ran, seen_again
+def test_the_threshold_is_dragged_and_moved_by_keys(ran: MainWindow, seen: EvidenceController) -> None:
+    window = ran
     table, evidence = seen.panel.table, window.models.evidence
     bar = table._bar()
     middle = round(bar.center().y())
@@ -248,7 +240,8 @@ def test_the_threshold_is_dragged_and_moved_by_keys(ran: MainWindow, seen_again:
 
 
 @pytest.mark.thorough
-def test_a_feature_is_required_excluded_and_free_again(window: MainWindow, seen: EvidenceController) -> None:
+def test_a_feature_is_required_excluded_and_free_again(ran: MainWindow, seen: EvidenceController) -> None:
+    window = ran
     plot = seen.sets.plot
     feature = plot.columns[-1].feature
     plot.picked.emit(feature)
@@ -267,10 +260,10 @@ def test_a_feature_is_required_excluded_and_free_again(window: MainWindow, seen:
 
 
 def test_a_click_on_the_sets_of_another_selection_asks_nothing(
-    ran: MainWindow, seen_again: EvidenceController
+    ran: MainWindow, seen: EvidenceController
 ) -> None:
     """As the page appears it shows them for a moment; their features may be none of the data any more."""
-    window, seen = ran, seen_again
+    window = ran
     window.workspace.show_page("data")
     window.session.select((1.0,), 1)
     settle(window)
@@ -286,23 +279,24 @@ def test_a_click_on_the_sets_of_another_selection_asks_nothing(
 
 
 @pytest.mark.thorough
-def test_the_matrix_is_read_and_used_by_keyboard(window: MainWindow, seen: EvidenceController) -> None:
+def test_the_matrix_is_read_and_used_by_keyboard(ran: MainWindow, seen: EvidenceController) -> None:
     plot = seen.sets.plot
     QTest.keyClick(plot, Qt.Key.Key_Right)
     assert plot.box.lines()[0].text.startswith(str(plot.columns[0].feature))
-    QTest.keyClick(plot, Qt.Key.Key_Space)
-    rest(window)
-    assert plot.columns[0].wanted == 1
+    wanted = []
+    for _ in range(3):
+        QTest.keyClick(plot, Qt.Key.Key_Space)
+        rest(ran)
+        wanted.append(plot.columns[0].wanted)
+    assert wanted == [REQUIRED, EXCLUDED, FREE]
 
 
 @pytest.mark.thorough
-def test_a_set_becomes_a_run_and_two_of_them_are_compared(
-    ran: MainWindow, seen_again: EvidenceController
-) -> None:
+def test_a_set_becomes_a_run_and_two_of_them_are_compared(ran: MainWindow, seen: EvidenceController) -> None:
     model = ran.current.model
     other = [column for column in range(7) if column not in model.step.selected][:1]
     columns = (*model.step.selected[:2], *other)
-    record = seen_again.run_set(columns, "By hand")
+    record = seen.run_set(columns, "By hand")
     wait_until(lambda: record.result is not None)
     rest(ran)
     assert record.title == "By hand" and ran.runs.shown is record
@@ -310,18 +304,18 @@ def test_a_set_becomes_a_run_and_two_of_them_are_compared(
     found = ran.models.evidence.found
     assert not found.required and set(found.selected) == set(columns)  # judged as any selection
     assert len(ran.current.model.path.steps) == 1
-    assert seen_again.best.use.isVisible() and seen_again.best.compare.isVisible()  # it is not the best one
-    seen_again.best.use.click()
+    assert seen.best.use.isVisible() and seen.best.compare.isVisible()  # it is not the best one
+    seen.best.use.click()
     best = ran.runs.records[-1]
     wait_until(lambda: best.result is not None)
     rest(ran)
     assert best.title == "Best set of 3"
-    assert "lowest possible" in seen_again.best.gap.text() and not seen_again.best.use.isVisible()
+    assert "lowest possible" in seen.best.gap.text() and not seen.best.use.isVisible()
     ran.sections.compare.panel.selected.emit(record.key)
     rest(ran)
     n = len(ran.runs.records)
     looked_at = ran.current.model.step
-    seen_again.best.compare.click()
+    seen.best.compare.click()
     wait_until(lambda: not ran.runs.busy)
     assert ran.runs.shown is record and ran.current.model.step is looked_at
     assert ran.workspace.page == "compare"
@@ -332,12 +326,12 @@ def test_a_set_becomes_a_run_and_two_of_them_are_compared(
 
 
 @pytest.mark.thorough
-def test_comparing_leaves_what_is_looked_at(ran: MainWindow, seen_again: EvidenceController) -> None:
+def test_comparing_leaves_what_is_looked_at(ran: MainWindow, seen: EvidenceController) -> None:
     own = ran.runs.shown
-    seen_again.run_set((0, 3, 4), "By hand")
+    seen.run_set((0, 3, 4), "By hand")
     wait_until(lambda: ran.runs.records[-1].result is not None)
     rest(ran)
-    seen_again.best.compare.click()
+    seen.best.compare.click()
     wait_until(lambda: len(ran.runs.records) == 3 and not ran.runs.busy)
     rest(ran)
     assert ran.runs.shown is ran.runs.records[1] and not ran.current.shown.edited
@@ -345,9 +339,9 @@ def test_comparing_leaves_what_is_looked_at(ran: MainWindow, seen_again: Evidenc
 
 
 @pytest.mark.thorough
-def test_the_sizes_are_listed_and_one_is_used(ran: MainWindow, seen_again: EvidenceController) -> None:
-    seen_again.best.sizes.click()
-    dialog = seen_again.sizes
+def test_the_sizes_are_listed_and_one_is_used(ran: MainWindow, seen: EvidenceController) -> None:
+    seen.best.sizes.click()
+    dialog = seen.sizes
     wait_until(lambda: not dialog.search.busy)
     rows = dialog.table.rows()
     assert [row.size for row in rows] == list(range(1, ran.models.evidence.most_size + 1))
@@ -362,7 +356,8 @@ def test_the_sizes_are_listed_and_one_is_used(ran: MainWindow, seen_again: Evide
 
 
 @pytest.mark.thorough
-def test_other_selectors_have_what_applies_and_nothing_empty(window: MainWindow) -> None:
+def test_other_selectors_have_what_applies_and_nothing_empty(ran: MainWindow) -> None:
+    window = ran
     parameters = {"regularization": (1.0,), "n_features_to_select": 3}
     window.session.change("gas", method="gas", parameters=parameters)
     finish(window)
@@ -387,8 +382,9 @@ def test_other_selectors_have_what_applies_and_nothing_empty(window: MainWindow)
 
 
 @pytest.mark.thorough
-def test_features_of_a_model_that_does_not_select_are_permuted(window: MainWindow) -> None:
+def test_features_of_a_model_that_does_not_select_are_permuted(ran: MainWindow) -> None:
     """Catches another model, part, measure or seed, and panels that do not apply."""
+    window = ran
     window.session.change("rankrls", method="rankrls", parameters={"regularization": (1.0,)})
     finish(window)
     window.workspace.show_page("evidence")
@@ -423,11 +419,11 @@ def test_features_of_a_model_that_does_not_select_are_permuted(window: MainWindo
 
 @pytest.mark.thorough
 def test_a_search_that_ended_without_a_proof_goes_on(
-    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+    ran: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Catches a set that is never proved as nothing can be pressed, and a second search that ends early."""
-    finish(window)
-    window.session.select((1.0,), K)
+    window = ran
+    window.session.select((0.25,), 2)  # of which nothing is known yet
     evidence, asked = window.models.evidence, []
     usual = window.models.fold_cache.evidence
 
@@ -448,14 +444,14 @@ def test_a_search_that_ended_without_a_proof_goes_on(
     assert asked[0][1] == MOST_SECONDS and [one for one in asked if "best" in one[0]][-1][1] == inf
 
 
-def test_deciding_queries_are_listed_by_a_click(ran: MainWindow, seen_again: EvidenceController) -> None:
+def test_deciding_queries_are_listed_by_a_click(ran: MainWindow, seen: EvidenceController) -> None:
     """Catches queries of another part or order, and a list that the comparison replaces later."""
     step = next(step for step in ran.models.evidence.found.deciding if step.queries)
     train = ran.current.model.fold.train
-    row = next(row for row in seen_again.panel.table.rows() if row.found.column == step.feature)
-    (action, *_) = seen_again.panel.table.row_actions(row)
+    row = next(row for row in seen.panel.table.rows() if row.found.column == step.feature)
+    (action, *_) = seen.panel.table.row_actions(row)
     assert action.text == "List the deciding queries"
-    seen_again.panel.table.cellClicked.emit(row, "deciding")
+    seen.panel.table.cellClicked.emit(row, "deciding")
     assert ran.workspace.place == "queries"
     queries = ran.sections.queries
     expected = {str(train.query_ids[at]) for at in step.queries}
@@ -467,11 +463,11 @@ def test_deciding_queries_are_listed_by_a_click(ran: MainWindow, seen_again: Evi
 
 @pytest.mark.thorough
 def test_permuting_is_offered_where_nobody_knows_how_long_it_takes(
-    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+    ran: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    importance = window.models.importance
+    window, importance = ran, ran.models.importance
     monkeypatch.setattr(type(importance), "seconds", property(lambda _: inf))
-    window.session.change("rankrls", method="rankrls", parameters={"regularization": (1.0,)})
+    window.session.change("rankrls", method="rankrls", parameters={"regularization": (2.0,)})
     finish(window)
     window.workspace.show_page("evidence")
     rest(window)
@@ -536,38 +532,36 @@ def test_more_than_chance_leads_to_the_page(window: MainWindow) -> None:
 
 
 @pytest.mark.thorough
-def test_another_measure_measures_the_losses_anew(ran: MainWindow, seen_again: EvidenceController) -> None:
+def test_another_measure_measures_the_losses_anew(ran: MainWindow, seen: EvidenceController) -> None:
     stability = ran.models.evidence.found.stability
     ran.session.show_measure("NDCG@10")
     rest(ran)
     found = ran.models.evidence.found
     assert found.losses.measure == "NDCG@10" and found.stability is stability
-    titles = [column.title for column in seen_again.panel.table.rows_model.columns]
+    titles = [column.title for column in seen.panel.table.rows_model.columns]
     assert "NDCG@10 lost" in titles and "MAP lost" not in titles
 
 
 @pytest.mark.thorough
-def test_table_and_plots_are_exported(
-    ran: MainWindow, seen_again: EvidenceController, tmp_path: Path
-) -> None:
+def test_table_and_plots_are_exported(ran: MainWindow, seen: EvidenceController, tmp_path: Path) -> None:
     items = {item.key: item for item in export_items(ran.models, ran.sections)}
     for key in ("evidence", "plot-probability", "plot-near-best", "plot-step-p"):
         assert not items[key].unavailable
     items["evidence"].write(tmp_path / "evidence.csv")
     lines = (tmp_path / "evidence.csv").read_text(encoding="utf-8").splitlines()
-    assert len(lines) == 1 + len(seen_again.panel.table.rows()) and "verdict" in lines[0]
-    for plot in (seen_again.probability.plot, seen_again.sets.plot, seen_again.stop.p_plot):
+    assert len(lines) == 1 + len(seen.panel.table.rows()) and "verdict" in lines[0]
+    for plot in (seen.probability.plot, seen.sets.plot, seen.stop.p_plot):
         assert plot.numbers()[1]
     write_item(items["plot-near-best"], tmp_path / "sets.png")
     assert (tmp_path / "sets.png").stat().st_size > 1000
 
 
 @pytest.mark.thorough
-def test_all_folds_have_no_selection(window: MainWindow, seen: EvidenceController, opened: Opened) -> None:
-    window.session.look_at(None)
-    rest(window)
+def test_all_folds_have_no_selection(ran: MainWindow, seen: EvidenceController) -> None:
+    ran.session.look_at(None)
+    rest(ran)
     assert "single fold" in seen.panel.table.placeholder and not seen.panel.table.rows()
-    wait_until(partial(lambda: not seen.best.gap.isVisible()))
+    wait_until(lambda: not seen.best.gap.isVisible())
 
 
 def test_an_unknown_time_is_not_told(app: object) -> None:
@@ -580,8 +574,9 @@ def test_an_unknown_time_is_not_told(app: object) -> None:
 
 @pytest.mark.thorough
 def test_groups_restrict_the_best_set_and_leave_out_the_tests_of_steps(
-    window: MainWindow, seen: EvidenceController
+    ran: MainWindow, seen: EvidenceController
 ) -> None:
+    window = ran
     ids = window.session.dataset.feature_ids.tolist()
     groups = {"first": tuple(ids[:2]), "second": tuple(ids[3:6])}
     parameters = {"regularization": (2.0,), "n_features_to_select": 2}

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import wait_until
-from windows import finish, open_window, settle, write_folds, write_item
+from windows import finish, settle, write_item
 from wording import naming
 
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.features.substitutes_panel import SubstitutesPanel, swap_sentence
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.style.theme import Theme
-
-
-@pytest.fixture
-def window(theme: Theme, tmp_path: Path):
-    with open_window(theme, tmp_path / "config", write_folds(tmp_path / "data")) as made:
-        yield made
 
 
 def panel(window: MainWindow) -> SubstitutesPanel:
@@ -31,12 +22,12 @@ def panel(window: MainWindow) -> SubstitutesPanel:
 
 def look(window: MainWindow) -> None:
     window.workspace.show_page("features")
+    panel(window).switch._buttons()[0].click()  # the list, as in a new window
     wait_until(lambda: panel(window).plot.shown is not None)
     settle(window)
 
 
 def look_at_first(window: MainWindow) -> None:
-    finish(window)
     window.session.look_at(1)
     look(window)
 
@@ -54,28 +45,23 @@ def retrained(window: MainWindow, removed: set[int], added: set[int]) -> float:
     return error(before - removed | added) - error(before)
 
 
-def test_the_swap_that_is_told_is_what_retraining_gives(window):
-    look_at_first(window)
-    wait_until(lambda: panel(window)._found is not None)
-    found, model = panel(window)._found, window.current.model
+def test_the_swap_that_is_told_is_what_retraining_gives(ran):
+    look_at_first(ran)
+    wait_until(lambda: panel(ran)._found is not None)
+    found, model = panel(ran)._found, ran.current.model
     assert found.selected == model.step.selected
     swap = next(swap for group in found.groups for swap in group.swaps)
-    assert swap.change == pytest.approx(retrained(window, {swap.removed}, {swap.added}))
+    assert swap.change == pytest.approx(retrained(ran, {swap.removed}, {swap.added}))
     ids = model.fold.train.feature_ids
-    said = " ".join(panel(window).sentences())
+    said = " ".join(panel(ran).sentences())
     assert swap_sentence(swap.change, f"({ids[swap.added]})", str(ids[swap.removed])) in said
 
 
-def test_nothing_is_looked_for_while_the_page_is_not_seen(window):
+def test_nothing_is_looked_for_while_the_page_is_not_seen_and_then_it_is_said(window):
     finish(window)
     window.session.look_at(1)
     settle(window)
     assert panel(window)._found is None
-
-
-def test_while_they_are_looked_for_it_is_said(window):
-    finish(window)
-    window.session.look_at(1)
     said = []
     show_nothing = panel(window).plot.show_nothing
     panel(window).plot.show_nothing = lambda why: (said.append(why), show_nothing(why))
@@ -83,52 +69,53 @@ def test_while_they_are_looked_for_it_is_said(window):
     assert said[-1] == "Computing substitutes …"
 
 
-def test_a_row_of_the_map_is_inspected_by_keyboard_and_marked(window):
-    look_at_first(window)
-    plot = panel(window).plot
+def test_a_row_of_the_map_is_inspected_by_keyboard_and_marked(ran):
+    look_at_first(ran)
+    plot = panel(ran).plot
     QTest.keyClick(plot, Qt.Key.Key_Down)
     QTest.keyClick(plot, Qt.Key.Key_Down)
     second = plot.features[1].feature_id
-    assert window.sections.features.feature == second
+    assert ran.sections.features.feature == second
     assert plot.marked == second
 
 
-def test_the_map_of_runs_has_a_column_for_every_fold_of_every_run(window):
-    finish(window)
-    window.session.change("editing", method="fsmrank", parameters={})
-    look_at_first(window)
-    button = panel(window).switch._buttons()[2]
+def test_the_map_of_runs_has_a_column_for_every_fold_of_every_run(ran):
+    few = {"lambda1": (0.1, 1.0), "lambda2": 1e-4, "max_iter": 9}
+    ran.session.change("editing", method="fsmrank", parameters=few)
+    finish(ran)
+    look_at_first(ran)
+    first, second = (f"run {record.key}" for record in ran.runs.records)
+    button = panel(ran).switch._buttons()[2]
     button.click()
-    plot = panel(window).plot
+    plot = panel(ran).plot
     wait_until(lambda: plot.shown is not None and plot.shown.groups)
-    assert [(group.label, group.size) for group in plot.shown.groups] == [("run 1", 2), ("run 2", 2)]
+    assert [(group.label, group.size) for group in plot.shown.groups] == [(first, 2), (second, 2)]
     order = [feature.feature_id for feature in plot.features]
-    for place, result in enumerate(f for r in window.runs.records for f in r.folds.values()):
+    for place, result in enumerate(f for r in ran.runs.records for f in r.folds.values()):
         ranked = np.argsort(plot.shown.values[:, place])[: len(result.selected)]
         assert tuple(order[row] for row in ranked) == result.selected
-    said = " ".join(panel(window).sentences())
+    said = " ".join(panel(ran).sentences())
     assert naming("RankRLS swap").search(said)
 
 
-def test_all_folds_have_no_substitutes_in_common(window):
-    look_at_first(window)
-    window.session.look_at(None)
-    wait_until(lambda: panel(window).plot.shown is None)
-    assert naming("single fold").search(panel(window).plot.placeholder)
+def test_all_folds_have_no_substitutes_in_common(ran):
+    look_at_first(ran)
+    ran.session.look_at(None)
+    wait_until(lambda: panel(ran).plot.shown is None)
+    assert naming("single fold").search(panel(ran).plot.placeholder)
 
 
-def test_the_map_is_offered_for_export_where_it_is_seen(window, tmp_path):
+def test_the_map_is_offered_for_export_where_it_is_seen(ran, tmp_path):
     def offered():
-        items = export_items(window.models, window.sections)
+        items = export_items(ran.models, ran.sections)
         return next((item for item in items if item.key == "plot-substitutes"), None)
 
-    finish(window)
-    window.session.look_at(1)
-    settle(window)
+    ran.session.look_at(1)
+    settle(ran)
     assert offered() is None
-    look(window)
+    look(ran)
     assert offered() is None, "the list is seen"
-    panel(window).switch._buttons()[1].click()
+    panel(ran).switch._buttons()[1].click()
     for suffix in (".png", ".csv"):
         write_item(offered(), tmp_path / f"map{suffix}")
     header, *rows = (tmp_path / "map.csv").read_text(encoding="utf-8").splitlines()
@@ -138,23 +125,24 @@ def test_the_map_is_offered_for_export_where_it_is_seen(window, tmp_path):
     )
 
 
-def test_moving_the_slider_brings_the_substitutes_of_the_new_model(window):
-    look_at_first(window)
-    wait_until(lambda: panel(window)._found is not None)
+def test_moving_the_slider_brings_the_substitutes_of_the_new_model(ran):
+    look_at_first(ran)
+    wait_until(lambda: panel(ran)._found is not None)
     for value in (0.3, 0.5, 3.0):
-        window.session.select((value,), 2, gliding=True)
-    wait_until(lambda: panel(window)._found.selected == window.current.model.step.selected)
-    window.session.select((3.0,), 4)
-    wait_until(lambda: len(panel(window)._found.selected) == 4)
+        ran.session.select((value,), 2, gliding=True)
+    wait_until(lambda: panel(ran)._found.selected == ran.current.model.step.selected)
+    ran.session.select((3.0,), 4)
+    wait_until(lambda: len(panel(ran)._found.selected) == 4)
 
 
-def test_a_group_is_swapped_as_a_whole_by_what_retraining_gives(window):
+def test_a_group_is_swapped_as_a_whole_by_what_retraining_gives(ran):
     groups = {"First": (1, 2), "Second": (3, 4)}
-    window.session.change("groups", groups=groups)
-    window.session.change("fewer", parameters={**window.session.plan.parameters, "n_features_to_select": 1})
-    look_at_first(window)
-    wait_until(lambda: panel(window)._found is not None and panel(window)._found.group_swaps)
-    swap = panel(window)._found.group_swaps[0]
-    assert swap.change == pytest.approx(retrained(window, set(swap.removed), set(swap.added)))
+    ran.session.change("groups", groups=groups)
+    ran.session.change("fewer", parameters={**ran.session.plan.parameters, "n_features_to_select": 1})
+    finish(ran)
+    look_at_first(ran)
+    wait_until(lambda: panel(ran)._found is not None and panel(ran)._found.group_swaps)
+    swap = panel(ran)._found.group_swaps[0]
+    assert swap.change == pytest.approx(retrained(ran, set(swap.removed), set(swap.added)))
     of_group = swap_sentence(swap.change, "", "").removeprefix(" instead of  ")
-    assert of_group in " ".join(panel(window).sentences())
+    assert of_group in " ".join(panel(ran).sentences())

@@ -119,7 +119,7 @@ def test_without_scores_there_is_a_hint(panel):
     assert naming("candidate scores").search(panel.plot.placeholder)
 
 
-LISTS = {"parameters": {}, "ranker": "", "ranker_parameters": {}}
+LISTS = {"parameters": {}, "ranker": "", "ranker_parameters": {}, "folds": (1,)}  # which is looked at
 
 
 def run_method(window: MainWindow, method: str, **parameters: object) -> None:

@@ -16,6 +16,22 @@ from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model import measured_runs
 
 
+@pytest.fixture(autouse=True)
+def prompt_rankings(prompt: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measured_runs, "_QUIET_MILLISECONDS", 0)
+
+
+def test_a_run_is_ranked_when_nothing_has_become_of_it_for_a_while(window: MainWindow) -> None:
+    rankings = window.models.measured.rankings
+    rankings._quiet.setInterval(3_600_000)
+    finish(window)
+    assert rankings._quiet.isActive()
+    assert (rankings._begun, rankings._job) == (set(), None)
+    rankings._quiet.start(0)
+    wait_until(lambda: rankings._begun and not rankings._job)
+    settle(window)
+
+
 def test_nothing_is_ranked_when_another_measure_is_looked_at(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,12 +93,14 @@ def test_nothing_is_ranked_while_a_run_works_and_each_run_is_ranked_once(
     assert window.session.dataset is not None
     second = window.runs.start(window.session.plan, window.session.dataset, paused=True)
     window.runs.restore(first)  # brought back while another run works
+    wait_until(lambda: not rankings._quiet.isActive())
     assert rankings._job is None
     window.runs.stop(second)
     wait_until(lambda: second.state.ended)
     settle(window)
     assert ranked == [first.result] * 2
     window.runs.changed.emit(first)
+    wait_until(lambda: not rankings._quiet.isActive())
     assert rankings._job is None
     assert began == ranked
 

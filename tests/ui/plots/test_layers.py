@@ -52,6 +52,12 @@ def test_padding_is_never_empty_and_never_cuts(low, span):
     assert b >= low + span
 
 
+def test_values_that_differ_by_rounding_alone_are_not_told_apart():
+    """Catches an axis from 0.44999999999999996 to 0.45, whose ticks are all one float."""
+    low, high = padded(0.1 + 0.35, np.nextafter(0.1 + 0.35, 1.0))
+    assert high - low > 0.01
+
+
 def test_padding_of_nothing_is_a_range():
     assert padded(float("nan"), 1.0) == (0.0, 1.0)
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
-import pytest
-from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 from windows import finish, settle
 from wording import naming
@@ -14,6 +10,8 @@ from wording import naming
 from rankstudio.engine.analysis.permutation.criterion_band import band_steps, single_plan
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS, PermutationTests
+
+prepare = settle
 
 
 def finished(window: MainWindow) -> None:
@@ -27,7 +25,8 @@ def done(tests: PermutationTests) -> bool:
     return not tests.busy and tests.band is not None and tests.band.n_permutations == N_PERMUTATIONS
 
 
-def test_a_finished_path_is_tested_on_demand(window: MainWindow) -> None:
+def test_a_finished_path_is_tested_on_demand(ran: MainWindow) -> None:
+    window = ran
     finished(window)
     tests, curves = window.models.permutations, window.sections.select.curves
     plot, row = curves.criterion_plot, curves.chance
@@ -78,7 +77,9 @@ def test_a_finished_path_is_tested_on_demand(window: MainWindow) -> None:
     assert plot.family.band is not None and "at k = 2" in row.sentence.text()
 
 
-def test_stop_ends_it_and_what_is_counted_stays(window: MainWindow) -> None:
+def test_stop_ends_it_and_what_is_counted_stays(ran: MainWindow) -> None:
+    window = ran
+    window.session.change("another path", parameters={"regularization": (2.0,)})
     finished(window)
     tests, row = window.models.permutations, window.sections.select.curves.chance
     window.commands["chance"].trigger()
@@ -93,7 +94,8 @@ def test_stop_ends_it_and_what_is_counted_stays(window: MainWindow) -> None:
     wait_until(lambda: done(tests))
 
 
-def test_a_ranker_has_one_step_and_others_have_no_such_test(window: MainWindow) -> None:
+def test_a_ranker_has_one_step_and_others_have_no_such_test(ran: MainWindow) -> None:
+    window = ran
     window.session.change("the method", method="rankrls", parameters={})
     finished(window)
     tests, row = window.models.permutations, window.sections.select.curves.chance
@@ -110,7 +112,8 @@ def test_a_ranker_has_one_step_and_others_have_no_such_test(window: MainWindow) 
     assert not row.isVisible() and not window.commands["chance"].isEnabled()
 
 
-def test_the_form_s_next_method_changes_nothing_of_what_is_tested(window: MainWindow) -> None:
+def test_the_form_s_next_method_changes_nothing_of_what_is_tested(ran: MainWindow) -> None:
+    window = ran
     # The form asks for another method than that of the run, whose curves and model are still seen.
     kernel = {"regularization": (0.5, 2.0), "gamma": (0.5, 2.0), "n_basis": 10}
     window.session.change("the method", method="kernel-rankrls", parameters=kernel)
@@ -123,15 +126,3 @@ def test_the_form_s_next_method_changes_nothing_of_what_is_tested(window: MainWi
     finish(window)
     settle(window)
     assert row.isVisible() and window.commands["chance"].isEnabled()
-
-
-def test_the_window_answers_meanwhile(window: MainWindow, pytestconfig: pytest.Config) -> None:
-    finished(window)
-    tests = window.models.permutations
-    window.commands["chance"].trigger()
-    turns = 0
-    while not done(tests):
-        QApplication.processEvents()
-        turns += 1
-        time.sleep(0.001)
-    assert turns > N_PERMUTATIONS // 32

@@ -6,13 +6,14 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from PySide6.QtWidgets import QApplication
 
-from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
@@ -69,8 +70,42 @@ def write_places(folder: Path) -> Places:
         for name, part in fold.parts.items():
             lines = "\n".join(f"{value:.6f}" for value in part.X[:, 0] - 0.5 * part.X[:, 1])
             (there / f"{name}.scores").write_text(lines + "\n", encoding="utf-8")
-    names = ("Small", "Other", "single.txt", "Untested")
+    _write_odd(small, folder)
+    names = ("Small", "Other", "single.txt", "Untested", "Alone", "Equal", "Constant", "Two")
     return Places((*(str(folder / name) for name in names), SAMPLE), folder / "preferences.csv", scores)
+
+
+def _write_odd(small: FoldedDataset, folder: Path) -> None:
+    """Write data by which nothing can be learned, as a wrong column makes them, and some that are too few."""
+
+    def alone(part: RankingDataset) -> RankingDataset:
+        m = part.y.size
+        return replace(part, query_ptr=np.arange(m + 1), query_ids=tuple(map(str, range(1, m + 1))))
+
+    def equal(part: RankingDataset) -> RankingDataset:
+        return replace(part, y=np.ones_like(part.y))
+
+    def constant(part: RankingDataset) -> RankingDataset:
+        return replace(part, X=np.full_like(part.X, 0.5))
+
+    def two(part: RankingDataset) -> RankingDataset:
+        m = int(part.query_ptr[2])
+        return replace(
+            part,
+            X=part.X[:m, :1],
+            y=part.y[:m],
+            query_ptr=part.query_ptr[:3],
+            query_ids=part.query_ids[:2],
+            feature_ids=part.feature_ids[:1],
+            feature_names=part.feature_names[:1],
+            comments=part.comments[:m],
+        )
+
+    for name, made in {"Alone": alone, "Equal": equal, "Constant": constant, "Two": two}.items():
+        folds = tuple(
+            replace(fold, **{key: made(part) for key, part in fold.parts.items()}) for fold in small.folds
+        )
+        _write(replace(small, folds=folds), folder / name, (1, 2), ("train", "vali", "test"))
 
 
 def _write(data: FoldedDataset, folder: Path, folds: tuple[int, ...], parts: tuple[str, ...]) -> None:

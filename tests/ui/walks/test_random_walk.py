@@ -12,6 +12,7 @@ from walks.random_walk import FEW_REPLAYS, draw, report, shortest, walk_seeds
 from walks.stage import Places, write_places
 from walks.steps import ACTS, Step, n_numbers
 
+from rankstudio.ui.model import measured_runs
 from rankstudio.ui.style.theme import Theme
 
 FIXED = 22
@@ -47,7 +48,10 @@ def test_a_random_walk(theme: Theme, places: Places) -> None:
 
 
 @pytest.mark.thorough
-def test_a_long_random_walk(theme: Theme, places: Places, pytestconfig: pytest.Config) -> None:
+def test_a_long_random_walk(
+    theme: Theme, places: Places, pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measured_runs, "_QUIET_MILLISECONDS", 0)  # all that goes on in the background does
     walk(seeds(pytestconfig), pytestconfig.getoption("--walk-steps"), theme, places)
 
 

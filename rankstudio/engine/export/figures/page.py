@@ -337,7 +337,9 @@ def value_range(axis: FigureAxis, values: Iterable[float], room: float) -> tuple
     if axis.logarithmic:
         ratio = max(high / low, 1.1) ** room
         return low / ratio, high * ratio
-    span = (high - low) * room or abs(high) * room or 1.0
+    span = (high - low) * room
+    if high - low <= ticks.EQUAL * max(abs(low), abs(high)):
+        span = abs(high) * room or 1.0
     below = 0.0 if axis.low == low else span
     above = 0.0 if axis.high == high and high > low else span
     return low - below, high + above

@@ -10,6 +10,10 @@ from itertools import pairwise
 # more than that, and less than anyone sees.
 _ROUNDING = 1e-9
 
+# Values that differ by less than this part of them are equal but for rounding, which is some hundred eps in
+# a sum of many terms; their labels would need 13 digits.
+EQUAL = 1e-12
+
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 DECIMAL_STEPS = (1.0, 2.0, 5.0, 10.0)
 """Without 2.5, which costs a digit more than its neighbours."""
@@ -25,10 +29,13 @@ def nice_step(span: float, count: float, steps: Sequence[float] = STEPS) -> floa
 
 
 def nice_ticks(low: float, high: float, count: float, steps: Sequence[float] = STEPS) -> list[float]:
-    """Return about ``count`` round values in [low, high], ascending."""
+    """Return about ``count`` distinct round values in [low, high], ascending.
+
+    There are fewer where the range is so narrow that floats do not tell its multiples apart.
+    """
     step = nice_step(high - low, count, steps)
     first, last = math.ceil(low / step - _ROUNDING), math.floor(high / step + _ROUNDING)
-    return [i * step for i in range(first, last + 1)]
+    return list(dict.fromkeys(i * step for i in range(first, last + 1)))
 
 
 def decimals(step: float) -> int:

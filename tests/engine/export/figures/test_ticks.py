@@ -38,6 +38,15 @@ def test_integer_ticks_keep_the_ends_and_their_distance(low, span, count):
         assert min(gaps[0], gaps[-1]) >= 0.5 * max(gaps[1:-1])
 
 
+@given(st.floats(-1e12, 1e12), st.integers(0, 40), st.floats(2, 12))
+def test_a_range_as_narrow_as_floats_are_has_labels(low, n_floats, count):
+    high = low
+    for _ in range(n_floats):
+        high = math.nextafter(high, math.inf)
+    ticks = nice_ticks(low, high, count)
+    assert len(tick_labels(ticks)) == len(ticks) == len(set(ticks))
+
+
 @given(spans, st.floats(1, 30))
 def test_a_step_is_round_and_gives_no_more_than_asked_for(span, count):
     step = nice_step(span, count, DECIMAL_STEPS)
