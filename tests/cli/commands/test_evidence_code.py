@@ -67,7 +67,7 @@ def plans(data: Path) -> dict[str, tuple[Plan, str]]:
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("code") / "with blanks & 'quotes'"
-    return save_folds(folder, 2, n_queries=30, n_redundant=2, n_noise=4, n_constant=1, seed=5)
+    return save_folds(folder, 2, n_queries=20, n_redundant=1, n_noise=2, n_constant=1, seed=5)
 
 
 def expected(plan: Plan, measure: str, named: bool = False) -> Expected:
