@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 from typing import Self
 
 import numpy as np
@@ -306,7 +307,7 @@ def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
     if path.step_kind is StepKind.ITERATIONS:
         last = path.steps[-1]
         values, order = score.of(last, path.divisor), arrival_order(path, score)
-        pairs = zip(order, [*order[1:], None], strict=True)
+        pairs = zip_longest(order, order[1:])  # the last one has no rival, and a model may have no feature
         return {
             f: _margin(
                 score, last.number, f, values, np.array([] if rival is None else [rival], dtype=np.int64)

@@ -63,7 +63,8 @@ def fsmrank_bounds(
     Raises
     ------
     PlanError
-        If features are not scaled to [0, 1] or importance is above 1: the proofs need both.
+        If features are not scaled to [0, 1], importance is above 1, or no query has documents with different
+        labels: the proofs need all three.
 
     Notes
     -----
@@ -83,7 +84,8 @@ def fsmrank_bounds(
     used = np.flatnonzero(step.coef)
     s = np.where(step.coef[used] > 0, importance[used], importance[n + used])
     C = float((size[used] / s).sum())
-    p = int(count_pairs(train.y, train.query_ptr).sum())
+    if not (p := int(count_pairs(train.y, train.query_ptr).sum())):
+        raise PlanError(tr("The bounds of FSMRank need a query whose documents have different labels."))
     lipschitz = (4.0 + 2.0 * lambda1) * n
     complexity = 2.0 * C * np.sqrt(2.0 * n / p)
     complexity += (1.0 + lambda1 / 2.0) * C**2 * np.sqrt(2.0 * np.log(4.0 * n) / p)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -220,6 +221,8 @@ def test_margins_of_iterations_are_to_the_next_weight_and_rounds_have_none() -> 
         assert found[one].share == pytest.approx(1 - sizes[other] / sizes[one])
     assert found[order[-1]].rival is None
     assert margins(weights(5, StepKind.ROUNDS), WEIGHT) == {}
+    nothing = replace(path.steps[-1], selected=(), coef=np.zeros(sizes.size))
+    assert margins(replace(path, steps=HeldSteps((nothing,))), WEIGHT) == {}
 
 
 def test_a_pinned_feature_is_behind_and_what_came_with_it_is_no_rival() -> None:

@@ -56,3 +56,5 @@ def test_theorem_3_is_the_sum_of_its_terms() -> None:
         fsmrank_bounds(replace(data, X=3 * X), model, s, LAMBDA1)
     with pytest.raises(PlanError, match="importance"):
         fsmrank_bounds(data, model, 2 * s, LAMBDA1)
+    with pytest.raises(PlanError, match="labels"):
+        fsmrank_bounds(replace(data, y=np.ones(6)), model, s, LAMBDA1)
