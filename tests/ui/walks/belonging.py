@@ -510,7 +510,8 @@ def _runs(sight: Sight) -> Iterator[Fault]:
 def _same_means(shown: Mapping[str, float | None], expected: Mapping[str, float]) -> bool:
     names = [name for name in shown if name in expected]
     values = [[np.nan if one[name] is None else one[name] for name in names] for one in (shown, expected)]
-    return len(names) == len(expected) and _same(*values)
+    absent = [value for name, value in expected.items() if name not in shown]  # where no query defines it
+    return bool(np.isnan(absent).all()) and _same(*values)
 
 
 def _same(one: Any, other: Any) -> bool:

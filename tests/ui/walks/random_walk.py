@@ -236,6 +236,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600.0, help="how long; default 600")
     parser.add_argument("--seed", type=int, help="of the first walk; those after it count on")
     parser.add_argument("--long", action="store_true", help="make no walk shorter that fails")
+    parser.add_argument("--odd", action="store_true", help="open data by which nothing can be learned")
     given = parser.parse_args()
     seed = given.seed if given.seed is not None else random.SystemRandom().randrange(1 << 30)
     app = QApplication.instance() or QApplication(["rankstudio-walks"])
@@ -245,7 +246,7 @@ def main() -> int:
     theme.apply(app)
     with TemporaryDirectory(prefix="walks-") as folder:
         os.environ.setdefault("RANKSTUDIO_DATA_DIR", str(Path(folder) / "user"))
-        places = write_places(Path(folder))
+        places = write_places(Path(folder), odd=given.odd)
         tally = walk_for(given.seconds, seed, theme, places, 0 if given.long else _MOST_REPLAYS)
     say(str(tally))
     return bool(tally.faults)

@@ -47,8 +47,8 @@ class Places:
     scores: Path
 
 
-def write_places(folder: Path) -> Places:
-    """Write small data of every kind."""
+def write_places(folder: Path, *, odd: bool = False) -> Places:
+    """Write small data of every kind, or only such that teach nothing."""
     shape = {"n_informative": 3, "n_redundant": 2, "n_noise": 2, "documents": (4, 7)}
     small = make_ranking(20, n_constant=1, **shape)
     other = make_ranking(25, n_constant=0, seed=5, **shape)
@@ -70,12 +70,11 @@ def write_places(folder: Path) -> Places:
         for name, part in fold.parts.items():
             lines = "\n".join(f"{value:.6f}" for value in part.X[:, 0] - 0.5 * part.X[:, 1])
             (there / f"{name}.scores").write_text(lines + "\n", encoding="utf-8")
-    _write_odd(small, folder)
-    names = ("Small", "Other", "single.txt", "Untested", "Alone", "Equal", "Constant", "Two")
+    names = _write_odd(small, folder) if odd else ("Small", "Other", "single.txt", "Untested")
     return Places((*(str(folder / name) for name in names), SAMPLE), folder / "preferences.csv", scores)
 
 
-def _write_odd(small: FoldedDataset, folder: Path) -> None:
+def _write_odd(small: FoldedDataset, folder: Path) -> tuple[str, ...]:
     """Write data by which nothing can be learned, as a wrong column makes them, and some that are too few."""
 
     def alone(part: RankingDataset) -> RankingDataset:
@@ -101,11 +100,13 @@ def _write_odd(small: FoldedDataset, folder: Path) -> None:
             comments=part.comments[:m],
         )
 
-    for name, made in {"Alone": alone, "Equal": equal, "Constant": constant, "Two": two}.items():
+    kinds = {"Alone": alone, "Equal": equal, "Constant": constant, "Two": two}
+    for name, made in kinds.items():
         folds = tuple(
             replace(fold, **{key: made(part) for key, part in fold.parts.items()}) for fold in small.folds
         )
         _write(replace(small, folds=folds), folder / name, (1, 2), ("train", "vali", "test"))
+    return tuple(kinds)
 
 
 def _write(data: FoldedDataset, folder: Path, folds: tuple[int, ...], parts: tuple[str, ...]) -> None:
