@@ -98,6 +98,7 @@ def run(args: argparse.Namespace) -> int:
     place = str(args.data.absolute())
     dataset = open_data(Plan(place).changed(normalize=paper.normalize))
     wanted = paper.of(dataset.name)
+    paper.check_folds(dataset)
     plans = paper.plans(dataset.name, place, dataset.convention, figures=args.figures is not None)
     for plan in plans.values():
         for entry in filter(None, (plan.entry, plan.ranker_entry)):

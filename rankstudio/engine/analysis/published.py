@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.errors import PlanError
+from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.plan.difference import differences
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN
@@ -21,6 +21,8 @@ from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.support.number_grid import format_power, parse_grid
 from rankstudio.engine.support.resources import resource, table
+
+_FOLDS = 5  # of LETOR's datasets
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
 def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
     """Return the published numbers for a run's method, by measure; the run needs all five given folds."""
     plan = run.plan
-    names = plan.measures if len(run.folds) == 5 and plan.protocol == GIVEN else ()
+    names = plan.measures if len(run.folds) == _FOLDS and plan.protocol == GIVEN else ()
     return {name: published(plan, run.data_name, name) for name in names}
 
 
@@ -275,6 +277,20 @@ class Reproduction:
                 f"{self.key} has no table for {data}. Datasets with tables: {', '.join(self.datasets())}."
             )
         return found
+
+    def check_folds(self, data: FoldedDataset) -> None:
+        """Refuse data with other folds than a table that lists them has.
+
+        Raises
+        ------
+        DatasetError
+            If a table of the dataset lists five folds, and there are not five.
+        """
+        listed = any("columns" in table or "first" in table for table in self.of(data.name))
+        if listed and len(data.folds) != _FOLDS:
+            raise DatasetError(
+                f"{data.name}: found {len(data.folds)} folds, expected the {_FOLDS} of the paper."
+            )
 
     def plans(self, data: str, place: str, convention: str, *, figures: bool = False) -> dict[str, Plan]:
         """Return the plans that the tables of a dataset need, by the paper's name.

@@ -127,6 +127,14 @@ def test_data_without_a_table_are_refused(tmp_path: Path, refused) -> None:
     refused(["reproduce", "fsmrank", "--data", str(tmp_path / "Other")], "fsmrank Other OHSUMED MQ2008")
 
 
+def test_tables_of_folds_need_all_of_them(tmp_path: Path, refused) -> None:
+    one = tmp_path / "MQ2008" / "Fold1"
+    one.mkdir(parents=True)
+    for name in ("train", "vali", "test"):
+        (one / f"{name}.txt").write_text("1 qid:1 1:0.5\n0 qid:1 1:0.25\n")
+    refused(["reproduce", "greedy-rankrls", "--data", str(one.parent)], "MQ2008 1 5 folds")
+
+
 SMALL = airola_2011.Effort((30, 40), (1, 2), 0.005, 2)
 
 
