@@ -195,6 +195,8 @@ def test_folders_of_letor_text(fuzz: Fuzz) -> None:
 
 
 def written_again(data: RankingDataset, path: Path) -> None:
+    if isinstance(data.X, SparseRows) and not np.asarray(data.X).any():
+        return  # the text of a part without a feature cannot be read alone
     try:
         save_letor(data, path)
     except OutputError as error:

@@ -168,8 +168,8 @@ class CurvesPlot(Plot):
         self.mark_dirty()
 
     def set_reference(self, y: float | None, label: str = "") -> None:
-        """Draw a level to compare the curves with, named; None takes it away."""
-        self.family.reference = None if y is None else (y, label)
+        """Draw a level to compare the curves with, named; None takes it away, and so does NaN."""
+        self.family.reference = None if y is None or isnan(y) else (y, label)
         self.mark_dirty()
 
     def clear(self) -> None:

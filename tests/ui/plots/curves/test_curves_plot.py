@@ -511,7 +511,7 @@ def test_a_level_to_compare_with_is_drawn_from_side_to_side_and_goes(plot):
     assert len(differing) > 0.2 * len(before), "dotted, and so not every pixel"
     assert min(differing) < 6
     assert max(differing) > len(before) - 7
-    plot.set_reference(None)
+    plot.set_reference(float("nan"))  # as where no query defines the measure
     plot.flush()
     assert row_at(plot, 0.48) == before
 
