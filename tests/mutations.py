@@ -139,7 +139,7 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
     ): (
         ("t-test of equal differences", "if spread <= ROUNDINGS", "if spread < -ROUNDINGS"),
         ("Fisher's ties", "codes)) >= least", "codes)) > abs(least)"),
-        ("t-test of small numbers", "exponent = -int(np.frexp", "exponent = int(np.frexp"),
+        ("t-test of small numbers", "ldexp(difference, -int(", "ldexp(difference, int("),
         ("Wilcoxon's tail", ">= abs(2 * positive - total)", "> abs(2 * positive - total)"),
         ("Holm's factors", "np.arange(order.size, 0, -1)", "np.arange(order.size - 1, -1, -1)"),
         ("Fisher's observed assignment", "exact else (count + 1) / (n + 1)", "exact else count / n"),
