@@ -16,7 +16,7 @@ from rankstudio.ui.page.page import Page, PanelWindow
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.select.fields import Field
 from rankstudio.ui.shell.workspace import FIRST, PAGES
-from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets import Panel, TableView
 
 _LEAST_MAP = 173  # pixels, with which the cells of a map can be told apart
 
@@ -69,10 +69,12 @@ def test_page_and_sizes_are_remembered_but_not_that_a_panel_was_alone(opened: Op
     with opened(folds) as window:
         window.workspace.show_page("features")
         page(window).maximise(window.sections.features.profile)
+        page(window).findChildren(TableView)[0].restore_widths('{"id": 90}')  # as if it had been dragged
         settle(window)
     with opened(folds) as window:
         assert window.workspace.page == "features"
         assert window.sections.features.path.isVisible()
+        assert page(window).findChildren(TableView)[0].widths.as_text() == '{"id": 90}'
         settle(window)
 
 
