@@ -213,7 +213,7 @@ _ZEROS = Column(
     lambda share: percentage(share, 1),
     value=lambda row: row.summary.zeros,
     tooltip=tr("Share of documents with value 0"),
-    width=64,
+    width=70,
 )
 _MISSING = Column(
     "missing",
