@@ -148,8 +148,8 @@ class DataController(Controller):
     @Slot()
     def _show_statistics(self) -> None:
         """Show the statistics of the fold that is looked at, where somebody sees them; ask for the rest."""
-        if not self.statistics.isVisible():
-            return
+        if not self.statistics.isVisible() or not self.panel.shows(self._session.dataset):
+            return  # of other data the plan or the measure may be told of before the data themselves
         dataset, summary, fold = self._session.dataset, self.panel.summary(), self._session.watched
         if dataset is None or summary is None:
             self.statistics.clear(self._why_none())

@@ -228,6 +228,10 @@ class DataPanel(Panel):
         self._many.activated.connect(self._on_many)
         self.clear()
 
+    def shows(self, dataset: FoldedDataset | None) -> bool:
+        """Return whether these data are the ones that are shown by now."""
+        return self._dataset is dataset
+
     def show_dataset(self, dataset: FoldedDataset, *, keep_summaries: bool = False) -> None:
         """Show a dataset, at its first fold; the summaries stay where only names are other ones."""
         self._dataset = dataset
