@@ -126,40 +126,44 @@ def evidence_text(
 
     about = "≈" if found.deciding_by_margins else ""
 
-    def place(row: FeatureEvidence) -> str:
-        if row.position is None:
-            return NOTHING
-        low, median, high = (f">{steps}" if one == inf else f"{one:g}" for one in row.position)
-        return f"{median} ({low}–{high})"
-
     def per_millisecond(row: FeatureEvidence) -> str:
         loss = loss_per_millisecond(row, milliseconds)
         return NOTHING if loss is None else fixed(loss)
 
-    def substitute(row: FeatureEvidence) -> str:
-        if row.substitute is None or row.price is None:
-            return NOTHING
-        return f"{id_of(row.substitute)} ({100 * row.price:+.2f} %)"
-
-    def verdict(row: FeatureEvidence) -> str:
-        said = NOTHING if row.verdict is None else row.verdict.label
-        return said if row.partner is None else f"{said} with {id_of(row.partner)}"
-
     columns: dict[str, Callable[[FeatureEvidence], str]] = {
         "feature": lambda row: named(row.column) if row.selected else f"({named(row.column)})",
         "selected on": lambda row: _percent(row.probability),
-        "place": place,
+        "place": lambda row: _place(row, steps),
         "share": lambda row: _percent(row.share),
         lost: lambda row: f"{row.loss.value:.4f}" if row.loss else NOTHING,
         "95 % interval": lambda row: f"{row.loss.low:.4f} to {row.loss.high:.4f}" if row.loss else NOTHING,
         "per ms": per_millisecond,
         "queries": lambda row: NOTHING if row.n_deciding is None else f"{about}{row.n_deciding}",
-        "substitute": substitute,
-        "verdict": verdict,
+        "substitute": lambda row: _substitute(row, id_of),
+        "verdict": lambda row: _verdict_text(row, id_of),
     }
     told = {header: [text(row) for row in shown] for header, text in columns.items()}
     there = {header: texts for header, texts in told.items() if any(text != NOTHING for text in texts)}
     return TextTable(title, tuple(there), list(zip(*there.values(), strict=True)), (0, len(there) - 1), _NOTE)
+
+
+def _place(row: FeatureEvidence, steps: int) -> str:
+    """Return the median position of a feature with its range; beyond the last step it has none."""
+    if row.position is None:
+        return NOTHING
+    low, median, high = (f">{steps}" if one == inf else f"{one:g}" for one in row.position)
+    return f"{median} ({low}–{high})"
+
+
+def _substitute(row: FeatureEvidence, id_of: Named) -> str:
+    if row.substitute is None or row.price is None:
+        return NOTHING
+    return f"{id_of(row.substitute)} ({100 * row.price:+.2f} %)"
+
+
+def _verdict_text(row: FeatureEvidence, id_of: Named) -> str:
+    said = NOTHING if row.verdict is None else row.verdict.label
+    return said if row.partner is None else f"{said} with {id_of(row.partner)}"
 
 
 def importance_text(title: str, kept: MeasuredImportance, named: Named, most: int | None = None) -> TextTable:
