@@ -1,7 +1,5 @@
 """Greedy RankRLS against retraining, its algorithms against each other, pins and bans."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -77,34 +75,6 @@ def test_all_algorithms_take_the_same_path(seed: int, queries: int, exponent: in
         assert first.selection_order_.tolist() == other.selection_order_.tolist()
         np.testing.assert_allclose(first.criterion_path_, other.criterion_path_, rtol=1e-9)
         np.testing.assert_allclose(first.coef_path_, other.coef_path_, rtol=1e-6, atol=1e-9)
-
-
-WAYS: list[dict[str, Any]] = [
-    {"algorithm": "statistics"},
-    {"algorithm": "rows"},
-    {"groups": [(3, 9), (7, 1, 2)]},
-    {"search": "floating"},
-    {"search": "swap"},
-    {"search": "best"},
-    {"algorithm": "columns"},
-]
-
-
-def test_the_path_does_not_depend_on_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(5)
-    package = "rankstudio.engine.methods.selection.greedy_rankrls"
-    for module in ("forward_path", "column_search"):
-        monkeypatch.setattr(f"{package}.{module}.worthwhile", lambda *_: True)
-    X, qid = rng.random((4000, 40)), np.sort(rng.integers(0, 300, 4000))
-    y = np.round(2 * X[:, 3] + X[:, 7] + rng.random(4000))
-    fitted = []
-    for threads in ("1", "2", "3"):
-        monkeypatch.setenv("RANKSTUDIO_THREADS", threads)
-        fitted.append([GreedyRankRLS(5, 0.5, **parameters).fit(X, y, qid=qid) for parameters in WAYS])
-    for others in fitted[1:]:
-        for other, first in zip(others, fitted[0], strict=True):
-            assert (other.criterion_path_ == first.criterion_path_).all()
-            assert (other.coef_path_ == first.coef_path_).all()
 
 
 def problem_with_a_clear_winner() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
