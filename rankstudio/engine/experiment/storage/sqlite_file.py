@@ -456,8 +456,8 @@ def _log_is_whole(path: Path) -> bool:
 def _commits(log: BinaryIO, n_read: int, page: int, salts: tuple[int, ...]) -> int:
     """Return how many commits of a log's present round there are behind the frames that were read.
 
-    A round has two numbers, and each round has other ones. Where one of them fits, the commit is of this round: the
-    other one is damaged, there or in the header, whose checksum two flipped bits can leave as it was.
+    Each round has two numbers of its own. Where one of them fits, the commit is of this round: the other one
+    is damaged, there or in the header, whose checksum two flipped bits can leave as it was.
     """
     found = 0
     at = _HEADER.size + n_read * (_FRAME.size + page)
