@@ -62,9 +62,9 @@ class FeatureSet:
 
     engine: Engine
     name: str
-    definitions: Mapping[str, str]
+    definitions: Mapping[str, str] = field(hash=False)
     source: str = field(default="", compare=False)
-    ids: Mapping[int, str] = field(default_factory=dict)
+    ids: Mapping[int, str] = field(default_factory=dict, hash=False)
     by_name: bool = False
 
     @property

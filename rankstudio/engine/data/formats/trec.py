@@ -21,7 +21,7 @@ from rankstudio.engine.data.source_file import TextLines, number
 from rankstudio.engine.data.table import Table
 from rankstudio.engine.data.tabular.recognition import short
 from rankstudio.engine.errors import DatasetError, MissingExtraError, MissingValueError
-from rankstudio.engine.language import tr, translatable
+from rankstudio.engine.language import tr, translatable, trn
 
 EXPECTED = translatable("a line of a TREC run: query, Q0, document, rank, score, tag")
 _FEWEST, _MOST = 5, 6  # words: some programs leave the tag out
@@ -219,14 +219,23 @@ def _said(
         for document in documents
         if document not in grades.get(query, ())
     }
-    said = []
+    said = negative_grades(negative)
     if unjudged:
-        said.append(
-            tr("{n} retrieved documents without a judgment are left out.").format(n=f"{len(unjudged):,}")
+        text = trn(
+            "{n} retrieved document without a judgment is left out.",
+            "{n} retrieved documents without a judgment are left out.",
+            len(unjudged),
         )
-    if negative:
-        said.append(tr("{n} negative judgments count as 0.").format(n=f"{negative:,}"))
-    return tuple(said)
+        said = (text.format(n=f"{len(unjudged):,}"), *said)
+    return said
+
+
+def negative_grades(n_negative: int) -> tuple[str, ...]:
+    """Return what is said of negative grades, if there are any."""
+    if not n_negative:
+        return ()
+    text = trn("{n} negative judgment counts as 0.", "{n} negative judgments count as 0.", n_negative)
+    return (text.format(n=f"{n_negative:,}"),)
 
 
 PREFIX = "ir_datasets:"

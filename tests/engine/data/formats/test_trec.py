@@ -51,7 +51,7 @@ def test_a_folder_opens_with_a_feature_for_each_run(folder: Path) -> None:
     assert part.X.tolist() == [[2.5, -4], [0, 0], [3.5, 0], [0, -1], [9, -2]]
     assert part.missing.tolist() == [2, 2]
     assert naming("2 documents judgment").search("".join(part.warnings))
-    assert "1 negative judgments" in "".join(part.warnings)
+    assert "1 negative judgment counts" in "".join(part.warnings)
 
 
 def test_what_a_run_did_not_retrieve_is_missing(folder: Path) -> None:
