@@ -272,13 +272,6 @@ def features_in_json(found: Any) -> tuple[list[Any], str]:
     return (found, name) if isinstance(found, list) else ([], "")
 
 
-def engine_of(definition: str) -> Engine:
-    """Return the engine of a feature definition."""
-    if not definition.startswith("{"):
-        return "vespa"
-    return "solr" if "class" in json.loads(definition) else "elasticsearch"
-
-
 def is_rank_feature(text: str) -> bool:
     """Return whether a text is a rank feature of Vespa, such as ``fieldMatch(title).completeness``.
 

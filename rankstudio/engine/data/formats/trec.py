@@ -249,15 +249,13 @@ def is_collection(place: Path) -> bool:
     return place.as_posix().startswith(PREFIX)
 
 
-def collection_judgments(place: Path, library: Callable[[], Any] | None = None) -> TextLines:
+def collection_judgments(place: Path) -> TextLines:
     """Return the judgments of a collection as lines of a TREC file.
 
     Parameters
     ----------
     place : Path
         Id after ``ir_datasets:``. The library downloads missing files of the collection.
-    library : callable, optional
-        Returns the module; imports ir_datasets by default.
 
     Raises
     ------
@@ -267,9 +265,12 @@ def collection_judgments(place: Path, library: Callable[[], Any] | None = None) 
         If the collection is unknown, or has no judgments of whole documents.
     """
     name = place.as_posix().removeprefix(PREFIX)
-    module = (library or _library)()
     try:
-        found = module.load(name)
+        import ir_datasets  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise MissingExtraError(f"A name that begins with {PREFIX}", "ir_datasets", "ir-datasets") from None
+    try:
+        found = ir_datasets.load(name)
     except KeyError:
         raise DatasetError(
             f"{place.as_posix()}: ir_datasets has no collection {short(name)!r}; expected an id such as "
@@ -320,11 +321,3 @@ def _word(value: object) -> str:
 def _failed(place: Path, error: Exception) -> DatasetError:
     reason = short(" ".join(str(error).split()) or type(error).__name__, _LONGEST_REASON).rstrip(".")
     return DatasetError(f"{place.as_posix()}: ir_datasets could not provide the judgments: {reason}.")
-
-
-def _library() -> Any:
-    try:
-        import ir_datasets  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise MissingExtraError(f"A name that begins with {PREFIX}", "ir_datasets", "ir-datasets") from None
-    return ir_datasets
