@@ -40,7 +40,7 @@ class ShardWork(Protocol):
 
     @property
     def replayed(self) -> bool:
-        """Whether a state depends on earlier messages, which a worker that takes a shard over processes, too."""
+        """Whether a state depends on earlier messages, which who takes a shard over processes, too."""
 
     def begin(self, data: QueryData, scratch: Scratch) -> ShardState:
         """Return the state of a shard before any message; its large arrays come from scratch."""
