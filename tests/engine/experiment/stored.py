@@ -57,7 +57,7 @@ def open_elsewhere(path: Path, *user: int) -> str:
 
 
 def killed(path: Path, statements: str, number: signal.Signals | None = None) -> None:
-    """Carry statements out in a process that does not survive them: by a signal, else because it is killed."""
+    """Carry statements out in a process that does not survive them: by a signal, or it is killed then."""
     end = "" if number else "os.kill(os.getpid(), signal.SIGKILL)"
     script = f"import os, signal, sqlite3, sys\nfrom pathlib import Path\n{statements}\n{end}"
     done = subprocess.run([sys.executable, "-c", script, str(path)], check=False)
