@@ -71,6 +71,10 @@ def test_a_finished_path_is_tested_on_demand(ran: MainWindow) -> None:
     assert plot.family.band is None and row.button.isVisible()
     window.session.look_at(None)
     assert not row.isVisible()
+    window.session.look_at(2)
+    window.session.select(model.values, 2)
+    settle(window)
+    assert plot.family.band is None, "that of another fold"
     window.session.look_at(1)
     window.session.select(model.values, 2)
     settle(window)
