@@ -147,7 +147,7 @@ def test_a_chip_out_and_one_in_follow_exactly(ran: MainWindow, tray: SetTrayCont
     assert found.criterion != pytest.approx(model.step.criterion, rel=1e-6)
     tray.look_at(selected[-1])
     settle(window)
-    change = found.added[tray._column(selected[-1])] / found.criterion - 1
+    change = found.added[tray._session.column_of(selected[-1])] / found.criterion - 1
     assert signed_percent(change) in first.said.text()
     tray.undo()
     wait_until(lambda: tray.features == selected)
@@ -181,7 +181,8 @@ def test_tables_and_menus_offer_the_changes(ran: MainWindow, tray: SetTrayContro
     tray._show_menu(selected[0], window.pos())
     entries = [action.text() for action in tray._menu.actions()]
     inner = next(action.menu() for action in tray._menu.actions() if action.menu() is not None)
-    best = int(np.nanargmin(tray._changes.swapped[tray._changes.features.index(tray._column(selected[0]))]))
+    first = tray._changes.features.index(tray._session.column_of(selected[0]))
+    best = int(np.nanargmin(tray._changes.swapped[first]))
     assert len(entries) == 2
     assert inner.actions()[0].text().startswith(f"{tray._id(best)} ")
     tray._menu.close()
@@ -211,11 +212,11 @@ def test_the_feature_under_the_mouse_is_said_and_a_row_is_dragged_in(
     found = exact(window, tray)
     table._hover(rows[other])
     settle(window)
-    change = found.added[tray._column(other)] / found.criterion - 1
+    change = found.added[tray._session.column_of(other)] / found.criterion - 1
     assert signed_percent(change) in first.said.text() and f"{other} " in first.said.text()
     table._hover(rows[selected[0]])
     settle(window)
-    place = tray._columns.index(tray._column(selected[0]))
+    place = tray._columns.index(tray._session.column_of(selected[0]))
     assert signed_percent(found.without[place] / found.criterion - 1) in first.said.text()
     table._hover(-1)
     settle(window)
@@ -323,7 +324,7 @@ def test_every_plot_of_features_says_the_exact_changes(
         plot.hover(at)
         known(tray)
         settle(window)
-        found, column = exact(window, tray), tray._column(feature)
+        found, column = exact(window, tray), tray._session.column_of(feature)
         said = {line.text: line.value for line in plot.box.lines()}
         inside = feature in members
         alone = found.without[found.features.index(column)] if inside else found.added[column]
@@ -347,11 +348,11 @@ def test_each_member_shows_what_the_feature_under_the_mouse_would_change_in_its_
     table, chips = window.sections.features.path.table, tray.trays[0].chips
     found = exact(window, tray)
     other = next(at for at, row in enumerate(table.rows()) if row.feature_id not in tray.features)
-    column = tray._column(table.rows()[other].feature_id)
+    column = tray._session.column_of(table.rows()[other].feature_id)
     table._hover(other)
     settle(window)
     for chip in chips:
-        place = found.features.index(tray._column(chip.feature_id))
+        place = found.features.index(tray._session.column_of(chip.feature_id))
         assert chip._swap == pytest.approx(found.swapped[place, column] / found.criterion - 1, abs=1e-9)
     table._hover(-1)
     settle(window)
