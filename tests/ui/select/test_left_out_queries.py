@@ -134,14 +134,15 @@ def test_another_convention_and_a_measure_that_nobody_offers(window: MainWindow)
     record = ran(window, 1, method="greedy-rankrls", parameters=GREEDY)
     asked(window)
     window.session.look_by("letor3")
-    measured(window)
-    plan = record.plan.changed(select_by="leave-query-out NDCG@7", convention="letor3")
-    path = run_plan(plan.changed(folds=(1,)), window.session.dataset).folds[0].paths
     at = record.folds[1].chosen.unit.position
-    window.session.show_measure("NDCG@7")
-    measured(window)
-    assert window.session.convention == "letor3"
-    assert drawn(window)[1] == path[at].validation["leave-query-out NDCG@7"].tolist()
+    for name in ("NDCG@10", "NDCG@7"):
+        by = f"leave-query-out {name}"
+        plan = record.plan.changed(select_by=by, convention="letor3", folds=(1,))
+        path = run_plan(plan, window.session.dataset).folds[0].paths[at]
+        window.session.show_measure(name)
+        measured(window)
+        assert window.session.convention == "letor3"
+        assert drawn(window)[1] == path.validation[by].tolist()
 
 
 def test_the_path_of_the_slider_is_measured_too(window: MainWindow) -> None:
@@ -204,10 +205,16 @@ def test_it_stops_where_another_run_is_shown_and_waits_while_one_works(window: M
     settle(window)
     assert window.runs.shown is not first and left_out.share is None
     assert not box.isVisible() and not left_out.shown
-    waited: list[str] = []
-    window.runs.changed.connect(lambda _: waited.append(box.text()) if window.runs.busy else None)
+    waited: list[tuple[str, float | None]] = []
+
+    def note(_: RunRecord) -> None:
+        if window.runs.busy:
+            waited.append((box.text(), left_out.share))
+
+    window.runs.changed.connect(note)
     ran(window, method="rankrls", parameters={"regularization": 1.0})
-    assert set(waited) == {"Left-out: waiting"}
+    window.runs.changed.disconnect(note)
+    assert set(waited) == {("Left-out: waiting", None)}
     measured(window)
     assert box.text() == "Left-out queries"
 
