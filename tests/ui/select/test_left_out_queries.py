@@ -17,6 +17,7 @@ from waiting import wait_until
 from windows import finish, open_window, settle, write_folds
 
 from rankstudio.engine.experiment.runner import run_plan
+from rankstudio.ui.background import tasks
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.plots.maps.heat_map import HeatMapPlot
@@ -217,6 +218,20 @@ def test_it_stops_where_another_run_is_shown_and_waits_while_one_works(window: M
     assert set(waited) == {("Left-out: waiting", None)}
     measured(window)
     assert box.text() == "Left-out queries"
+
+
+def test_what_is_known_of_a_path_is_gone_on_with(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks, "_MOMENT", 0.0)  # each step arrives alone
+    record = ran(window, 1, method="greedy-rankrls", parameters=GREEDY)
+    box_of(window).click()
+    wait_until(lambda: window.models.left_out.share)
+    for fold in (2, 1):
+        window.session.look_at(fold)
+    measured(window)
+    chosen = record.folds[1].chosen.unit.position
+    assert drawn(window)[1] == chosen_by_it(window, record)[1, chosen]
 
 
 @pytest.mark.parametrize("method", ["ranksvm", "gas"])
