@@ -27,7 +27,7 @@ from rankstudio.engine.analysis.features.substitutes import NO_QUERIES, NO_SWAPS
 from rankstudio.engine.analysis.report.document import SECTIONS
 from rankstudio.engine.analysis.result_table.query import TESTS
 from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED
-from rankstudio.engine.data.formats.data_format import WRITTEN
+from rankstudio.engine.data.formats.data_format import FORMATS
 from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -106,7 +106,7 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
         yield from (
             ("rankstudio/engine/experiment/plan/as_code.py", text) for text in (form.label, form.help)
         )
-    for data_format in WRITTEN:
+    for data_format in FORMATS:
         texts = (data_format.label, *data_format.loses)
         yield from (("rankstudio/engine/data/formats/data_format.py", text) for text in texts)
     yield from (("resources/metrics/measures.toml", family.help) for family in FAMILIES)

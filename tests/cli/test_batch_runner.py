@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from letor_folder import save_folds
 from wording import naming
 
 from rankstudio.cli import main
@@ -19,16 +20,9 @@ from rankstudio.engine.methods.catalog import method
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Two datasets of two folds each."""
-    made = []
-    for seed, name in ((3, "First"), (4, "Second")):
-        root = tmp_path_factory.mktemp("data") / name
-        for fold in make_ranking(n_queries=30, seed=seed).folds[:2]:
-            place = root / f"Fold{fold.number}"
-            place.mkdir(parents=True)
-            for part, rows in fold.parts.items():
-                save_letor(rows, place / f"{part}.txt")
-        made.append(root)
-    return made
+    root = tmp_path_factory.mktemp("data")
+    named = ((3, "First"), (4, "Second"))
+    return [save_folds(root / name, 2, n_queries=30, seed=seed) for seed, name in named]
 
 
 @pytest.fixture

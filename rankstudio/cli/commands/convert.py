@@ -28,7 +28,7 @@ from rankstudio.cli.streams import (
 )
 from rankstudio.cli.study_file_option import add_run_number, one_run, reading
 from rankstudio.engine.data.columns import DataColumns
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset, changed_parts
 from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN, DataFormat, format_of_name
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -222,20 +222,17 @@ def _judged(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedDataset:
 
 def _with_plain_ids(dataset: FoldedDataset) -> FoldedDataset:
     """Return a dataset whose queries are numbered, where one is a text that LETOR cannot have as its id."""
-    parts = {id(part): part for fold in dataset.folds for part in fold.parts.values()}
-    every = dict.fromkeys(query for part in parts.values() for query in part.query_ids)
+    parts = (part for fold in dataset.folds for part in fold.parts.values())
+    every = dict.fromkeys(query for part in parts for query in part.query_ids)
     if all(len(query.split()) == 1 and "#" not in query for query in every):
         return dataset
     print("Note: LETOR text has no queries of several words: they are numbered from 1.", file=sys.stderr)
     numbers = {query: str(number) for number, query in enumerate(every, start=1)}
-    made = {
-        key: part.changed(query_ids=tuple(numbers[query] for query in part.query_ids))
-        for key, part in parts.items()
-    }
-    folds = (
-        Fold(f.number, **{name: made[id(part)] for name, part in f.parts.items()}) for f in dataset.folds
-    )
-    return replace(dataset, folds=tuple(folds))
+
+    def numbered(part: RankingDataset) -> RankingDataset:
+        return part.changed(query_ids=tuple(numbers[query] for query in part.query_ids))
+
+    return replace(dataset, folds=changed_parts(dataset.folds, numbered))
 
 
 def _write_unmatched(args: argparse.Namespace, plan: Plan) -> None:

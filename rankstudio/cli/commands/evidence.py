@@ -55,7 +55,6 @@ Ctrl+C stops and prints the results so far."""
 CSV = "evidence.csv"
 HALVES = "halves.rankstudio"
 _LONG_SECONDS = 5.0  # which are said beforehand
-_FORMATS = ("pdf", "csv")
 _USUAL_SIZE = 5
 _NO_END = float("inf")
 _SIZE = "parameter_n_features_to_select"
@@ -332,12 +331,10 @@ def _write(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvid
     from rankstudio.engine.analysis.evidence.evidence_table import HEADER, evidence_rows
     from rankstudio.engine.analysis.figures.evidence_figures import evidence_figures
     from rankstudio.engine.export.figures.files import figure_files
-    from rankstudio.engine.export.figures.style import style_of
     from rankstudio.engine.export.tables import csv_text
 
     rows = evidence_rows(found, names.dataset.feature_ids, names.full, _costs(what, names))
     table = csv_text(HEADER, [list(row.values()) for row in rows])
     of = f"{names.dataset.name}, {what.plan.title}"
-    figures = tuple(evidence_figures(found, of, names.full))
-    files = figure_files(figures, _FORMATS, style_of("column", None, "light", None), 300.0, args.out)
+    files = figure_files(tuple(evidence_figures(found, of, names.full)), args.out)
     write_new([(args.out / CSV, table.encode()), *files], args.out, args)

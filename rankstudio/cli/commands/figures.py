@@ -108,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
     drawn = tuple(made(found))
     if not drawn:
         raise StoreError(f"{args.study}: the study has no results to draw.")
-    files = figure_files(drawn, formats, style, args.dpi, args.out)
+    files = figure_files(drawn, args.out, formats, style, args.dpi)
     written = write_new(files, args.out, args, recorded)
     if args.json:
         print(as_json({"written": [str(path) for path in written]}))

@@ -248,9 +248,6 @@ def as_dict(
     }
 
 
-_FORMATS = ("pdf", "csv")
-
-
 def _write(
     args: argparse.Namespace, looked: _Looked, without: PermutationImportance, permuted: PermutationImportance
 ) -> None:
@@ -258,7 +255,6 @@ def _write(
     from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
     from rankstudio.engine.analysis.figures.evidence_figures import importance_figure
     from rankstudio.engine.export.figures.files import figure_files
-    from rankstudio.engine.export.figures.style import style_of
     from rankstudio.engine.export.tables import csv_text
 
     data = looked.data
@@ -270,9 +266,8 @@ def _write(
         rows.append([int(data.feature_ids[column]), data.feature_names[column], *losses])
     measured = MeasuredImportance(permuted, looked.part, looked.convention, len(permuted.groups))
     figure = importance_figure(measured, looked.title, lambda column: data.feature_names[column])
-    files = figure_files((figure,), _FORMATS, style_of("column", None, "light", None), 300.0, args.out)
-    files = [(args.out / CSV, csv_text(header, rows).encode()), *files]
-    write_new(files, args.out, args, looked.recorded)
+    table = args.out / CSV, csv_text(header, rows).encode()
+    write_new([table, *figure_files((figure,), args.out)], args.out, args, looked.recorded)
 
 
 _ENDS = ("", "_low", "_high")

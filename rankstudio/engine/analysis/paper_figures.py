@@ -25,7 +25,6 @@ from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.units.fold_context import group_training
 from rankstudio.engine.export.figures.files import FigureFile, figure_files
-from rankstudio.engine.export.figures.style import style_of
 from rankstudio.engine.export.figures.values import (
     CurvesFigure,
     FigureAxis,
@@ -99,7 +98,7 @@ def _agreement(plan: Plan, stated: Mapping[str, Any]) -> int:
 
 def figure_files_of(figures: Sequence[StudyFigure], folder: Path) -> list[FigureFile]:
     """Draw figures, and return their files in a folder: PDF and CSV, with captions."""
-    return figure_files(tuple(made(figures)), ("pdf", "csv"), style_of("column"), 300.0, folder)
+    return figure_files(tuple(made(figures)), folder)
 
 
 def _greedy(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:

@@ -9,17 +9,15 @@ from rankstudio.engine.support.jit import fused
 
 
 @fused
-def nested_errors(
-    V: Floats, y: Floats, ptr: Ints, along: Floats, least: Floats, first: int, last: int, errors: Floats
-) -> None:
-    """Add to ``errors`` (k,) the left-out squared errors of queries first … last - 1 with 1, 2, … k features.
+def nested_errors(V: Floats, y: Floats, ptr: Ints, along: Floats, least: Floats, errors: Floats) -> None:
+    """Add to ``errors`` (k,) the left-out squared errors of the queries with 1, 2, … k features.
 
     With TS + λI = LL', the rows of V (m, k) are those of X^ L^-T, ``along`` is L^-1 T[S, y] and ``least[t]``
     is λ / L_tt². With H = V_q V_q' of the first t columns, the left-out residual of a query is
     e = (I - H)^-1 (y_q - V_q z), and both the inverse M and e follow each further column by an update of
     rank one. O(k |q|²) for a query.
     """
-    for q in range(first, last):
+    for q in range(ptr.size - 1):
         begin, n = ptr[q], ptr[q + 1] - ptr[q]
         M = np.zeros((n, n))
         e, p = np.empty(n), np.empty(n)

@@ -90,9 +90,7 @@ def left_out_errors(
     # By columns in memory, so that the kernel reads one feature's documents side by side.
     V = solve_lower(factor, rows.T).T
     errors = np.zeros(order.size)
-    nested_errors(
-        V, labels, unwritable(ptr), along, regularization / np.diag(factor) ** 2, 0, ptr.size - 1, errors
-    )
+    nested_errors(V, labels, unwritable(ptr), along, regularization / np.diag(factor) ** 2, errors)
     return errors
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -414,6 +414,16 @@ class Fold:
         return {name: part for name, part in named.items() if part is not None}
 
 
+def changed_parts(
+    folds: Iterable[Fold], change: Callable[[RankingDataset], RankingDataset]
+) -> tuple[Fold, ...]:
+    """Return folds with what becomes of each part; one that several folds share is changed once."""
+    changed = cache(change)
+    return tuple(
+        Fold(fold.number, **{name: changed(part) for name, part in fold.parts.items()}) for fold in folds
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class FoldedDataset:
     """A dataset of folds with train, vali and test parts, such as MQ2008.
@@ -467,21 +477,14 @@ class FoldedDataset:
 
     def __post_init__(self) -> None:
         """Give every part the greatest grade of all, so that no measure depends on how data are cut."""
-        grade = max((part.greatest_grade for part in self._different_parts.values()), default=0.0)
-        graded = {
-            key: part if part.greatest_grade == grade else replace(part, greatest_grade=grade)
-            for key, part in self._different_parts.items()
-        }
-        if any(graded[key] is not part for key, part in self._different_parts.items()):
-            folds = tuple(
-                Fold(fold.number, **{name: graded[id(part)] for name, part in fold.parts.items()})
-                for fold in self.folds
-            )
-            object.__setattr__(self, "folds", folds)
+        grades = {part.greatest_grade for fold in self.folds for part in fold.parts.values()}
+        grade = max(grades, default=0.0)
 
-    @property
-    def _different_parts(self) -> dict[int, RankingDataset]:
-        return {id(part): part for fold in self.folds for part in fold.parts.values()}
+        def graded(part: RankingDataset) -> RankingDataset:
+            return part if part.greatest_grade == grade else replace(part, greatest_grade=grade)
+
+        if len(grades) > 1:
+            object.__setattr__(self, "folds", changed_parts(self.folds, graded))
 
     @property
     def greatest_grade(self) -> float:

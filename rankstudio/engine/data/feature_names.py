@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset, changed_parts
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import (
     MOST_BYTES,
@@ -227,16 +227,13 @@ def set_mismatch(dataset: FoldedDataset) -> str:
 
 def _called(dataset: FoldedDataset, shown: tuple[str, ...], given: tuple[str, ...]) -> FoldedDataset:
     """Return a dataset with these names of its features, beside those that the data gave them."""
-    made: dict[int, RankingDataset] = {}
-    for part in (part for fold in dataset.folds for part in fold.parts.values()):
-        if id(part) not in made:
-            made[id(part)] = copy.copy(part)  # also of kinds whose documents are put together when asked for
-            object.__setattr__(made[id(part)], "feature_names", shown)
-    folds = tuple(
-        Fold(fold.number, **{name: made[id(part)] for name, part in fold.parts.items()})
-        for fold in dataset.folds
-    )
-    return replace(dataset, folds=folds, given_names=given)
+
+    def called(part: RankingDataset) -> RankingDataset:
+        made = copy.copy(part)  # also of kinds whose documents are put together when asked for
+        object.__setattr__(made, "feature_names", shown)
+        return made
+
+    return replace(dataset, folds=changed_parts(dataset.folds, called), given_names=given)
 
 
 def _from_lines(path: Path, text: str) -> dict[int, str]:

@@ -62,9 +62,9 @@ class FeatureSet:
 
     engine: Engine
     name: str
-    definitions: Mapping[str, str]
+    definitions: Mapping[str, str] = field(hash=False)
     source: str = field(default="", compare=False)
-    ids: Mapping[int, str] = field(default_factory=dict)
+    ids: Mapping[int, str] = field(default_factory=dict, hash=False)
     by_name: bool = False
 
     @property
@@ -270,13 +270,6 @@ def features_in_json(found: Any) -> tuple[list[Any], str]:
         ):
             found = found[0]
     return (found, name) if isinstance(found, list) else ([], "")
-
-
-def engine_of(definition: str) -> Engine:
-    """Return the engine of a feature definition."""
-    if not definition.startswith("{"):
-        return "vespa"
-    return "solr" if "class" in json.loads(definition) else "elasticsearch"
 
 
 def is_rank_feature(text: str) -> bool:

@@ -14,13 +14,13 @@ import numpy as np
 
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.cost_files import costs_beside
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, changed_parts
 from rankstudio.engine.data.feature_names import set_mismatch, with_feature_set
 from rankstudio.engine.data.feature_sets import read_feature_set
 from rankstudio.engine.data.file_access import regular_file_size
 from rankstudio.engine.data.fold_files import FOLD, PARTS, FilesOfFold, find_folds, name_of_folder
 from rankstudio.engine.data.formats.part_reader import FileContents, Files, PartReader
-from rankstudio.engine.data.known_datasets import Identity, identify
+from rankstudio.engine.data.known_datasets import identify
 from rankstudio.engine.data.read_progress import Progress, ReadProgress
 from rankstudio.engine.data.splitting.shared_rows import share_rows
 from rankstudio.engine.data.table import Missing, Normalize, check_options
@@ -86,7 +86,7 @@ def open_dataset(
     judgments = tuple(map(reader.judgments, made[0].parts.values())) if told.judges else ()
     made = share_rows(made)
     identity = identify(wanted[0][0].absolute(), made[0].train)
-    named = [_named(identity, fold) for fold in made]
+    named = [*changed_parts(made, replace(identity, warnings=()).name_features)]
     train = named[0].train
     warnings = (*train.warnings, *identity.warnings, *reader.notes(named))
     named[0] = replace(named[0], train=replace(train, warnings=warnings))
@@ -138,12 +138,6 @@ def _fold(
     if "train" not in parts:
         raise misplaced_part(path, next(iter(parts)), tr("documents of the training part, too"))
     return Fold(fold.number, **parts)
-
-
-def _named(identity: Identity, fold: Fold) -> Fold:
-    """Return a fold with the names that its features are known by."""
-    plain = replace(identity, warnings=())
-    return Fold(fold.number, **{name: plain.name_features(part) for name, part in fold.parts.items()})
 
 
 def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:

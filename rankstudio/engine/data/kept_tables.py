@@ -37,6 +37,7 @@ _LITTLE = 1 << 20  # 1 MiB: heads of small files
 _ARRAYS = ("X", "y", "query_ptr", "missing", "feature_ids", "file_rows", "parts")
 _COMMENTS = ("comments", "comment_offsets")
 
+_TEXTS = ("feature_names", "left_out", "told_by")
 ARRAYS = (*_ARRAYS, *_COMMENTS)
 """Of a table; comments stand in the order of the file."""
 
@@ -87,10 +88,7 @@ def keep_parsed(checksum: str, table: Table, told: store.Check, file_size: int) 
             store.prune(parsed_folder(), store.LIMIT - size)
             for name, array in arrays.items():
                 new.save(name, array, told)
-            facts = (table.query_ids, table.feature_names, table.left_out, table.told_by)
-            text = table_text(
-                *facts, dense=table.dense, scattered=table.scattered, taken=taken, said=table.said
-            )
+            text = table_text(table, table.query_ids, table.scattered, taken=taken)
             new.finish(text, _parsed_key(checksum))
     except OSError as error:
         log.debug("the table of %s was not written: %s", checksum, error)
@@ -117,38 +115,23 @@ def source_sizes() -> Iterator[tuple[int, ...]]:
 
 
 def table_text(
-    query_ids: Sequence[str],
-    feature_names: Sequence[str],
-    left_out: Sequence[str],
-    told_by: Sequence[str],
-    *,
-    dense: bool,
-    scattered: Scattered | None,
-    taken: bool,
-    sources: Sequence[tuple[int, str]] = (),
-    said: Sequence[str] = (),
+    known: Any, query_ids: Sequence[str], scattered: Scattered | None, *, taken: bool, **more: Any
 ) -> dict[str, Any]:
     """Return the parts of a table other than arrays, for the store; see `Table`.
 
     Parameters
     ----------
-    query_ids, feature_names, left_out, told_by, dense, scattered, said
+    known : Table or TableFacts
+        Has the rest.
+    query_ids, scattered
     taken : bool
         Whether the comments are in the order of the file while the documents are not.
-    sources : sequence of (int, str)
-        Size and checksum of each source file.
+    more
+        What else is kept: ``sources``, size and checksum of each source file.
     """
-    return {
-        "query_ids": query_ids,
-        "feature_names": feature_names,
-        "left_out": left_out,
-        "told_by": told_by,
-        "dense": dense,
-        "scattered": None if scattered is None else asdict(scattered),
-        "taken": taken,
-        "sources": sources,
-        "said": said,
-    }
+    told = {name: getattr(known, name) for name in (*_TEXTS, "said", "dense")}
+    kept = None if scattered is None else asdict(scattered)
+    return {**told, "query_ids": query_ids, "scattered": kept, "taken": taken, **more}
 
 
 def _parsed_key(checksum: str) -> str:
@@ -169,9 +152,7 @@ def _table(arrays: Mapping[str, NDArray[Any]], text: Mapping[str, Any]) -> Table
         feature_ids=feature_ids,
         file_rows=file_rows,
         parts=parts,
-        feature_names=tuple(text["feature_names"]),
-        left_out=tuple(text["left_out"]),
-        told_by=tuple(text["told_by"]),
+        **{name: tuple(text[name]) for name in _TEXTS},
         said=tuple(text.get("said", ())),
         dense=text["dense"],
         scattered=None if text["scattered"] is None else Scattered(**text["scattered"]),

@@ -530,17 +530,7 @@ class TableOnDisk(TableBuilder):
         small |= {"feature_ids": _none(), "parts": _none()}
         for name, values in small.items():
             self._new.save(name, values)
-        text = table_text(
-            ids,
-            facts.feature_names,
-            facts.left_out,
-            facts.told_by,
-            dense=facts.dense,
-            scattered=scattered,
-            taken=bool(order.size),
-            sources=sources,
-            said=facts.said,
-        )
+        text = table_text(facts, ids, scattered, taken=bool(order.size), sources=sources)
         made = self._new.finish(text, key)
         table = find_mapped(made, lambda: None)
         if table is None:

@@ -78,3 +78,13 @@ def percent(share: float) -> str:
     if share >= 0.095:
         return percentage(share)
     return f"{100 * share:.2g} %" if share >= 0.001 else f"{100 * share:.2f} %"
+
+
+def relative_excess(error: float, least: float) -> float:
+    """Return by which share of ``least`` an error is above it.
+
+    Where no feature or no label varies within a query, both are 0, and so is the excess.
+    """
+    if least > 0:
+        return float(error / least - 1)
+    return math.inf if error > 0 else 0.0

@@ -48,7 +48,7 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
     one = dataset.columns.no_queries
     if not (read_as.qid or one):
         return ()
-    rows = [Fact(tr("read as"), BY_KEY[read_as.format].label, tooltip=read_as_sentence(dataset))]
+    rows = [Fact(tr("read as"), tr(BY_KEY[read_as.format].label), tooltip=read_as_sentence(dataset))]
     told = tr("query column") if read_as.label else tr("sizes of queries")
     if read_as.format in _JOINED:
         rows.append(Fact(tr("joined with"), read_as.qid, tooltip=tr("Other files that the data come from.")))
@@ -72,7 +72,7 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
     counts = f"{features}, {queries.format(n=train.n_queries)}"
     if dataset.columns.no_queries:
         text = tr("Read as {format}: all documents are one ranking; {features}.")
-        return text.format(format=BY_KEY[read_as.format].label, features=features)
+        return text.format(format=tr(BY_KEY[read_as.format].label), features=features)
     if read_as.part:
         told = tr(
             "Read as {format}: query column {qid}, label column {label}, part column {part}; "
@@ -87,7 +87,7 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
             "Read as {format}: query column {qid}, label column {label}; {counts}. Change this "
             "with File, Columns."
         )
-    label = BY_KEY[read_as.format].label
+    label = tr(BY_KEY[read_as.format].label)
     return told.format(format=label, qid=read_as.qid, label=read_as.label, part=read_as.part, counts=counts)
 
 

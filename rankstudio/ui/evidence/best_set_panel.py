@@ -99,7 +99,7 @@ class BestSetPanel(Panel):
             return
         sentences = found.best_sentences(lambda column: str(ids[column]))
         other = set(sized.features) != set(found.selected) and criterion > (1 + _LEAST) * sized.criterion
-        near = sentences[-1] if found.near_best_of_k is not None else ""
+        near = sentences[-1] if sentences and found.near_best_of_k is not None else ""
         told = [one for one in sentences if one != near]
         self._say(told[0] if told else "", told[1] if other and told[1:] else "", near, _searched(sized))
         for button in (self.use, self.compare):
@@ -123,9 +123,9 @@ class BestSetPanel(Panel):
 def gap_so_far(found: SelectionEvidence | None) -> str:
     """Return by how much a set may be better than the best one known by now; "" where hardly anything is."""
     sized = best_of_size(found)
-    if sized is None or sized.proved or sized.gap > _USELESS * sized.criterion:
+    if sized is None or sized.proved or sized.relative_gap > _USELESS:
         return ""
-    least = f"{100 * sized.gap / sized.criterion:.2g}"
+    least = f"{100 * sized.relative_gap:.2g}"
     return tr("Gap so far: {least} %").format(least=least)
 
 

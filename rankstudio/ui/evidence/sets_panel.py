@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.support.number_format import relative_excess
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.maps.set_matrix import (
@@ -98,7 +99,8 @@ class SetsPanel(Panel):
             listed.append((criterion, found.selected))  # last, as it is not as good as the best
         own = frozenset(int(ids[column]) for column in found.selected)
         rows = [
-            _row(error / lowest - 1, columns, ids, own, not at) for at, (error, columns) in enumerate(listed)
+            _row(relative_excess(error, lowest), columns, ids, own, not at)
+            for at, (error, columns) in enumerate(listed)
         ]
         shares = np.zeros(len(ids))
         for one in sets:
@@ -115,7 +117,7 @@ class SetsPanel(Panel):
         elif asked and constrained is not None and not constrained.features:
             text = tr("No set of this size meets these conditions.")
         elif asked and constrained is not None:
-            above = f"{100 * (constrained.criterion / best - 1):.2g}"
+            above = f"{100 * relative_excess(constrained.criterion, best):.2g}"
             text = trn(
                 "The error of the best set under these conditions is {above} % above the lowest; "
                 "{n} set is as good.",

@@ -76,7 +76,7 @@ def size_rows(best: BestSubset, ids: Sequence[int]) -> list[SizeRow]:
 def _state(one: SizedSubset) -> str:
     if one.proved:
         return tr("proved")
-    return tr("gap {gap} %").format(gap=f"{100 * one.gap / one.criterion:.2g}")
+    return tr("gap {gap} %").format(gap=f"{100 * one.relative_gap:.2g}")
 
 
 _COLUMNS = (

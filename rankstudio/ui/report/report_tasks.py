@@ -90,7 +90,7 @@ def figures_of(
     from rankstudio.engine.analysis.report import study_figures  # noqa: PLC0415 - on the worker only
 
     found = tuple(study_figures.made(study_figures.study_figures(source_of(asked))))
-    return figure_files(found, (format_name,), style, dpi, folder)
+    return figure_files(found, folder, (format_name,), style, dpi)
 
 
 def save_html(report: Report, path: Path) -> Path:

@@ -259,6 +259,11 @@ class MethodForm(Panel):
         self._reveal(field)
         field.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
+    def offer_folds(self) -> None:
+        """Let the user choose the folds: the usual ones are listed."""
+        self.go_to("protocol")
+        self._protocol.editor.showPopup()
+
     def set_features(
         self, ids: Sequence[int] | Ints, names: Sequence[str], greatest_label: float = 0.0
     ) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from rankstudio.engine.methods.catalog import methods
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.feature_search import MOST_LISTED, asked_for
 from rankstudio.ui.model.run_queue import look_at
@@ -255,7 +255,8 @@ def _queries(sections: Sections, workspace: Workspace) -> Iterator[Entry]:
         sections.queries.show_query(fold, position)
 
     for query in queries:
-        beside = tr("{n_documents} documents").format(n_documents=query.n_documents)
+        beside = trn("{n_documents} document", "{n_documents} documents", query.n_documents)
+        beside = beside.format(n_documents=query.n_documents)
         yield Entry(
             tr("query"),
             tr("query {query_id}").format(query_id=query.query_id),

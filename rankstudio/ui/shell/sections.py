@@ -170,7 +170,7 @@ class Sections(QObject):
 
         def show_folds() -> None:
             made.show_page("select")
-            self.method.form.go_to("protocol")
+            self.method.form.offer_folds()
 
         self.fold_hint.asked.connect(show_folds)
         return made

@@ -353,7 +353,7 @@ class ColumnsDialog(QDialog):
         about = PlainLabel(
             tr(
                 "{name} was read as {format}. Choose the query and label columns; only features are ticked."
-            ).format(name=self._preview.path.name, format=self._preview.format.label),
+            ).format(name=self._preview.path.name, format=tr(self._preview.format.label)),
             wraps=True,
         )
         frame = named(QFrame(), role="panel")

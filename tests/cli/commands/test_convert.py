@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from letor_folder import save_folds
 from wording import naming
 
 from rankstudio.cli import main
@@ -178,23 +177,13 @@ def test_a_full_disk_leaves_neither_text_nor_sizes(file: Path, tmp_path: Path, m
     assert list((tmp_path / "out").iterdir()) == []
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two folds of LETOR text in ``Made``, and a run of them in ``out``."""
-    root = tmp_path_factory.mktemp("made")
-    save_folds(root / "Made", 2, n_queries=40, seed=3)
-    options = ["--lambda", "1", "--features", "3", "--out", str(root / "out")]
-    assert main(["run", "--data", str(root / "Made"), *options]) == 0
-    return root
-
-
 @pytest.mark.parametrize("source", ["study.rankstudio", "results.json", "models/fold2.json"])
-def test_the_features_of_a_fold_are_kept(made: Path, tmp_path: Path, source: str) -> None:
-    folds = json.loads((made / "out" / "results.json").read_text())["folds"]
+def test_the_features_of_a_fold_are_kept(place: Path, tmp_path: Path, source: str) -> None:
+    folds = json.loads((place / "out" / "results.json").read_text())["folds"]
     chosen = sorted(folds[1]["selected"])
-    file = made / "Made" / "Fold2" / "test.txt"
+    file = place / "data" / "Fold2" / "test.txt"
     fold = [] if "models" in source else ["--selected-fold", "2"]
-    kept = ["--selected", str(made / "out" / source), *fold]
+    kept = ["--selected", str(place / "out" / source), *fold]
     assert main(["convert", str(file), str(tmp_path / "ids.txt"), *kept]) == 0
     assert main(["convert", str(file), str(tmp_path / "new.txt"), *kept, "--renumber"]) == 0
     before = load_letor(file).X[:, [i - 1 for i in chosen]]
@@ -208,13 +197,13 @@ def test_the_features_of_a_fold_are_kept(made: Path, tmp_path: Path, source: str
 
 
 @pytest.mark.parametrize("form", ["letor", "csv", "lightgbm"])
-def test_a_folder_has_its_map_and_its_names_when_it_is_opened(made: Path, tmp_path: Path, form: str) -> None:
+def test_a_folder_has_its_map_and_its_names_when_it_is_opened(place: Path, tmp_path: Path, form: str) -> None:
     out = tmp_path / "few"
-    command = ["convert", str(made / "Made"), str(out), "--features", "7,3", "--renumber", "--to", form]
+    command = ["convert", str(place / "data"), str(out), "--features", "7,3", "--renumber", "--to", form]
     assert main(command) == 0
     opened = open_dataset(out)
     assert opened.feature_ids.tolist() == [1, 2]
-    before = open_dataset(made / "Made")
+    before = open_dataset(place / "data")
     np.testing.assert_array_equal(opened.folds[1].train.X, before.folds[1].train.X[:, [2, 6]])
     assert "2,feature 7,7" in (out / "features.csv").read_text().lower()
     if form == "letor":
@@ -236,12 +225,12 @@ def test_a_folder_has_its_map_and_its_names_when_it_is_opened(made: Path, tmp_pa
     ],
 )
 def test_what_does_not_say_which_features_is_a_sentence(
-    made: Path, tmp_path: Path, monkeypatch, refused, options: list[str], sentence: str
+    place: Path, tmp_path: Path, monkeypatch, refused, options: list[str], sentence: str
 ) -> None:
-    (made / "odd.json").write_text('{"folds": [{"fold": "one"}, 3]}')
-    monkeypatch.chdir(made)
+    (place / "odd.json").write_text('{"folds": [{"fold": "one"}, 3]}')
+    monkeypatch.chdir(place)
     out = tmp_path / "new.txt"
-    refused(["convert", "Made/Fold1/test.txt", str(out), *options], sentence)
+    refused(["convert", "data/Fold1/test.txt", str(out), *options], sentence)
     assert not list(tmp_path.iterdir())
 
 
@@ -250,7 +239,7 @@ def test_judged_documents_are_written(tmp_path: Path, done, capsys) -> None:
     qrels.write_text("7 0 a 2\n7 0 b 0\n8 0 c 1\n")
     run.write_text("7 Q0 b 1 0.5 t\n7 Q0 a 2 0.25 t\n8 Q0 x 1 1 t\n")
     command = ["convert", "--qrels", str(qrels), "--run", f"bm25={run}", "--run", f"again={run}", str(out)]
-    assert naming("1 documents judgment").search(done([*command, "--missing", "zero"]).err)
+    assert naming("1 document judgment").search(done([*command, "--missing", "zero"]).err)
     data = load_data(out)
     assert data.feature_names == ("bm25", "again") and data.y.tolist() == [2, 0, 1]
     assert data.X.tolist() == [[0.25, 0.25], [0.5, 0.5], [0, 0]]

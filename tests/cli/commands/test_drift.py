@@ -15,28 +15,23 @@ from rankstudio.engine.analysis.transfer import transfer
 from rankstudio.engine.support.work import finish
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_folds(tmp_path_factory.mktemp("drift") / "Made", 2, n_queries=20, seed=3)
-
-
-def test_json_is_what_the_function_returns(made: Path, answer, done) -> None:
+def test_json_is_what_the_function_returns(folder: Path, answer, done) -> None:
     """Catches another fold, and parts that are swapped."""
-    values = answer(["drift", str(made), "--fold", "2", "--parts", "vali,test", "--json"])
-    fold = open_dataset(made).folds[1]
+    values = answer(["drift", str(folder), "--fold", "2", "--parts", "vali,test", "--json"])
+    fold = open_dataset(folder).folds[1]
     found = finish(feature_drift(fold.vali, fold.test))
     assert [row["feature"] for row in values["features"]] == [one.feature for one in found]
     assert [row["distance"] for row in values["features"]] == [one.distance for one in found]
     taus = [[None if np.isnan(tau) else tau for tau in one.correlation] for one in found]
     assert [row["correlation"] for row in values["features"]] == taus
-    lines = done(["drift", str(made)]).out.splitlines()
+    lines = done(["drift", str(folder)]).out.splitlines()
     assert len(lines) == 5 + len(found) and lines[0].startswith("A:") and "train" in lines[0]
 
 
-def test_two_files_are_compared(made: Path, answer) -> None:
-    files = [str(made / "Fold1" / name) for name in ("train.txt", "test.txt")]
+def test_two_files_are_compared(folder: Path, answer) -> None:
+    files = [str(folder / "Fold1" / name) for name in ("train.txt", "test.txt")]
     values = answer(["drift", *files, "--json"])
-    assert values == answer(["drift", str(made / "Fold1"), "--json"]) | {"parts": ["train", "train"]}
+    assert values == answer(["drift", str(folder / "Fold1"), "--json"]) | {"parts": ["train", "train"]}
 
 
 @pytest.mark.parametrize(
@@ -50,19 +45,19 @@ def test_two_files_are_compared(made: Path, answer) -> None:
         (["--study", "x.rankstudio", "--fold", "1"], "--fold"),
     ],
 )
-def test_what_cannot_be_compared_is_said(made: Path, refused, more: list[str], said: str) -> None:
-    refused(["drift", str(made), *more], said)
+def test_what_cannot_be_compared_is_said(folder: Path, refused, more: list[str], said: str) -> None:
+    refused(["drift", str(folder), *more], said)
 
 
 def test_a_selection_made_elsewhere_is_compared_with_one_made_here(
-    made: Path, tmp_path: Path, answer, done
+    folder: Path, tmp_path: Path, answer, done
 ) -> None:
     other, study = save_folds(tmp_path / "Other", 2, n_queries=15, seed=9), tmp_path / "x.rankstudio"
     done(
         [
             "run",
             "--data",
-            str(made / "Fold1"),
+            str(folder / "Fold1"),
             "--method",
             "greedy-rankrls",
             "--features",

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from experiment.local_cluster import LocalCluster
-from letor_folder import save_folds
 
 from rankstudio.cli import main
 from rankstudio.engine import GAS, GreedyRankRLS, open_dataset, selection_evidence
@@ -28,15 +27,10 @@ from rankstudio.engine.support.memory import within
 FAST = ["--halves", "5", "--permutations", "19"]
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_folds(tmp_path_factory.mktemp("evidence") / "Made", 2, n_queries=40, seed=3)
-
-
-def test_json_is_what_the_function_returns(data: Path, answer) -> None:
+def test_json_is_what_the_function_returns(folder: Path, answer) -> None:
     options = ["--fold", "2", "--k", "3", "--lambda", "4", "--loss", "MAP", "--seed", "2", "--json"]
-    printed = answer(["evidence", "--data", str(data), *options, *FAST])
-    train = open_dataset(data).folds[1].train
+    printed = answer(["evidence", "--data", str(folder), *options, *FAST])
+    train = open_dataset(folder).folds[1].train
     found = selection_evidence(
         GreedyRankRLS(3, 4.0),
         train.X,
@@ -59,8 +53,8 @@ def test_json_is_what_the_function_returns(data: Path, answer) -> None:
     assert printed["p"] == found.significance.p_values.tolist()
 
 
-def test_the_table_has_a_line_for_each_feature_and_sentences_follow(data: Path, done) -> None:
-    command = ["evidence", "--data", str(data), "--k", "2", "--threshold", "0.8", *FAST]
+def test_the_table_has_a_line_for_each_feature_and_sentences_follow(folder: Path, done) -> None:
+    command = ["evidence", "--data", str(folder), "--k", "2", "--threshold", "0.8", *FAST]
     lines = done(command).out.splitlines()
     assert "Greedy RankRLS" in lines[0] and "2 of " in lines[1] and "10 halves" in lines[1]
     assert lines[3].split()[0] == "feature" and lines[3].split()[-1] == "verdict"
@@ -110,19 +104,19 @@ def test_evidence_that_cannot_be_stored_is_printed(study: Path, done, monkeypatc
     assert "another seed" in done(["evidence", str(study), "--run", "3", "--seed", "5", *FAST]).err
 
 
-def test_other_selectors_have_what_applies(study: Path, data: Path, answer) -> None:
+def test_other_selectors_have_what_applies(study: Path, folder: Path, answer) -> None:
     printed = answer(["evidence", str(study), "--run", "3", "--json", *FAST])
     assert printed["method"] == "single-feature" and printed["best"] == [] and printed["p"] is None
     assert all(row["loss"] is not None for row in printed["features"] if row["selected"])
-    printed = answer(["evidence", "--data", str(data), "--method", "fsmrank", "--json", *FAST])
+    printed = answer(["evidence", "--data", str(folder), "--method", "fsmrank", "--json", *FAST])
     assert all(row["loss"] is None for row in printed["features"])
 
 
 def test_the_table_and_figures_are_written_and_replaced_only_by_force(
-    data: Path, tmp_path: Path, done
+    folder: Path, tmp_path: Path, done
 ) -> None:
     out = tmp_path / "evidence"
-    command = ["evidence", "--data", str(data), "--k", "2", "--out", str(out), *FAST]
+    command = ["evidence", "--data", str(folder), "--k", "2", "--out", str(out), *FAST]
     assert "Written" in done(command).err
     rows = list(csv.DictReader((out / "evidence.csv").read_text(encoding="utf-8").splitlines()))
     assert [row["selected"] for row in rows[:3]] == ["True", "True", "False"]
@@ -138,14 +132,16 @@ def test_the_table_and_figures_are_written_and_replaced_only_by_force(
     assert (out / "evidence.csv").read_bytes() == before
 
 
-def test_a_file_in_place_of_the_folder_is_refused_before_the_work(data: Path, tmp_path: Path, capsys) -> None:
+def test_a_file_in_place_of_the_folder_is_refused_before_the_work(
+    folder: Path, tmp_path: Path, capsys
+) -> None:
     (tmp_path / "taken").write_text("")
-    assert main(["evidence", "--data", str(data), "--k", "2", "--out", str(tmp_path / "taken"), *FAST]) == 1
+    assert main(["evidence", "--data", str(folder), "--k", "2", "--out", str(tmp_path / "taken"), *FAST]) == 1
     printed = capsys.readouterr()
     assert not printed.out and "taken: expected a folder" in printed.err
 
 
-def test_ctrl_c_keeps_what_was_found(data: Path, tmp_path: Path, monkeypatch, capsys) -> None:
+def test_ctrl_c_keeps_what_was_found(folder: Path, tmp_path: Path, monkeypatch, capsys) -> None:
     stability = gathering._Evidence._stability
 
     def pressing(self):
@@ -155,7 +151,7 @@ def test_ctrl_c_keeps_what_was_found(data: Path, tmp_path: Path, monkeypatch, ca
 
     monkeypatch.setattr(gathering._Evidence, "_stability", pressing)
     out = tmp_path / "stopped"
-    command = ["evidence", "--data", str(data), "--k", "2", "--halves", "200", "--out", str(out)]
+    command = ["evidence", "--data", str(folder), "--k", "2", "--halves", "200", "--out", str(out)]
     assert main(command) == 130
     printed = capsys.readouterr()
     assert "2 of " in printed.out and "Stopped at" in printed.err
@@ -163,26 +159,26 @@ def test_ctrl_c_keeps_what_was_found(data: Path, tmp_path: Path, monkeypatch, ca
     assert not (out / "evidence-left-out.csv").exists(), "what was not computed is not there"
 
 
-def test_what_cannot_be_asked_is_refused(study: Path, data: Path, tmp_path: Path, refused) -> None:
+def test_what_cannot_be_asked_is_refused(study: Path, folder: Path, tmp_path: Path, refused) -> None:
     refused(["evidence"], "STUDY --data")
-    refused(["evidence", str(study), "--data", str(data)], "STUDY --data")
+    refused(["evidence", str(study), "--data", str(folder)], "STUDY --data")
     refused(["evidence", str(study)], "--run 3 runs")
     refused(["evidence", str(study), "--run", "1", "--lambda", "4"], "--regularization study")
     refused(["evidence", str(study), "--run", "1", "--method", "gas"], "--method study")
     refused(["evidence", str(study), "--run", "1", "--fold", "7"], "--fold 1 2 7")
     refused(["evidence", str(study), "--run", "2"], "RankRLS")
-    refused(["evidence", "--data", str(data), "--run", "1"], "--run")
-    refused(["evidence", "--data", str(data), "--lambda", "1,2"], "several")
-    refused(["evidence", "--data", str(data), "--threshold", "0.4"], "threshold 0.5 0.4")
-    refused(["evidence", "--data", str(data), "--loss", "beauty"], "beauty")
+    refused(["evidence", "--data", str(folder), "--run", "1"], "--run")
+    refused(["evidence", "--data", str(folder), "--lambda", "1,2"], "several")
+    refused(["evidence", "--data", str(folder), "--threshold", "0.4"], "threshold 0.5 0.4")
+    refused(["evidence", "--data", str(folder), "--loss", "beauty"], "beauty")
     refused(["evidence", "--data", str(tmp_path / "nowhere")], "nowhere")
 
 
 def test_halves_that_were_learned_are_not_learned_again(
-    data: Path, tmp_path: Path, answer, monkeypatch
+    folder: Path, tmp_path: Path, answer, monkeypatch
 ) -> None:
     """Catches halves that are lost when the command ends early, and numbers that depend on the workers."""
-    gas = ["evidence", "--data", str(data), "--method", "gas", "--k", "2", "--halves", "6", "--json"]
+    gas = ["evidence", "--data", str(folder), "--method", "gas", "--k", "2", "--halves", "6", "--json"]
     expected = answer([*gas, "--workers", "1"])
     out = ["--out", str(tmp_path / "out")]
     first = GAS.work
@@ -223,9 +219,9 @@ main(sys.argv[1:])
 
 
 @pytest.mark.thorough
-def test_a_killed_command_loses_at_most_one_half(data: Path, tmp_path: Path, answer) -> None:
+def test_a_killed_command_loses_at_most_one_half(folder: Path, tmp_path: Path, answer) -> None:
     """Catches halves that are stored together at the end."""
-    gas = ["evidence", "--data", str(data), "--method", "gas", "--k", "2", "--halves", "60", "--json"]
+    gas = ["evidence", "--data", str(folder), "--method", "gas", "--k", "2", "--halves", "60", "--json"]
     expected = answer(gas)
     out, place = ["--out", str(tmp_path / "out")], tmp_path / "out" / "halves.rankstudio"
     command = [sys.executable, "-c", SLOW, *gas, *out, "--workers", "1"]
@@ -264,8 +260,8 @@ def test_data_beyond_the_memory_limit_have_the_numbers_of_others(
 
 @pytest.mark.thorough
 @pytest.mark.skipif(find_spec("distributed") is None, reason="dask is not installed")
-def test_a_cluster_learns_the_halves_with_the_same_numbers(data: Path, tmp_path: Path, answer) -> None:
-    command = ["evidence", "--data", str(data), "--method", "gas", "--k", "2", "--halves", "10", "--json"]
+def test_a_cluster_learns_the_halves_with_the_same_numbers(folder: Path, tmp_path: Path, answer) -> None:
+    command = ["evidence", "--data", str(folder), "--method", "gas", "--k", "2", "--halves", "10", "--json"]
     expected = answer(command)
     with closing(LocalCluster(tmp_path)) as cluster:
         cluster.keep(1)

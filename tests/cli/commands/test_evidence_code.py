@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import json
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+from fresh_process import in_a_fresh_process, run_notebook
 from letor_folder import save_folds
 
 from rankstudio.engine import Plan
@@ -24,13 +24,6 @@ from rankstudio.engine.analysis.evidence.evidence_table import evidence_rows, ev
 from rankstudio.engine.analysis.evidence.judged_selection import JudgedSelection
 from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions
 from rankstudio.engine.experiment.runner import open_data
-
-_RUN_NOTEBOOK = """
-import sys, nbclient, nbformat
-found = nbformat.read(sys.argv[1], 4)
-nbclient.NotebookClient(found, timeout=200, kernel_name="python3").execute()
-nbformat.write(found, sys.argv[1])
-"""
 
 Expected = tuple[list[dict[str, Any]], list[str]]
 
@@ -82,12 +75,6 @@ def expected(plan: Plan, measure: str, named: bool = False) -> Expected:
     return rows, evidence_sentences(last.found, lambda column: str(ids[column]))
 
 
-def fresh(*words: str, folder: Path) -> str:
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=230, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
-
-
 @pytest.mark.parametrize("key", ["greedy", "searched", "filter"])
 def test_the_command_prints_the_numbers(data: Path, key: str, answer) -> None:
     """Catches an option that is missing, or that the command understands as another one."""
@@ -113,7 +100,7 @@ def test_the_program_prints_the_numbers(data: Path, key: str, tmp_path: Path) ->
     plan, measure = plans(data)[key]
     rows, sentences = expected(plan, measure)
     (tmp_path / "evidence.py").write_text(evidence_as_python(plan, measure), encoding="utf-8")
-    lines = fresh(sys.executable, "evidence.py", folder=tmp_path).splitlines()
+    lines = in_a_fresh_process(sys.executable, "evidence.py", folder=tmp_path).splitlines()
     assert [ast.literal_eval(line) for line in lines[: len(rows)]] == rows
     assert lines[len(rows) :] == sentences
 
@@ -125,7 +112,7 @@ def test_the_notebook_shows_the_numbers(data: Path, tmp_path: Path) -> None:
     place = tmp_path / "evidence.ipynb"
     place.write_text(evidence_as_notebook(plan, measure), encoding="utf-8")
     nbformat.validate(nbformat.read(place, 4))
-    fresh(sys.executable, "-c", _RUN_NOTEBOOK, str(place), folder=tmp_path)
+    run_notebook(place)
     *_, table, said = nbformat.read(place, 4).cells
     shown = table.outputs[0].data["text/html"]
     assert all(f"{row['feature']}</td>" in shown and row["name"] in shown for row in rows)

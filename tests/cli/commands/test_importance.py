@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from letor_folder import save_folds
 from wording import naming
 
 from rankstudio.cli import main
@@ -26,22 +25,17 @@ from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.work import finish
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_folds(tmp_path_factory.mktemp("importance") / "Made", 2, n_queries=20, seed=3)
-
-
 @pytest.mark.parametrize("method", ["ranksvm", "lambdamart"])
-def test_json_is_what_the_function_returns(data: Path, method: str, tmp_path: Path, answer, done) -> None:
+def test_json_is_what_the_function_returns(folder: Path, method: str, tmp_path: Path, answer, done) -> None:
     """Catches another convention, seed, measure or number of permutations, and features of other columns."""
     few = ["--rounds", "20"] if method == "lambdamart" else ["--C", "1"]
     out = tmp_path / "out"
-    done(["run", "--data", str(data), "--method", method, *few, "--folds", "1", "--out", str(out)])
+    done(["run", "--data", str(folder), "--method", method, *few, "--folds", "1", "--out", str(out)])
     model = next((out / "models").glob("*.json"))
     options = ["--measure", "MAP", "--repeats", "3", "--seed", "5"]
-    test = data / "Fold1" / "test.txt"
+    test = folder / "Fold1" / "test.txt"
     printed = answer(["importance", str(test), "--model", str(model), *options, "--json"])
-    part = open_dataset(data).folds[0].test
+    part = open_dataset(folder).folds[0].test
     found = permutation_importance(
         lambda X: load_model(model).predict(X, part.feature_ids),
         part.X,
@@ -65,9 +59,9 @@ def test_json_is_what_the_function_returns(data: Path, method: str, tmp_path: Pa
     assert "MAP" in lines[0] and len(lines) == 4 + len(losses)
 
 
-def test_a_model_of_a_run_is_permuted_as_any_other(data: Path) -> None:
-    part = open_dataset(data).folds[0]
-    result = run_plan(Plan(str(data), "ranksvm", {"C": (1.0,)}, folds=(1,)))
+def test_a_model_of_a_run_is_permuted_as_any_other(folder: Path) -> None:
+    part = open_dataset(folder).folds[0]
+    result = run_plan(Plan(str(folder), "ranksvm", {"C": (1.0,)}, folds=(1,)))
     step = result.folds[0].chosen.step
     found = finish(step_importance(step, part.vali, measure("NDCG@5"), "letor4", 4, 2))
     expected = permutation_importance(
@@ -84,8 +78,8 @@ def test_a_model_of_a_run_is_permuted_as_any_other(data: Path) -> None:
     assert used == sorted(step.selected)
 
 
-def test_what_cannot_be_asked_is_refused(data: Path, tmp_path: Path, refused) -> None:
-    test = str(data / "Fold1" / "test.txt")
+def test_what_cannot_be_asked_is_refused(folder: Path, tmp_path: Path, refused) -> None:
+    test = str(folder / "Fold1" / "test.txt")
     refused(["importance", test, "--model", str(tmp_path / "nowhere.json")], "nowhere")
     refused(["importance", test, "--model", test, "--measure", "beauty"], "beauty")
 
@@ -116,11 +110,11 @@ def test_what_a_model_loses_without_each_feature(tmp_path: Path, answer, done) -
 
 
 def test_a_study_keeps_the_importance_of_its_runs_for_the_report(
-    data: Path, tmp_path: Path, answer, done
+    folder: Path, tmp_path: Path, answer, done
 ) -> None:
     """Catches another fold, part, seed or model, and what the window would not find again."""
     place = tmp_path / "made.rankstudio"
-    done(["run", "--data", str(data), "--method", "ranksvm", "--C", "1,10", "--study", str(place)])
+    done(["run", "--data", str(folder), "--method", "ranksvm", "--C", "1,10", "--study", str(place)])
     command = ["importance", str(place), "--fold", "2", "--measure", "MAP", "--repeats", "3", "--seed", "4"]
     printed = answer([*command, "--json"])
     with Study.open(place, reading=True) as study:
@@ -133,7 +127,7 @@ def test_a_study_keeps_the_importance_of_its_runs_for_the_report(
     ((fold, kept),) = source.runs[0].importances
     assert (fold, kept.part, kept.convention) == (2, "validation", "letor4")
     assert kept.n_features == step.n_selected
-    part = open_dataset(data).folds[1].vali
+    part = open_dataset(folder).folds[1].vali
     found = finish(step_importance(step, part, measure("MAP"), "letor4", 3, 4))
     np.testing.assert_array_equal(kept.found.loss, found.loss)
     permuted = {row["feature"]: row["permuted"]["mean"] for row in printed["features"]}
@@ -157,8 +151,8 @@ def test_a_study_keeps_the_importance_of_its_runs_for_the_report(
     assert "permutation importance" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
-def test_a_data_file_without_a_model_is_refused(data: Path, refused) -> None:
-    test = str(data / "Fold1" / "test.txt")
+def test_a_data_file_without_a_model_is_refused(folder: Path, refused) -> None:
+    test = str(folder / "Fold1" / "test.txt")
     refused(["importance", test], "test.txt study")
     refused(["importance", test, "--model", "m.json", "--run", "1"], "--run")
     refused(["importance", test, "--model", "m.json", "--fold", "1"], "--fold")

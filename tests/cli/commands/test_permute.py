@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from letor_folder import save_folds
 from wording import naming
 
 from rankstudio.engine import GreedyRankRLS, open_dataset, sample_preferences
@@ -15,9 +14,8 @@ from rankstudio.engine.data.preferences.csv_file import read_preference_file
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> str:
-    save_folds(tmp_path / "Data", n_queries=30, seed=5)
-    return str(tmp_path / "Data")
+def folder(place: Path) -> str:
+    return str(place / "data")
 
 
 def test_json_is_what_the_function_returns(folder: str, answer) -> None:

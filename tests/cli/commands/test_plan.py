@@ -9,18 +9,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from fresh_process import in_a_fresh_process, run_notebook
 from letor_folder import save_folds
 
 from rankstudio.cli import main
 from rankstudio.engine import load_plan
 from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
-
-_RUN_NOTEBOOK = """
-import sys, nbclient, nbformat
-found = nbformat.read(sys.argv[1], 4)
-nbclient.NotebookClient(found, timeout=200, kernel_name="python3").execute()
-nbformat.write(found, sys.argv[1])
-"""
 
 
 @pytest.fixture(scope="module")
@@ -43,11 +37,6 @@ def written(place: Path, tmp_path: Path, suffix: str, again: Path) -> Path:
     return out
 
 
-def in_a_fresh_process(*words: str, folder: Path) -> None:
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=230, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-
-
 def test_the_program_gives_the_same_bits_and_leaves_a_folder_alone(place: Path, tmp_path: Path) -> None:
     out = written(place, tmp_path, ".py", tmp_path / "again")
     in_a_fresh_process(sys.executable, str(out), folder=tmp_path)
@@ -66,9 +55,7 @@ def test_the_notebook_gives_the_same_bits_and_shows_them(place: Path, tmp_path: 
     nbformat.validate(nbformat.read(out, 4))
     assert out.read_bytes() == written(place, tmp_path / "..", ".ipynb", tmp_path / "again").read_bytes()
     (tmp_path / ".." / "run.ipynb").unlink()
-    script = tmp_path / "execute.py"
-    script.write_text(_RUN_NOTEBOOK)
-    in_a_fresh_process(sys.executable, str(script), str(out), folder=tmp_path)
+    run_notebook(out)
     found, expected = (folder / "results.json" for folder in (tmp_path / "again", place / "first"))
     assert found.read_bytes() == expected.read_bytes()
     shown = [

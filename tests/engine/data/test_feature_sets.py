@@ -21,7 +21,6 @@ from rankstudio.engine.data.feature_names import (
 )
 from rankstudio.engine.data.feature_sets import (
     FeatureSet,
-    engine_of,
     feature_set_beside,
     is_rank_feature,
     parsed_feature_set,
@@ -102,7 +101,6 @@ def test_elasticsearch_in_each_of_its_answers(tmp_path: Path, whole: object) -> 
     found = read_feature_set(written(tmp_path, whole))
     assert (found.engine, found.name) == ("elasticsearch", "movies")
     assert [json.loads(text) for text in found.definitions.values()] == ELASTIC
-    assert set(map(engine_of, found.definitions.values())) == {"elasticsearch"}
 
 
 @pytest.mark.parametrize("store", [None, "egstore"])
@@ -123,7 +121,6 @@ def test_vespa_from_a_profile_a_list_lines_and_a_result(tmp_path: Path) -> None:
     for shape in shapes:
         found = read_feature_set(written(tmp_path, shape))
         assert (found.engine, found.names) == ("vespa", names)
-        assert set(map(engine_of, found.definitions.values())) == {"vespa"}
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,13 @@ def test_a_feature_set_is_imported_shown_kept_and_exported_in_part(
     with open_window(theme, tmp_path / "config", folds) as window:
         again = window.session.dataset.feature_set
         assert again is not None and again.definitions == found.definitions, "it is kept for the next start"
+        finish(window)
+        settle(window)
+    with open_window(theme, tmp_path / "config") as window:
+        window.restore()
+        wait_until(lambda: window.runs.shown is not None)
+        assert [record.failure for record in window.runs.records] == [""]
+        assert window.runs.shown.dataset.feature_set.definitions == found.definitions
         settle(window)
 
 

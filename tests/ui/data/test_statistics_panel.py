@@ -189,6 +189,22 @@ def test_the_statistics_follow_the_convention_that_is_looked_at(window: MainWind
     assert seen[0] == seen[2] != seen[1]
 
 
+def test_other_data_with_fewer_features_take_the_place_of_those_on_the_page(window: MainWindow) -> None:
+    """Catches names of the new data looked for by the features of the old: their measure is told of first."""
+    window.commands["page_data"].trigger()
+    settle(window)
+    fold = window.session.dataset.folds[0]
+    few = {
+        name: RankingDataset.from_arrays(part.X[:, :1], part.y, part.qid) for name, part in fold.parts.items()
+    }
+    data = FoldedDataset("Few", None, (Fold(1, few["train"], few["vali"], few["test"]),))
+    window.session.open(
+        data, "few", window.session.plan.changed(data="few", measures=("RR",), select_by="RR")
+    )
+    settle(window)
+    assert len(window.sections.data.statistics.table.rows()) == 1
+
+
 def test_drift_from_training_to_validation_is_that_of_the_engine(
     theme: Theme, tmp_path: Path, folds: Path
 ) -> None:

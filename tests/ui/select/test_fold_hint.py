@@ -44,7 +44,8 @@ def test_data_of_one_file_lead_to_the_field_of_folds(theme: Theme, tmp_path: Pat
             window.workspace.show_page("compare")
             _press(bar)
             assert window.workspace.page == "select"
-            wait_until(field.editor.hasFocus)
+            wait_until(field.editor.view().isVisible)  # the usual folds are listed
+            field.editor.hidePopup()
         write(field, "5-fold")
         assert not any(bar.text() for bar in _hints(window))
         assert window.session.plan.select_by == "MAP"  # there is a part to choose by now

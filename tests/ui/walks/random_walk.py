@@ -161,7 +161,8 @@ def report(
         return kind in {fault.kind for fault in walk(steps, theme, places).faults}
 
     few = shortest(outcome.done, fails, most_replays) if most_replays else outcome.done[-_LAST:]
-    lines = [f"seed {seed}: {kind}", *(f"    {fault.text}" for fault in outcome.faults)]
+    texts = list(dict.fromkeys(fault.text for fault in outcome.faults))  # one may come a hundred times
+    lines = [f"seed {seed}: {kind}", *(f"    {text}" for text in texts)]
     which = f"{len(few)} on which it fails" if most_replays else "the last of them"
     return "\n".join([*lines, f"after {len(outcome.done)} steps; {which}:", *map(str, few)])
 
@@ -236,7 +237,10 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600.0, help="how long; default 600")
     parser.add_argument("--seed", type=int, help="of the first walk; those after it count on")
     parser.add_argument("--long", action="store_true", help="make no walk shorter that fails")
-    parser.add_argument("--odd", action="store_true", help="open data by which nothing can be learned")
+    kinds = ("folds", "formats", "odd")
+    parser.add_argument(
+        "--data", choices=kinds, default="folds", help="what is opened; odd data teach nothing"
+    )
     given = parser.parse_args()
     seed = given.seed if given.seed is not None else random.SystemRandom().randrange(1 << 30)
     app = QApplication.instance() or QApplication(["rankstudio-walks"])
@@ -246,7 +250,7 @@ def main() -> int:
     theme.apply(app)
     with TemporaryDirectory(prefix="walks-") as folder:
         os.environ.setdefault("RANKSTUDIO_DATA_DIR", str(Path(folder) / "user"))
-        places = write_places(Path(folder), odd=given.odd)
+        places = write_places(Path(folder), given.data)
         tally = walk_for(given.seconds, seed, theme, places, 0 if given.long else _MOST_REPLAYS)
     say(str(tally))
     return bool(tally.faults)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
@@ -14,7 +15,8 @@ from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from PySide6.QtWidgets import QApplication
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
-from rankstudio.engine.data.formats.dataset_writer import save_letor
+from rankstudio.engine.data.formats.data_format import BY_KEY
+from rankstudio.engine.data.formats.dataset_writer import save_dataset, save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.results.events import Event
@@ -40,15 +42,18 @@ class Places:
         Folds, other folds, a single file, folds without a test part, the sample.
     preferences, scores : Path
         Of the first of them.
+    judged : str
+        A table with labels of two judges; "" where there is none.
     """
 
     data: tuple[str, ...]
     preferences: Path
     scores: Path
+    judged: str = ""
 
 
-def write_places(folder: Path, *, odd: bool = False) -> Places:
-    """Write small data of every kind, or only such that teach nothing."""
+def write_places(folder: Path, kind: str = "folds") -> Places:
+    """Write small data: folds of LETOR text, files of other "formats", or "odd" ones that teach nothing."""
     shape = {"n_informative": 3, "n_redundant": 2, "n_noise": 2, "documents": (4, 7)}
     small = make_ranking(20, n_constant=1, **shape)
     other = make_ranking(25, n_constant=0, seed=5, **shape)
@@ -70,8 +75,60 @@ def write_places(folder: Path, *, odd: bool = False) -> Places:
         for name, part in fold.parts.items():
             lines = "\n".join(f"{value:.6f}" for value in part.X[:, 0] - 0.5 * part.X[:, 1])
             (there / f"{name}.scores").write_text(lines + "\n", encoding="utf-8")
-    names = _write_odd(small, folder) if odd else ("Small", "Other", "single.txt", "Untested")
-    return Places((*(str(folder / name) for name in names), SAMPLE), folder / "preferences.csv", scores)
+    match kind:
+        case "odd":
+            names = _write_odd(small, folder)
+        case "formats":
+            names = _write_formats(first, folder)
+        case _:
+            names = "Small", "Other", "single.txt", "Untested"
+    judged = str(folder / "judged.csv") if kind == "formats" else ""
+    return Places(
+        (*(str(folder / name) for name in names), SAMPLE), folder / "preferences.csv", scores, judged
+    )
+
+
+def _write_formats(data: RankingDataset, folder: Path) -> tuple[str, ...]:
+    """Write the same documents as each kind of file that is no LETOR text."""
+    made = RankingDataset.from_arrays(data.X, data.y, data.qid, feature_names=[f"f{i}" for i in range(8)])
+    for name, form in (("table.csv", "csv"), ("table.parquet", "parquet"), ("sizes.txt", "xgboost")):
+        save_dataset(made, folder / name, BY_KEY[form])
+    frame = made.to_frame()
+    rng = np.random.default_rng(2)
+    frame["second"] = np.where(rng.random(len(frame)) < 0.2, np.nan, rng.integers(0, 3, len(frame)))
+    frame.to_csv(folder / "judged.csv", index=False)
+    engine, runs = folder / "engine", folder / "runs"
+    engine.mkdir()
+    runs.mkdir()
+    logs, ratings, judged = [], ["query,docid,rating"], []
+    lines: dict[str, list[str]] = {name: [] for name in made.feature_names[:3]}
+    for query, (begin, end) in enumerate(zip(made.query_ptr[:-1], made.query_ptr[1:], strict=True)):
+        hits = []
+        for row in range(begin, end):
+            values = zip(made.feature_names, made.X[row].tolist(), strict=True)
+            log = [{"name": name, "value": value} for name, value in values]
+            hits.append({"_id": f"d{row}", "fields": {"_ltrlog": [{"log": log}]}})
+            judged.append(f"{query} 0 d{row} {made.y[row]:g}")
+            ratings += [f"{query},d{row},{made.y[row]:g}"] * int(row > begin)
+            for name, value in zip(lines, made.X[row], strict=False):
+                lines[name].append(f"{query} Q0 d{row} {row - begin + 1} {value} {name}")
+        logs.append({"qid": str(query), "hits": {"hits": hits}})
+    defined = [
+        {"name": name, "params": ["keywords"], "template": {"match": {name: "{{keywords}}"}}}
+        for name in made.feature_names
+    ]
+    costs = ["feature,per_document,per_query", *(f"{name},0.01,0.1" for name in made.feature_names)]
+    written = {
+        engine / "log.ndjson": "\n".join(map(json.dumps, logs)),
+        engine / "ratings.csv": "\n".join(ratings),
+        engine / "featureset.json": json.dumps({"featureset": {"name": "shop", "features": defined}}),
+        engine / "costs.csv": "\n".join(costs),
+        runs / "qrels.txt": "\n".join(judged),
+        **{runs / f"{name}.run": "\n".join(ranked) for name, ranked in lines.items()},
+    }
+    for path, text in written.items():
+        path.write_text(text + "\n", encoding="utf-8")
+    return "table.csv", "table.parquet", "sizes.txt", "engine", "runs", "judged.csv"
 
 
 def _write_odd(small: FoldedDataset, folder: Path) -> tuple[str, ...]:

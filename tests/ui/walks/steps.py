@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from PySide6.QtCore import Qt
@@ -16,6 +16,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from walks.stage import Stage
 
+from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.metrics.conventions import CONVENTIONS
@@ -237,6 +238,24 @@ def read_again(stage: Stage, which: int) -> None:
     name, value = of(which, (("normalize", "query_minmax"), ("normalize", "none"), ("missing", "zero")))
     entries = stage.window.commands.submenus[name].actions()
     next(entry for entry in entries if entry.data() == value).trigger()
+
+
+@step(1)
+def name_judges(stage: Stage) -> None:
+    plan = stage.window.session.plan
+    if not stage.places.judged or plan.data != stage.places.judged:
+        raise ImpossibleStepError
+    columns = replace(DataColumns.of(plan.columns), label="label", labels=("label", "second"))
+    stage.window.open_controller._open_with(plan.data, plan, columns)
+
+
+@step(1)
+def other_judge(stage: Stage, which: int) -> None:
+    box = stage.window.sections.judges.panel.label
+    if not box.isVisible() or not box.count():
+        raise ImpossibleStepError
+    box.setCurrentIndex(which % box.count())
+    box.activated.emit(box.currentIndex())
 
 
 @step(2)

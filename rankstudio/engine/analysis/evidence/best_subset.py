@@ -23,6 +23,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_pro
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_search import search_sizes
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
+from rankstudio.engine.support.number_format import relative_excess
 from rankstudio.engine.support.work import WorkProgress
 
 _WRITTEN = {"pinned": "required", "banned": "excluded", "n_features_to_select": "n_features"}
@@ -130,7 +131,12 @@ class SizedSubset:
     @property
     def greedy_gap(self) -> float:
         """Relative excess of the greedy set's criterion."""
-        return self.greedy / self.criterion - 1 if self.criterion > 0 else 0.0
+        return relative_excess(self.greedy, self.criterion)
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap as a share of the criterion."""
+        return self.gap / self.criterion if self.criterion > 0 else 0.0
 
 
 NO_SUBSET = SizedSubset(0, (), inf, True, 0.0, 0, 0, nan, 1.0, 0.0)

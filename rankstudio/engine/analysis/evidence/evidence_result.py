@@ -27,6 +27,7 @@ from rankstudio.engine.analysis.evidence.verdicts import (
     verdict_of,
 )
 from rankstudio.engine.language import tr, trn
+from rankstudio.engine.support.number_format import relative_excess
 
 N_OTHERS = 4
 """Features among the rows that are not selected: those that the halves select most often."""
@@ -189,9 +190,9 @@ class SelectionEvidence:
         best, own = self.best.sizes[-1], set(self.selected)
         if not best.features or self.changes is None or best.criterion <= 0:
             return ()
-        above = max(0.0, self.changes.criterion / best.criterion - 1)
+        above = max(0.0, relative_excess(self.changes.criterion, best.criterion))
         inside, outside = sorted(set(best.features) - own), sorted(own - set(best.features))
-        sentences = [self._above(above, best.proved, best.gap / best.criterion)]
+        sentences = [self._above(above, best.proved, best.relative_gap)]
         if inside and self.groups:
             known = (
                 tr("Best set of {k} groups: {features} ({added} for {removed}).")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +15,7 @@ from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_criteria
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
+from rankstudio.engine.support.number_format import relative_excess
 from rankstudio.engine.support.threads import STEADY
 
 _WHAT = "Changes of a set"
@@ -46,13 +46,8 @@ class SetChanges:
     swapped: Floats
 
     def relative(self, error: float) -> float:
-        """Return the change from the set's own error to another as a share of it.
-
-        Where no feature varies within a query, both are 0, and so is the change.
-        """
-        if self.criterion > 0:
-            return float(error / self.criterion - 1)
-        return 0.0 if error <= 0 else inf
+        """Return the change from the set's own error to another as a share of it."""
+        return relative_excess(error, self.criterion)
 
 
 def set_changes(

@@ -22,6 +22,7 @@ from rankstudio.engine.export.figures.values import (
     Series,
 )
 from rankstudio.engine.language import tr
+from rankstudio.engine.support.number_format import relative_excess
 
 _MOST_SETS, _MOST_FEATURES = 20, 30
 
@@ -122,7 +123,7 @@ def _near_best(found: SelectionEvidence, of: str, named: Named) -> MapFigure | N
     sets = near.sets[:_MOST_SETS]
     order = np.argsort(-near.inclusion, kind="stable").tolist()
     shown = [column for column in order if any(column in one.features for one in sets)][:_MOST_FEATURES]
-    above = [100 * one.difference / sets[0].criterion for one in sets]
+    above = [100 * relative_excess(one.criterion, sets[0].criterion) for one in sets]
     rows = [
         tuple(value if column in one.features else nan for one, value in zip(sets, above, strict=True))
         for column in shown

@@ -23,6 +23,7 @@ from rankstudio.engine.data.comments import TextComments, document_id
 from rankstudio.engine.data.file_access import children, read_beginning, regular_file_size
 from rankstudio.engine.data.formats.json_values import JsonValues
 from rankstudio.engine.data.formats.judgments import Grades, judged_by_any, read_judgments
+from rankstudio.engine.data.formats.trec import negative_grades
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import SourceFile, line_error, number, quoted
 from rankstudio.engine.data.table import MOST_FEATURES, Table
@@ -430,9 +431,7 @@ class _JoinedDocuments:
                 self._repeated,
             )
             said.append(text.format(n=f"{self._repeated:,}"))
-        if negative:
-            said.append(tr("{n} negative judgments count as 0.").format(n=f"{negative:,}"))
-        return tuple(said)
+        return (*said, *negative_grades(negative))
 
 
 def read_logs(

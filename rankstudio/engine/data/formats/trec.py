@@ -21,7 +21,7 @@ from rankstudio.engine.data.source_file import TextLines, number
 from rankstudio.engine.data.table import Table
 from rankstudio.engine.data.tabular.recognition import short
 from rankstudio.engine.errors import DatasetError, MissingExtraError, MissingValueError
-from rankstudio.engine.language import tr, translatable
+from rankstudio.engine.language import tr, translatable, trn
 
 EXPECTED = translatable("a line of a TREC run: query, Q0, document, rank, score, tag")
 _FEWEST, _MOST = 5, 6  # words: some programs leave the tag out
@@ -219,14 +219,23 @@ def _said(
         for document in documents
         if document not in grades.get(query, ())
     }
-    said = []
+    said = negative_grades(negative)
     if unjudged:
-        said.append(
-            tr("{n} retrieved documents without a judgment are left out.").format(n=f"{len(unjudged):,}")
+        text = trn(
+            "{n} retrieved document without a judgment is left out.",
+            "{n} retrieved documents without a judgment are left out.",
+            len(unjudged),
         )
-    if negative:
-        said.append(tr("{n} negative judgments count as 0.").format(n=f"{negative:,}"))
-    return tuple(said)
+        said = (text.format(n=f"{len(unjudged):,}"), *said)
+    return said
+
+
+def negative_grades(n_negative: int) -> tuple[str, ...]:
+    """Return what is said of negative grades, if there are any."""
+    if not n_negative:
+        return ()
+    text = trn("{n} negative judgment counts as 0.", "{n} negative judgments count as 0.", n_negative)
+    return (text.format(n=f"{n_negative:,}"),)
 
 
 PREFIX = "ir_datasets:"
@@ -240,15 +249,13 @@ def is_collection(place: Path) -> bool:
     return place.as_posix().startswith(PREFIX)
 
 
-def collection_judgments(place: Path, library: Callable[[], Any] | None = None) -> TextLines:
+def collection_judgments(place: Path) -> TextLines:
     """Return the judgments of a collection as lines of a TREC file.
 
     Parameters
     ----------
     place : Path
         Id after ``ir_datasets:``. The library downloads missing files of the collection.
-    library : callable, optional
-        Returns the module; imports ir_datasets by default.
 
     Raises
     ------
@@ -258,9 +265,12 @@ def collection_judgments(place: Path, library: Callable[[], Any] | None = None) 
         If the collection is unknown, or has no judgments of whole documents.
     """
     name = place.as_posix().removeprefix(PREFIX)
-    module = (library or _library)()
     try:
-        found = module.load(name)
+        import ir_datasets  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise MissingExtraError(f"A name that begins with {PREFIX}", "ir_datasets", "ir-datasets") from None
+    try:
+        found = ir_datasets.load(name)
     except KeyError:
         raise DatasetError(
             f"{place.as_posix()}: ir_datasets has no collection {short(name)!r}; expected an id such as "
@@ -311,11 +321,3 @@ def _word(value: object) -> str:
 def _failed(place: Path, error: Exception) -> DatasetError:
     reason = short(" ".join(str(error).split()) or type(error).__name__, _LONGEST_REASON).rstrip(".")
     return DatasetError(f"{place.as_posix()}: ir_datasets could not provide the judgments: {reason}.")
-
-
-def _library() -> Any:
-    try:
-        import ir_datasets  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise MissingExtraError(f"A name that begins with {PREFIX}", "ir_datasets", "ir-datasets") from None
-    return ir_datasets

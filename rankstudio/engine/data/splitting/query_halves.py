@@ -18,7 +18,7 @@ def half_of_queries(n_queries: int, seed: int, number: int) -> Ints:
     return np.sort(order[:size] if number % 2 == 0 else order[size : 2 * size])
 
 
-def halved(data: RankingDataset, n_halves: int, seed: int, name: str = "Data") -> FoldedDataset:
+def halved(data: RankingDataset, n_halves: int, seed: int) -> FoldedDataset:
     """Return a dataset of 2B folds, each of which trains on one half of the queries.
 
     Parameters
@@ -35,7 +35,7 @@ def halved(data: RankingDataset, n_halves: int, seed: int, name: str = "Data") -
     """
     kept, division = Kept(), Halves(seed)
     folds = (Fold(number + 1, QueryHalf(data, number, division, kept)) for number in range(2 * n_halves))
-    return FoldedDataset(name, None, tuple(folds))
+    return FoldedDataset("Data", None, tuple(folds))
 
 
 @dataclass(frozen=True)

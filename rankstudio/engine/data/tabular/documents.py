@@ -442,7 +442,7 @@ def _rows(frame: Any, rows: Ints) -> Any:
     return frame.iloc[rows] if hasattr(frame, "iloc") else frame[rows]
 
 
-def frame_columns(frame: Any, where: str = _WHERE) -> TableColumns:
+def frame_columns(frame: Any) -> TableColumns:
     """Return the columns of a frame.
 
     Raises
@@ -454,18 +454,11 @@ def frame_columns(frame: Any, where: str = _WHERE) -> TableColumns:
         raise ParameterError("frame", type(frame).__name__, "a frame of pandas or polars")
     names = tuple(map(clean_name, frame.columns))
 
-    def series(position: int) -> Any:
-        return frame.iloc[:, position] if hasattr(frame, "iloc") else frame[:, position]
-
     def values(position: int) -> NDArray[Any]:
-        return _values(series(position))
+        series = frame.iloc[:, position] if hasattr(frame, "iloc") else frame[:, position]
+        return np.asarray(series.to_numpy())
 
     def error(row: int, found: str, expected: str, _missing: bool = False) -> DataError:
-        return DatasetError(f"{where}, row {row + 1}: found {found}, expected {expected}.")
+        return DatasetError(f"{_WHERE}, row {row + 1}: found {found}, expected {expected}.")
 
-    return TableColumns(where, names, int(frame.shape[0]), values, error, lambda row: row + 1)
-
-
-def _values(series: Any) -> NDArray[Any]:
-    """Return the values of a column of either kind of frame."""
-    return np.asarray(series.to_numpy())
+    return TableColumns(_WHERE, names, int(frame.shape[0]), values, error, lambda row: row + 1)

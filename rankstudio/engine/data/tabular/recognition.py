@@ -21,7 +21,7 @@ from rankstudio.engine.language import tr
 
 QUERY_NAMES = (
     "qid", "q_id", "query_id", "queryid", "srch_id", "search_id", "searchid", "topic_id", "topicid", "qry_id",
-    "group_id", "groupid", "query", "topic", "group",
+    "group_id", "groupid", "query", "query_text", "topic", "group",
 )  # fmt: skip
 LABEL_NAMES = (
     "label", "relevance", "rel", "relevance_label", "relevance_grade", "rel_grade", "grade", "judgment",

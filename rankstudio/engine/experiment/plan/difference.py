@@ -159,9 +159,15 @@ def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
         "scores": tr("other files"),
         "preferences": learned_from(plan.preferences) or tr("preferences: {file}").format(file=tr("none")),
         "groups": tr("groups: {groups}").format(groups=groups_in_words(plan.groups)),
-        "costs": tr("other costs of features"),
+        "costs": _costs(plan, reference),
     }
     return tuple(text for name, text in told.items() if getattr(plan, name) != getattr(reference, name))
+
+
+def _costs(plan: Plan, reference: Plan) -> str:
+    if plan.costs and reference.costs:
+        return tr("other costs of features")
+    return tr("with costs of features") if plan.costs else tr("without costs of features")
 
 
 def _chooser(plan: Plan) -> str:

@@ -419,7 +419,8 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
     if the measure is the same for all models, as MAP is if all documents are relevant.
     """
     if _nothing_varies(folds):
-        return (Note(tr("No feature varies within a query, so no model can rank. Check the query ids.")),)
+        text = tr("No feature varies within a query, so no model can order documents. Check the query ids.")
+        return (Note(text),)
     found = [
         np.concatenate([path.validation.get(plan.select_by, _NONE) for path in fold.paths]) for fold in folds
     ]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rankstudio.engine.errors import OutputError, ParameterError
-from rankstudio.engine.export.figures.style import FigureStyle
+from rankstudio.engine.export.figures.style import FigureStyle, style_of
 from rankstudio.engine.export.figures.values import Figure
 from rankstudio.engine.export.tables import csv_of_values
 from rankstudio.engine.support.files import make_folder, write_bytes
@@ -72,9 +72,14 @@ def caption_text(figure: Figure) -> str:
 
 
 def figure_files(
-    figures: Sequence[Figure], formats: Sequence[str], style: FigureStyle, dpi: float, folder: Path
+    figures: Sequence[Figure],
+    folder: Path,
+    formats: Sequence[str] = ("pdf", "csv"),
+    style: FigureStyle | None = None,
+    dpi: float = 300.0,
 ) -> list[FigureFile]:
-    """Return the files of figures in a folder, in every format, and their captions."""
+    """Return the files of figures in a folder, by default as wide as a column, and their captions."""
+    style = style_of() if style is None else style
     found = []
     for figure in figures:
         found += [

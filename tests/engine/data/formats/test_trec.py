@@ -51,7 +51,7 @@ def test_a_folder_opens_with_a_feature_for_each_run(folder: Path) -> None:
     assert part.X.tolist() == [[2.5, -4], [0, 0], [3.5, 0], [0, -1], [9, -2]]
     assert part.missing.tolist() == [2, 2]
     assert naming("2 documents judgment").search("".join(part.warnings))
-    assert "1 negative judgments" in "".join(part.warnings)
+    assert "1 negative judgment counts" in "".join(part.warnings)
 
 
 def test_what_a_run_did_not_retrieve_is_missing(folder: Path) -> None:
@@ -156,16 +156,25 @@ class Library:
         yield from self.qrels or ()
 
 
+@pytest.fixture
+def collections(monkeypatch: pytest.MonkeyPatch) -> Library:
+    """The judgments of a collection, in place of the library."""
+    library = Library(JUDGED)
+    monkeypatch.setitem(sys.modules, "ir_datasets", library)
+    return library
+
+
+@pytest.mark.usefixtures("collections")
 def test_judgments_are_those_of_a_file_with_the_same_lines(tmp_path: Path) -> None:
-    found = collection_judgments(PLACE, lambda: Library(JUDGED))
+    found = collection_judgments(PLACE)
     (tmp_path / "qrels").write_text("7 0 a 2\n7 0 b 0\n8 0 a -2\n8 0 d 1")
     file = read_lines(tmp_path / "qrels")
     assert (found.lines, found.checksum, found.size) == (file.lines, file.checksum, file.size)
     assert found.path == PLACE
 
 
-def test_they_become_data_with_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ir_datasets", Library(JUDGED))
+@pytest.mark.usefixtures("collections")
+def test_they_become_data_with_runs(tmp_path: Path) -> None:
     (tmp_path / "one.run").write_text(ONE_RUN)
     data = load_trec(PLACE, {"one": tmp_path / "one.run"}, missing="zero")
     assert data.document_ids == ("a", "b", "a", "d") and data.y.tolist() == [2, 0, 0, 1]
@@ -173,8 +182,8 @@ def test_they_become_data_with_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert data.source is not None and data.source.path == PLACE
 
 
-def test_the_terminal_converts_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    monkeypatch.setitem(sys.modules, "ir_datasets", Library(JUDGED))
+@pytest.mark.usefixtures("collections")
+def test_the_terminal_converts_them(tmp_path: Path, capsys) -> None:
     (tmp_path / "one.run").write_text(ONE_RUN)
     out = tmp_path / "graded.txt"
     assert main(["convert", "--qrels", str(PLACE), "--run", f"one={tmp_path / 'one.run'}", str(out)]) == 0
@@ -196,18 +205,20 @@ def test_the_terminal_converts_them(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ([GenericQrel("7", "", 1)], "expected an id without spaces, found ''"),
     ],
 )
-def test_what_is_wrong_with_a_collection_is_said(qrels: Any, sentence: str) -> None:
+def test_what_is_wrong_with_a_collection_is_said(qrels: Any, sentence: str, collections: Library) -> None:
+    collections.qrels = qrels
     with pytest.raises(DatasetError, match=f"^ir_datasets:msmarco-passage/dev: .*{sentence}"):
-        collection_judgments(PLACE, lambda: Library(qrels))
+        collection_judgments(PLACE)
 
 
+@pytest.mark.usefixtures("collections")
 def test_a_collection_that_is_not_known_is_named() -> None:
     with pytest.raises(DatasetError, match=naming("msmarco")):
-        collection_judgments(Path("ir_datasets:msmarco"), lambda: Library(JUDGED))
+        collection_judgments(Path("ir_datasets:msmarco"))
 
 
-def test_lines_are_checked_as_those_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ir_datasets", Library([*JUDGED, JUDGED[0]]))
+def test_lines_are_checked_as_those_of_a_file(tmp_path: Path, collections: Library) -> None:
+    collections.qrels = [*JUDGED, JUDGED[0]]
     (tmp_path / "one.run").write_text(ONE_RUN)
     with pytest.raises(FormatError, match=naming("msmarco-passage/dev 5")):
         load_trec(PLACE, {"one": tmp_path / "one.run"})

@@ -354,6 +354,14 @@ def test_columns_come_back_from_toml_command_and_program() -> None:
     assert differences(plan, plan.changed(columns={})) == ("other columns",)
 
 
+def test_costs_are_named_as_there_others_or_none() -> None:
+    costs: list[dict[str, Any]] = [{}, *({"documents": 10, "features": [[1, ms, 0.0]]} for ms in (1, 2))]
+    without, one, two = (Plan("some.txt", costs=told) for told in costs)
+    assert differences(one, without) == ("with costs of features",)
+    assert differences(without, one) == ("without costs of features",)
+    assert differences(two, one) == ("other costs of features",)
+
+
 def test_columns_are_told_as_a_list_or_as_one_text() -> None:
     assert DataColumns.of(TOLD) and not DataColumns.of({})
     assert DataColumns.of({"ignore": "a, b"}).ignore == ("a", "b")
