@@ -78,24 +78,23 @@ def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_
 
 @pytest.mark.smoke
 def test_a_click_on_a_curve_a_row_or_a_cell_chooses(ran: MainWindow) -> None:
-    window = ran
-    window.sections.select.curves.picked.emit(1, 5)
-    model = window.current.model
+    ran.sections.select.curves.picked.emit(1, 5)
+    model = ran.current.model
     assert (model.key, model.values, model.x_value) == (1, (1.0,), 5)
-    assert window.sections.select.curves.slider.value() == 1.0
-    assert window.sections.select.candidates.accessibleName() == "Candidates at step 5"
-    window.sections.select.heat.plot.picked.emit(2, 2)
-    assert (window.current.model.key, window.current.model.x_value) == (2, 3)
-    window.sections.features.features.chosen.emit(6)
-    assert window.current.model.x_value == 6
-    window.commands["undo"].trigger()
-    window.commands["undo"].trigger()
-    assert (window.current.model.key, window.current.model.x_value) == (1, 5)
-    window.commands["redo"].trigger()
-    assert (window.current.model.key, window.current.model.x_value) == (2, 3)
-    window.commands["best"].trigger()
-    record = window.runs.shown
-    assert window.current.model.step is record.folds[2].chosen.step
+    assert ran.sections.select.curves.slider.value() == 1.0
+    assert ran.sections.select.candidates.accessibleName() == "Candidates at step 5"
+    ran.sections.select.heat.plot.picked.emit(2, 2)
+    assert (ran.current.model.key, ran.current.model.x_value) == (2, 3)
+    ran.sections.features.features.chosen.emit(6)
+    assert ran.current.model.x_value == 6
+    ran.commands["undo"].trigger()
+    ran.commands["undo"].trigger()
+    assert (ran.current.model.key, ran.current.model.x_value) == (1, 5)
+    ran.commands["redo"].trigger()
+    assert (ran.current.model.key, ran.current.model.x_value) == (2, 3)
+    ran.commands["best"].trigger()
+    record = ran.runs.shown
+    assert ran.current.model.step is record.folds[2].chosen.step
 
 
 def smallest_of(window: MainWindow) -> tuple[int, int, float] | None:
@@ -109,18 +108,17 @@ def smallest_of(window: MainWindow) -> tuple[int, int, float] | None:
 
 
 def test_one_click_chooses_the_smallest_model_that_is_not_significantly_worse(ran: MainWindow) -> None:
-    window = ran
-    curves = window.sections.select.curves
+    curves = ran.sections.select.curves
     found = {}
     for fold in (1, 2):
-        window.session.look_at(fold)
-        settle(window)
-        found[fold] = smallest_of(window)
+        ran.session.look_at(fold)
+        settle(ran)
+        found[fold] = smallest_of(ran)
         assert curves.smallest.isHidden() == (found[fold] is None)
     fold, marked = next((fold, one) for fold, one in found.items() if one is not None)
     k, best, p = marked
-    window.session.look_at(fold)
-    settle(window)
+    ran.session.look_at(fold)
+    settle(ran)
     plot = curves.validation_plot
     assert (plot.family.smallest.x, plot.family.smallest.p) == (k, p)
     assert plot.family.smallest.difference < 0
@@ -131,121 +129,114 @@ def test_one_click_chooses_the_smallest_model_that_is_not_significantly_worse(ra
     plot.hover(None)
     assert f"k = {k}" in curves.smallest.text()
     QTest.mouseClick(curves.smallest, Qt.MouseButton.LeftButton)
-    assert window.current.model.x_value == k
+    assert ran.current.model.x_value == k
     assert curves.validation_plot.family.choice == (plot.family.smallest.key, k)
     assert f"k = {best}" in curves.smallest.text()
     QTest.mouseClick(curves.smallest, Qt.MouseButton.LeftButton)
-    assert window.current.model.x_value == best
-    window.session.look_at(None)
+    assert ran.current.model.x_value == best
+    ran.session.look_at(None)
     assert curves.smallest.isHidden()
     assert plot.family.smallest is None
 
 
 @pytest.mark.smoke
 def test_the_slider_computes_the_whole_path_for_values_between_the_grids(ran: MainWindow) -> None:
-    window = ran
-    window.sections.select.curves.picked.emit(0, 2)
-    values = window.sections.select.curves.slider.values()
+    ran.sections.select.curves.picked.emit(0, 2)
+    values = ran.sections.select.curves.slider.values()
     for value in (2.0**0.25, 2.0**0.5, 2.0**0.75):
-        window.sections.select.curves.slider._slider.setValue(values.index(value))
-    wait_until(lambda: window.current.model is not None and window.current.model.values == (2.0**0.75,))
-    model = window.current.model
+        ran.sections.select.curves.slider._slider.setValue(values.index(value))
+    wait_until(lambda: ran.current.model is not None and ran.current.model.values == (2.0**0.75,))
+    model = ran.current.model
     assert (model.key, model.x_value) == (LIVE, 2)
-    np.testing.assert_array_equal(ys(window, LIVE), model.path.validation["MAP"])
-    window.sections.select.curves.slider._slider.setValue(values.index(4.0))
-    assert window.current.model.key == 2  # on the grid: the run's own path
-    window.commands["undo"].trigger()  # a glide is one change
-    assert (window.session.choice.values, window.session.choice.place) == ((0.25,), 2)
-    settle(window)
+    np.testing.assert_array_equal(ys(ran, LIVE), model.path.validation["MAP"])
+    ran.sections.select.curves.slider._slider.setValue(values.index(4.0))
+    assert ran.current.model.key == 2  # on the grid: the run's own path
+    ran.commands["undo"].trigger()  # a glide is one change
+    assert (ran.session.choice.values, ran.session.choice.place) == ((0.25,), 2)
+    settle(ran)
 
 
 @pytest.mark.smoke
 def test_pinning_and_banning_recompute_the_path_and_can_be_undone(ran: MainWindow) -> None:
-    window = ran
-    window.session.look_at(1)
-    before = window.current.model
+    ran.session.look_at(1)
+    before = ran.current.model
     assert before is not None
-    order = [row.feature_id for row in window.sections.features.features.table.rows()]
-    window.sections.features.inspect(order[-1])
-    window.commands["pin"].trigger()
-    assert window.sections.method.form.values()["pinned"] == (order[-1],)
-    wait_until(lambda: window.current.model is not None and window.current.model.key == LIVE)
-    rows = window.sections.features.features.table.rows()
+    order = [row.feature_id for row in ran.sections.features.features.table.rows()]
+    ran.sections.features.inspect(order[-1])
+    ran.commands["pin"].trigger()
+    assert ran.sections.method.form.values()["pinned"] == (order[-1],)
+    wait_until(lambda: ran.current.model is not None and ran.current.model.key == LIVE)
+    rows = ran.sections.features.features.table.rows()
     assert rows[0].feature_id == order[-1]
     assert rows[0].pinned
-    window.sections.features.features.toggled.emit("banned", order[0])
-    wait_until(lambda: window.sections.features.features.table.rows()[-1].banned)
-    assert window.sections.features.features.table.rows()[-1].feature_id == order[0]
-    assert window.session.plan.parameters["banned"] == (order[0],)
-    window.commands["undo"].trigger()
-    window.commands["undo"].trigger()
-    assert window.session.plan.parameters["pinned"] == ()
-    assert window.sections.method.form.values()["banned"] == ()
-    assert window.current.model.step is before.step
-    assert [row.feature_id for row in window.sections.features.features.table.rows()] == order
-    settle(window)
+    ran.sections.features.features.toggled.emit("banned", order[0])
+    wait_until(lambda: ran.sections.features.features.table.rows()[-1].banned)
+    assert ran.sections.features.features.table.rows()[-1].feature_id == order[0]
+    assert ran.session.plan.parameters["banned"] == (order[0],)
+    ran.commands["undo"].trigger()
+    ran.commands["undo"].trigger()
+    assert ran.session.plan.parameters["pinned"] == ()
+    assert ran.sections.method.form.values()["banned"] == ()
+    assert ran.current.model.step is before.step
+    assert [row.feature_id for row in ran.sections.features.features.table.rows()] == order
+    settle(ran)
 
 
 def test_an_edit_of_the_form_is_the_plan_and_can_be_undone(ran: MainWindow) -> None:
-    window = ran
-    editor = window.sections.method.form.field("regularization").editor
+    editor = ran.sections.method.form.field("regularization").editor
     assert isinstance(editor, QLineEdit)
-    before = window.session.plan
+    before = ran.session.plan
     editor.setFocus()
     editor.selectAll()
     QTest.keyClicks(editor, "2^0..2^3")
     QTest.keyClick(editor, Qt.Key.Key_Return)
-    assert window.session.plan.parameters["regularization"] == (1.0, 2.0, 4.0, 8.0)
-    window.commands["undo"].trigger()
-    assert window.session.plan == before
-    assert window.sections.method.form.values() == dict(before.parameters)
+    assert ran.session.plan.parameters["regularization"] == (1.0, 2.0, 4.0, 8.0)
+    ran.commands["undo"].trigger()
+    assert ran.session.plan == before
+    assert ran.sections.method.form.values() == dict(before.parameters)
 
 
 def test_all_folds_show_means_with_the_band_of_the_choice(ran: MainWindow) -> None:
-    window = ran
-    window.session.look_at(None)
-    record = window.runs.shown
+    ran.session.look_at(None)
+    record = ran.runs.shown
     mean = np.mean([record.paths[fold, 1].validation["MAP"] for fold in (1, 2)], axis=0)
-    np.testing.assert_allclose(ys(window, 1), mean)
-    assert window.current.model is None
-    window.sections.select.curves.picked.emit(1, 3)
-    plot = window.sections.select.curves.validation_plot
+    np.testing.assert_allclose(ys(ran, 1), mean)
+    assert ran.current.model is None
+    ran.sections.select.curves.picked.emit(1, 3)
+    plot = ran.sections.select.curves.validation_plot
     assert plot.family.band is not None
     assert plot.family.choice == (1, 3)
 
 
 def test_the_measure_menu_changes_what_is_shown(ran: MainWindow) -> None:
-    window = ran
-    window.session.look_at(1)
-    record = window.runs.shown
-    action = next(a for a in window.commands.submenus["measure"].actions() if a.data() == "NDCG@10")
+    ran.session.look_at(1)
+    record = ran.runs.shown
+    action = next(a for a in ran.commands.submenus["measure"].actions() if a.data() == "NDCG@10")
     action.trigger()
-    np.testing.assert_array_equal(ys(window, 0), record.paths[1, 0].validation["NDCG@10"])
-    assert window.toolbar.measure_button.text() == "NDCG@10"
-    settle(window)
+    np.testing.assert_array_equal(ys(ran, 0), record.paths[1, 0].validation["NDCG@10"])
+    assert ran.toolbar.measure_button.text() == "NDCG@10"
+    settle(ran)
 
 
 @pytest.mark.smoke
 def test_the_chosen_model_is_exported_with_the_right_ids(ran: MainWindow, tmp_path: Path) -> None:
-    window = ran
-    wait_until(lambda: window.current.test)
-    dialog = dialog_of(window)
+    wait_until(lambda: ran.current.test)
+    dialog = dialog_of(ran)
     dialog.select("model")
     dialog._path.setText(str(tmp_path / "model.json"))
     dialog.save()
-    model, current = load_model(tmp_path / "model.json"), window.current.model
+    model, current = load_model(tmp_path / "model.json"), ran.current.model
     test = current.fold.test
     np.testing.assert_allclose(model.predict(test.X, test.feature_ids), test.X @ current.step.coef)
-    assert model.origin["test"] == pytest.approx(window.current.test)
+    assert model.origin["test"] == pytest.approx(ran.current.test)
 
 
 @pytest.mark.parametrize(("form", "ending"), [("RankLib", "."), ("SQL", " queries.")])
 def test_a_model_for_another_program_is_read_back_and_ranked_with(
     ran: MainWindow, tmp_path: Path, form: str, ending: str
 ) -> None:
-    window = ran
-    wait_until(lambda: window.current.model)
-    dialog = dialog_of(window)
+    wait_until(lambda: ran.current.model)
+    dialog = dialog_of(ran)
     dialog.select("model-formats")
     labels = [label for label, _ in dialog.current.formats]
     dialog._format.setCurrentIndex(labels.index(form))
@@ -254,14 +245,13 @@ def test_a_model_for_another_program_is_read_back_and_ranked_with(
     dialog.save()
     wait_until(lambda: "Identical ranking on " in dialog.message.text())
     assert dialog.message.text().endswith(ending)
-    test = window.current.model.fold.test
+    test = ran.current.model.fold.test
     assert f"on {test.n_queries} of {test.n_queries} queries" in dialog.message.text()
     dialog.done(0)
 
 
 def test_the_run_is_copied_as_a_command(ran: MainWindow) -> None:
-    window = ran
-    window.commands["copy_command"].trigger()
+    ran.commands["copy_command"].trigger()
     text = QGuiApplication.clipboard().text()
     assert text.startswith("rankstudio run --data ")
     assert "--lambda '2^-2, 2^0, 2^2'" in text

@@ -50,82 +50,78 @@ def test_a_plan_with_lists_is_opened_run_and_looked_at(opened: Opened, tmp_path:
 
 
 def test_the_slider_moves_the_grid_and_leaves_the_other_values(ran: MainWindow) -> None:
-    window = ran
     ranker = {"ranker": "rankrls", "ranker_parameters": {"regularization": (1.0, 4.0)}}
-    window.session.change("editing", method="l1-path", parameters={"scaling": ["none", "unit"]}, **ranker)
-    finish(window)
-    window.session.look_at(1)
-    window.session.select(("unit", 4.0), 3)
-    slider = window.sections.select.curves.slider
+    ran.session.change("editing", method="l1-path", parameters={"scaling": ["none", "unit"]}, **ranker)
+    finish(ran)
+    ran.session.look_at(1)
+    ran.session.select(("unit", 4.0), 3)
+    slider = ran.sections.select.curves.slider
     assert (slider.isEnabled(), slider.value()) == (True, 4.0)
     slider._slider.setValue(slider.values().index(1.0))
-    assert window.current.values == ("unit", 1.0)
+    assert ran.current.values == ("unit", 1.0)
     slider._slider.setValue(slider._slider.value() + 1)  # between the grid's values, where no run has a path
-    settle(window)
-    assert window.current.model.key == LIVE
-    assert window.current.values[0] == "unit"
-    np.testing.assert_allclose(window.current.values[1], 2**0.25)
+    settle(ran)
+    assert ran.current.model.key == LIVE
+    assert ran.current.values[0] == "unit"
+    np.testing.assert_allclose(ran.current.values[1], 2**0.25)
 
 
 @pytest.mark.thorough
 def test_without_a_grid_the_slider_rests(ran: MainWindow) -> None:
-    window = ran
-    window.session.change("editing", method="rankboost", parameters={"n_rounds": [5, 9]})
-    assert not window.sections.select.curves.slider.isEnabled()
-    finish(window)
-    record = window.runs.shown
+    ran.session.change("editing", method="rankboost", parameters={"n_rounds": [5, 9]})
+    assert not ran.sections.select.curves.slider.isEnabled()
+    finish(ran)
+    record = ran.runs.shown
     assert {len(path.steps) for path in record.paths.values()} == {5, 9}
-    assert window.sections.select.curves.label(1) == "rounds = 9"
-    assert "one curve per rounds, 5 dark … 9 bright" in window.sections.select.curves._below.text()
-    window.session.select((9,), 7)
-    settle(window)
-    assert window.current.model.x_value == 7
+    assert ran.sections.select.curves.label(1) == "rounds = 9"
+    assert "one curve per rounds, 5 dark … 9 bright" in ran.sections.select.curves._below.text()
+    ran.session.select((9,), 7)
+    settle(ran)
+    assert ran.current.model.x_value == 7
     # The run is shown with its own axis, whatever the form says by now.
-    window.session.change("editing", parameters={"n_rounds": 9})
-    assert window.current.values == (9,)
-    window.session.change("editing", parameters={"n_rounds": [3, 4]})
-    assert window.current.values == (9,)
-    assert window.current.shown.record is record
-    settle(window)
+    ran.session.change("editing", parameters={"n_rounds": 9})
+    assert ran.current.values == (9,)
+    ran.session.change("editing", parameters={"n_rounds": [3, 4]})
+    assert ran.current.values == (9,)
+    assert ran.current.shown.record is record
+    settle(ran)
 
 
 def test_several_values_are_typed_shown_and_taken_back(ran: MainWindow, tmp_path: Path) -> None:
-    window = ran
-    form = window.sections.method.form
+    form = ran.sections.method.form
     size = form.field("n_features_to_select")
     type_into(size, "2..4, all")
-    assert window.session.plan.parameters["n_features_to_select"] == (2, 3, 4, None)
+    assert ran.session.plan.parameters["n_features_to_select"] == (2, 3, 4, None)
     assert size.editor.text() == "2, 3, 4, all"
     assert "Separate several values by commas" in size.editor.toolTip()
     type_into(size, "2, 2")
     assert naming("2 value").search(size.error.text())
     size.reset_button.click()
-    assert window.session.plan.parameters["n_features_to_select"] is None
+    assert ran.session.plan.parameters["n_features_to_select"] is None
     pins = form.field("pinned")
     type_into(pins, "1, 2 | 3")
-    assert window.session.plan.parameters["pinned"] == ((1, 2), (3,))
+    assert ran.session.plan.parameters["pinned"] == ((1, 2), (3,))
     assert pins.editor.placeholderText() == "1, 2 | 3"
-    window.session.toggle("pinned", 5)
-    assert window.session.plan.parameters["pinned"] == ((1, 2), (3,))
+    ran.session.toggle("pinned", 5)
+    assert ran.session.plan.parameters["pinned"] == ((1, 2), (3,))
     type_into(pins, "4")
-    assert window.session.plan.parameters["pinned"] == (4,)
-    window.session.change("editing", parameters={"search": ["floating", "forward"]})
+    assert ran.session.plan.parameters["pinned"] == (4,)
+    ran.session.change("editing", parameters={"search": ["floating", "forward"]})
     search = form.field("search")
     assert (search.editor.currentText(), search.editor.count()) == ("floating, forward", 6)
     assert not search.reset_button.isHidden()
     pick(form, "search", "floating")
-    assert (search.editor.count(), window.session.plan.parameters["search"]) == (5, "floating")
-    window.session.undo.undo()
-    assert window.session.plan.parameters["search"] == ("floating", "forward")
+    assert (search.editor.count(), ran.session.plan.parameters["search"]) == (5, "floating")
+    ran.session.undo.undo()
+    assert ran.session.plan.parameters["search"] == ("floating", "forward")
     search.editor.activated.emit(search.editor.currentIndex())
-    assert window.session.plan.parameters["search"] == ("floating", "forward")
-    save_plan(window.session.plan, tmp_path / "plan.toml")
-    assert load_plan(tmp_path / "plan.toml") == window.session.plan
+    assert ran.session.plan.parameters["search"] == ("floating", "forward")
+    save_plan(ran.session.plan, tmp_path / "plan.toml")
+    assert load_plan(tmp_path / "plan.toml") == ran.session.plan
 
 
 def test_several_choices_are_ticked(ran: MainWindow) -> None:
-    window = ran
-    form = window.sections.method.form
+    form = ran.sections.method.form
     search = form.field("search")
     pick(form, "search", "select several")
     menu = search.menu()
@@ -141,54 +137,51 @@ def test_several_choices_are_ticked(ran: MainWindow) -> None:
     boxes["floating"].click()
     assert search.value == "forward"  # not before the boxes are left
     menu.close()
-    assert window.session.plan.parameters["search"] == ("forward", "floating")
+    assert ran.session.plan.parameters["search"] == ("forward", "floating")
     assert search.editor.currentText() == "forward, floating"
     pick(form, "search", "select several")
     for box in boxes.values():
         box.setChecked(False)
     menu.close()  # nothing ticked is no answer
-    assert window.session.plan.parameters["search"] == ("forward", "floating")
+    assert ran.session.plan.parameters["search"] == ("forward", "floating")
     pick(form, "search", "select several")
     boxes["forward"].click()
     menu.close()
-    assert window.session.plan.parameters["search"] == "floating"
+    assert ran.session.plan.parameters["search"] == "floating"
 
 
 def test_measures_and_switches_show_several_values(ran: MainWindow) -> None:
-    window = ran
-    window.session.change("editing", method="single-feature", parameters={"measure": ["MAP", "P@5"]})
-    measure = window.sections.method.form.field("measure")
+    ran.session.change("editing", method="single-feature", parameters={"measure": ["MAP", "P@5"]})
+    measure = ran.sections.method.form.field("measure")
     assert measure.editor.currentText() == "MAP, P@5"
     write(measure, "map, ndcg@3")
-    assert window.session.plan.parameters["measure"] == ("MAP", "NDCG@3")
-    window.session.change("editing", method="fsmrank", parameters={"project": [False, True]})
-    switch = window.sections.method.form.field("project").editor
+    assert ran.session.plan.parameters["measure"] == ("MAP", "NDCG@3")
+    ran.session.change("editing", method="fsmrank", parameters={"project": [False, True]})
+    switch = ran.sections.method.form.field("project").editor
     assert (switch.checkState(), switch.text()) == (Qt.CheckState.PartiallyChecked, "both")
     switch.click()
-    assert window.session.plan.parameters["project"] is True
+    assert ran.session.plan.parameters["project"] is True
     assert (switch.isTristate(), switch.text()) == (False, "")
 
 
 def test_there_is_no_slider_where_its_value_is_the_only_one(ran: MainWindow) -> None:
-    window = ran
-    slider = window.sections.select.curves.slider
-    window.session.change("editing", method="fsmrank-top", parameters={"lambda1": (0.1,), "lambda2": (1e-4,)})
-    assert not window.session.plan.live
+    slider = ran.sections.select.curves.slider
+    ran.session.change("editing", method="fsmrank-top", parameters={"lambda1": (0.1,), "lambda2": (1e-4,)})
+    assert not ran.session.plan.live
     assert slider.isHidden()
-    window.session.change("editing", parameters={"lambda1": (0.1, 1.0), "lambda2": (1e-4,)})
+    ran.session.change("editing", parameters={"lambda1": (0.1, 1.0), "lambda2": (1e-4,)})
     assert not slider.isHidden()
 
 
 @pytest.mark.thorough
 def test_swaps_and_best_sets_are_chosen_in_the_form(ran: MainWindow) -> None:
-    window = ran
-    form, errors = window.sections.method.form, []
+    form, errors = ran.sections.method.form, []
     for search in ("swap", "best"):
         pick(form, "search", search)
         type_into(form.field("n_features_to_select"), "3")
-        assert window.session.plan.parameters["search"] == search
-        finish(window)
-        record = window.runs.shown
+        assert ran.session.plan.parameters["search"] == search
+        finish(ran)
+        record = ran.runs.shown
         assert record.state is RunState.DONE
         errors.append([path.criterion[-1] for path in record.paths.values()])
     swapped, best = np.array(errors)

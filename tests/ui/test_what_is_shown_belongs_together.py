@@ -183,6 +183,8 @@ def test_the_plan_asks_for_other_folds_than_the_data_have_yet(dealt: MainWindow)
     glide(dealt)
     assert dealt.current.model is not None
     belongs_together(dealt)
+    write(dealt.sections.method.form.field("protocol"), "5-fold")
+    assert dealt.current.model is None and not dealt.session.read_as_planned
     divide(dealt, "5-fold")
     belongs_together(dealt)
     assert dealt.current.model is not None
@@ -209,9 +211,9 @@ def test_other_folds_and_back_choose_by_what_chose_before(dealt: MainWindow) -> 
     divide(dealt, "given")
     assert (dealt.session.plan.select_by, dealt.session.plan.rule) == (before.select_by, before.rule)
     dealt.session.change("editing", select_by="criterion")
-    divide(dealt, "leave-query-out")
-    divide(dealt, "given")
-    assert dealt.session.plan.select_by == "criterion", "as it was chosen by hand"
+    for protocol in ("5-fold, nested 5-fold", "leave-query-out", "given"):
+        divide(dealt, protocol)
+        assert dealt.session.plan.select_by == "criterion", "as it was chosen by hand"
 
 
 def test_the_seal_leaves_no_sentence_behind(window: MainWindow, questions: list[str]) -> None:

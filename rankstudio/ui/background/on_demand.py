@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar, TypeVarTuple
 
-from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
+from PySide6.QtCore import QObject, SignalInstance, Slot
 from PySide6.QtWidgets import QWidget
 
 from rankstudio.ui.background.worker import CancelFlag, Ending, Job, JobFunction, Outcome, Worker
@@ -58,12 +58,15 @@ class OnDemand(QObject):
 
     Parameters
     ----------
+    parent : QObject
     worker : Worker
     key : callable
         Returns what the computation depends on; None where nothing can be computed. It is called often.
     compute : callable
         Called where the key is not what it was: returns the `Computation`. It may show at once what is known,
         and returns None where that is all.
+    failed : callable
+        Called with a sentence where it failed.
     slot : str
         Of two waiting jobs of one slot only the later is carried out.
     panel : QWidget, optional
@@ -80,14 +83,13 @@ class OnDemand(QObject):
         Whether jobs that come meanwhile are carried out between two messages.
     """
 
-    failed = Signal(str)
-    """A sentence."""
-
     def __init__(
         self,
+        parent: QObject,
         worker: Worker,
         key: Callable[[], Key | None],
         compute: Callable[[], Computation | None],
+        failed: Callable[[str], object],
         *,
         slot: str = "",
         panel: QWidget | None = None,
@@ -96,10 +98,10 @@ class OnDemand(QObject):
         settled: int = 0,
         stops: bool = False,
         gives_way: bool = False,
-        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._worker, self._key_of, self._compute, self._clear = worker, key, compute, clear
+        self._failed = failed
         self._slot, self._panel, self._stops, self._gives_way = slot, panel, stops, gives_way
         self._key: Key | None = None
         self._job: Job | None = None
@@ -169,4 +171,4 @@ class OnDemand(QObject):
     def _end(self, outcome: Outcome) -> None:
         self._job = None
         if outcome.ending is Ending.FAILED:
-            self.failed.emit(outcome.text)
+            self._failed(outcome.text)

@@ -135,16 +135,8 @@ class PairedTests(Controller):
         self.rows: list[ComparedRun] = []
         self._found: dict[Pair, PairedComparison] = {}
         # Comparisons are jobs of their own, so that a path that the slider asks for waits for one at most.
-        self._demand = OnDemand(
-            scope.worker,
-            self._key,
-            self._test,
-            slot="paired tests",
-            panel=panel,
-            on=scope.changes,
-            parent=self,
-        )
-        self._demand.failed.connect(self.failed)
+        given = self, scope.worker, self._key, self._test, self.failed.emit
+        self._demand = OnDemand(*given, slot="paired tests", panel=panel, on=scope.changes)
         self._runs.removed.connect(self._forget)
         self._runs.cleared.connect(self._forget_all)
 
@@ -218,10 +210,8 @@ class CurvesFeeder(Controller):
     def __init__(self, scope: ComparisonScope, view: CurvesView, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._scope, self._session, self._runs, self._view = scope, scope.session, scope.runs, view
-        self._demand = OnDemand(
-            scope.worker, self._key, self._compare, slot="run curves", panel=view, parent=self
-        )
-        self._demand.failed.connect(self.failed)
+        given = self, scope.worker, self._key, self._compare, self.failed.emit
+        self._demand = OnDemand(*given, slot="run curves", panel=view)
         others = view.by.chosen, self._runs.removed, self._runs.labelled, self._runs.cleared
         for signal in (*scope.changes, *others):
             signal.connect(self.update)
@@ -310,16 +300,8 @@ class ViewFeeder(Controller):
         }
         chosen = views.viewChosen, views.folds.scope.chosen, views.pareto.by.chosen
         others = *chosen, self._runs.removed, self._runs.labelled
-        self._demand = OnDemand(
-            scope.worker,
-            self._key,
-            self._update_view,
-            slot="insight",
-            panel=views,
-            on=(*scope.changes, *others),
-            parent=self,
-        )
-        self._demand.failed.connect(self.failed)
+        given = self, scope.worker, self._key, self._update_view, self.failed.emit
+        self._demand = OnDemand(*given, slot="insight", panel=views, on=(*scope.changes, *others))
         views.tests.referenceChosen.connect(scope.marks.refer_to)
         self._runs.cleared.connect(self._forget)
         tests.changed.connect(self._tell_tests)

@@ -334,8 +334,7 @@ class TableController(QObject):
         self._session, self._runs, self._scope, self._over = scope.session, scope.runs, scope, over
         self._folder = Path.home()
         self._query: TableQuery | None = None
-        self._made = OnDemand(scope.worker, self._key, self._make, slot="result table", parent=self)
-        self._made.failed.connect(self._refuse)
+        self._made = OnDemand(self, scope.worker, self._key, self._make, self._refuse, slot="result table")
         self.dialog: TableDialog | None = None
         tip = tr("The ticked runs as a table for a paper: LaTeX, Markdown, HTML, Excel …")
         self.button = named(QPushButton(tr("Table…")), "export-table", tr("Export table"), tip)
@@ -383,8 +382,7 @@ class TableController(QObject):
 
     def _listed(self) -> Iterator[ListedRun]:
         for key, result in self._scope.finished().items():
-            record = self._runs.record(key)
-            yield ListedRun(key, result, record.dataset, record.label, record.stored, record.recorded)
+            yield ListedRun.of(self._runs.record(key), result)
 
     def _offers(self) -> tuple[Offer, ...]:
         """Return the measures to tick: that which is shown, those of the plans, those that papers have."""

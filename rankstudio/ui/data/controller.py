@@ -50,26 +50,13 @@ class DataController(Controller):
         self.panel = DataPanel(theme)
         self.statistics = StatisticsPanel(theme)
         self.panels = self.panel, self.statistics
-        self._described = OnDemand(worker, self._described_key, self._describe, parent=self)
-        self._qualities = OnDemand(
-            worker,
-            self._quality_key,
-            self._look_at_features,
-            slot="feature quality",
-            panel=self.statistics,
-            parent=self,
-        )
+        fail, panel = self.failed.emit, self.statistics
+        self._described = OnDemand(self, worker, self._described_key, self._describe, fail)
+        given = self, worker, self._quality_key, self._look_at_features, fail
+        self._qualities = OnDemand(*given, slot="feature quality", panel=panel)
         self._drifts: tuple[Key | None, dict[int, FeatureDrift]] = None, {}  # what it is of, and by feature
-        self._drift = OnDemand(
-            worker,
-            self._drift_key,
-            self._compare_parts,
-            slot="drift",
-            panel=self.statistics,
-            parent=self,
-        )
-        for demand in (self._described, self._qualities, self._drift):
-            demand.failed.connect(self.failed)
+        given = self, worker, self._drift_key, self._compare_parts, fail
+        self._drift = OnDemand(*given, slot="drift", panel=panel)
         self.statistics.appeared.connect(self._show_statistics)
         self.panel.foldChosen.connect(session.choose_fold)
         session.datasetChanged.connect(self._show)

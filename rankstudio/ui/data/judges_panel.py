@@ -152,11 +152,11 @@ class JudgesController(Controller):
         self._flips: tuple[RunRecord, FlippedLabels] | None = None
         self._flipping: RunRecord | None = None
         worker, panel = models.task_worker, self.panel
-        self._agreeing = OnDemand(worker, self._agreement_key, self._agree, panel=panel, parent=self)
-        self._selecting = OnDemand(worker, self._selection_key, self._select, panel=panel, parent=self)
+        fail = self.failed.emit
+        self._agreeing = OnDemand(self, worker, self._agreement_key, self._agree, fail, panel=panel)
+        self._selecting = OnDemand(self, worker, self._selection_key, self._select, fail, panel=panel)
         self._simulation = BackgroundSimulation(worker, tr("Flipping labels"), "flips", self)
-        for one in (self._agreeing, self._selecting, self._simulation):
-            one.failed.connect(self.failed)
+        self._simulation.failed.connect(self.failed)
         self._simulation.grew.connect(self._grow)
         self._simulation.changed.connect(self.update)
         panel.view.chosen.connect(self.update)

@@ -158,10 +158,8 @@ class PreferencesController(Controller):
         self._view, self._window = view, parent
         self._dataset: FoldedDataset | None = None
         self._summaries: dict[_Counted, Described] = {}
-        self._counted = OnDemand(
-            self._worker, self._key, self._count, panel=view, on=(view.appeared,), parent=self
-        )
-        self._counted.failed.connect(self.failed)
+        given = self, self._worker, self._key, self._count, self.failed.emit
+        self._counted = OnDemand(*given, panel=view, on=(view.appeared,))
         view.title.button.clicked.connect(self.remove)
         view.pairs.activated.connect(self.use_rule)
         view.eta.editingFinished.connect(self.use_rule)

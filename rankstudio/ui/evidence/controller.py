@@ -115,10 +115,8 @@ class EvidenceController(Controller):
         self.importance.changed.connect(self._ask)
         self.importance.failed.connect(self.failed)
         self.evidence.changed.connect(self.importance.look)
-        self._best_with = OnDemand(
-            models.task_worker, self._asked_key, self._search, slot="best-with", panel=self.sets, parent=self
-        )
-        self._best_with.failed.connect(self.failed)
+        given = self, models.task_worker, self._asked_key, self._search, self.failed.emit
+        self._best_with = OnDemand(*given, slot="best-with", panel=self.sets)
         for signal in (self.evidence.changed, self.evidence.grew, self._tests.changed, self._tests.grew):
             signal.connect(self._ask)
         self.evidence.failed.connect(self.failed)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import Signal
 
+from rankstudio.engine.export.figures.values import Level
 from rankstudio.ui.language import tr
-from rankstudio.ui.plots.step_curves import BEHIND, StepCurve, StepCurvesPlot, StepLevel
+from rankstudio.ui.plots.step_curves import BEHIND, StepCurve, StepCurvesPlot
 from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
@@ -69,7 +70,7 @@ class ProbabilityPanel(Panel):
             )
             for column in np.flatnonzero(probability[-1] > 0).tolist()
         ]
-        level = StepLevel(tr("threshold"), found.rules.threshold)
+        level = Level(tr("threshold"), found.rules.threshold)
         self.plot.set_curves(curves, level, min(found.size, probability.shape[0]))
         self.set_caption(tr("by number of features, k"))
 

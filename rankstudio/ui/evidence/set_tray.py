@@ -370,10 +370,8 @@ class SetTrayController(Controller):
             tray.reset.clicked.connect(self.reset)
             tray.run.clicked.connect(self.run)
             tray.appeared.connect(self._ask)
-        self._computed = OnDemand(
-            models.task_worker, self._key, self._compute, slot="set-changes", parent=self
-        )
-        self._computed.failed.connect(self.failed)
+        given = self, models.task_worker, self._key, self._compute, self.failed.emit
+        self._computed = OnDemand(*given, slot="set-changes")
         evidence.evidence.changed.connect(self._ask)
         self._session.undo.indexChanged.connect(self._ask)
         self._session.inspected.connect(self.look_at)
@@ -395,20 +393,20 @@ class SetTrayController(Controller):
     @Slot(int)
     def add(self, feature: int) -> None:
         """Put a feature into the set, by its id."""
-        column = self._column(feature)
+        column = self._session.column_of(feature)
         if column is not None and column not in self._columns:
             self._change((*self._columns, column))
 
     @Slot(int)
     def remove(self, feature: int) -> None:
         """Take a feature out of the set; the last one stays."""
-        left = tuple(c for c in self._columns if c != self._column(feature))
+        left = tuple(c for c in self._columns if c != self._session.column_of(feature))
         if left and left != self._columns:
             self._change(left)
 
     def exchange(self, removed: int, added: int) -> None:
         """Put a feature in the place of another one."""
-        old, new = self._column(removed), self._column(added)
+        old, new = self._session.column_of(removed), self._session.column_of(added)
         if old in self._columns and new is not None and new not in self._columns:
             self._change(tuple(new if c == old else c for c in self._columns))
 
@@ -434,7 +432,7 @@ class SetTrayController(Controller):
 
     def actions(self, feature: int) -> list[RowAction]:
         """Return what the menu of a feature in a table offers."""
-        column = self._column(feature)
+        column = self._session.column_of(feature)
         if not self._possible or column is None:
             return []
         if column in self._columns:
@@ -578,7 +576,7 @@ class SetTrayController(Controller):
 
     def _change_of(self, feature: int) -> FeatureChange | None:
         """Return what a feature changes, by its id; None where that is not known."""
-        found, column = self._found, self._column(feature) if feature else None
+        found, column = self._found, self._session.column_of(feature) if feature else None
         return None if found is None or column is None else FeatureChange.of(found, column)
 
     def _in_words(self, change: FeatureChange) -> str:
@@ -617,7 +615,7 @@ class SetTrayController(Controller):
     @Slot(int, QPoint)
     def _show_menu(self, feature: int, place: QPoint) -> None:
         """Offer what can be done with a feature of the set."""
-        menu, found, column = self._new_menu(), self._found, self._column(feature)
+        menu, found, column = self._new_menu(), self._found, self._session.column_of(feature)
         menu.addAction(tr("Remove from the set"), lambda: self.remove(feature))
         if found is not None and column in found.features:
             row = found.swapped[found.features.index(column)]
@@ -666,20 +664,13 @@ class SetTrayController(Controller):
         self._ask()
         self.known.emit()
 
-    def _column(self, feature: int) -> int | None:
-        dataset = self._session.dataset
-        if dataset is None:
-            return None
-        found = np.flatnonzero(dataset.feature_ids == feature)
-        return int(found[0]) if found.size else None
-
     def _id(self, column: int) -> int:
         assert self._session.dataset is not None
         return int(self._session.dataset.feature_ids[column])
 
     def _said(self, feature: int) -> str:
         """Return a feature's id and name."""
-        dataset, column = self._session.dataset, self._column(feature)
+        dataset, column = self._session.dataset, self._session.column_of(feature)
         return (
             f"{feature} {dataset.feature_names[column]}" if dataset and column is not None else f"{feature}"
         )

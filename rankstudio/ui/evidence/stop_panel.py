@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
+from rankstudio.engine.export.figures.values import Level
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr
-from rankstudio.ui.plots.step_curves import StepCurve, StepCurvesPlot, StepLevel
+from rankstudio.ui.plots.step_curves import StepCurve, StepCurvesPlot
 from rankstudio.ui.select.curve_controls import ChanceRow
 from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
@@ -127,7 +128,7 @@ class StopPanel(Panel):
         self.curve.set_curves(())
         if tests is not None and tests.permuted.shape[0]:
             p = tests.p_values
-            level = StepLevel(tr("level"), found.rules.stop_level)
+            level = Level(tr("level"), found.rules.stop_level)
             filled = np.arange(1, p.size + 1) <= tests.n_steps(found.rules.stop_level)
             curve = StepCurve(0, tr("p"), np.arange(1.0, p.size + 1), p, _BLUE, filled)
             self.p_plot.set_curves([curve], level, found.k)

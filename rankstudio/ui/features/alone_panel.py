@@ -106,18 +106,14 @@ class AloneController(Controller):
         self.panel.plot.picked.connect(self._on_picked)
         looked_at = session.datasetChanged, session.foldChanged, session.measureChanged, session.planChanged
         self._demand = OnDemand(
-            worker,
-            self._key,
-            self._measure,
+            *(self, worker, self._key, self._measure, self.failed.emit),
             slot="alone",
             panel=self.panel,
             on=(*looked_at, models.absence.changed),
             clear=self._clear,
             stops=True,
             gives_way=True,
-            parent=self,
         )
-        self._demand.failed.connect(self.failed)
         current.changed.connect(self._mark)
         session.inspected.connect(self._mark)
 

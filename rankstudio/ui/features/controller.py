@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.data.dataset import Fold
@@ -59,8 +58,7 @@ class FeaturesController(Controller):
         self._marked: int | None = None
         self._settled = single_shot(_SETTLED_MILLISECONDS, self._inspect_marked, self)
         self._settled_model = single_shot(_SETTLED_MILLISECONDS, self._inspect_again, self)
-        self._described = OnDemand(worker, self._key, self._describe, slot="profile", parent=self)
-        self._described.failed.connect(self.failed)
+        self._described = OnDemand(self, worker, self._key, self._describe, self.failed.emit, slot="profile")
         self.features, self.path = FeaturesPanel(theme), FeaturesPanel(theme, "path")
         self.inspector, self.profile = InspectorPanel(theme), InspectorPanel(theme, "profile", tables=True)
         self.panels = self.path, self.profile, self.features, self.inspector
@@ -94,11 +92,7 @@ class FeaturesController(Controller):
     @property
     def column(self) -> int | None:
         """Column of that feature in the open data."""
-        dataset = self._session.dataset
-        if dataset is None or self._feature is None:
-            return None
-        found = np.flatnonzero(dataset.feature_ids == self._feature)
-        return int(found[0]) if found.size else None
+        return self._session.column_of(self._feature)
 
     @Slot(int)
     def inspect(self, feature: int) -> None:

@@ -445,27 +445,19 @@ class SubstitutesController(Controller):
         self.panel = SubstitutesPanel(theme)
         self.panels = (self.panel,)
         self._substitutes = OnDemand(
-            worker,
-            self._model_key,
-            self._find,
+            *(self, worker, self._model_key, self._find, self.failed.emit),
             slot="substitutes",
             panel=self.panel,
             on=(current.changed, session.foldChanged, session.datasetChanged, models.absence.changed),
             clear=lambda: self.panel.clear(self._why_none()),
             settled=_SETTLED_MILLISECONDS,
-            parent=self,
         )
         self._selections = OnDemand(
-            worker,
-            self._runs_key,
-            self._compare,
+            *(self, worker, self._runs_key, self._compare, self.failed.emit),
             slot="selection-matrix",
             panel=self.panel,
             on=(session.datasetChanged, runs.ended, runs.removed, runs.cleared, runs.added),
-            parent=self,
         )
-        for demand in (self._substitutes, self._selections):
-            demand.failed.connect(self.failed)
         self.panel.plot.inspected.connect(session.inspectAsked)
         session.inspected.connect(self.panel.plot.mark_feature)
 

@@ -270,17 +270,13 @@ class WhyController(Controller):
         self.panel.densitiesAsked.connect(self._show_densities)
         self.panel.densities.otherChosen.connect(self._on_other)
         seen = inspect.path
-        self._compared = OnDemand(
-            worker, self._compared_key, self._compare, slot="why", panel=seen, clear=self._clear, parent=self
-        )
-        self._explained = OnDemand(
-            worker, self._explained_key, self._explain, slot="explanation", panel=seen, parent=self
-        )
-        self._estimated = OnDemand(
-            worker, self._estimated_key, self._estimate, slot="densities", panel=seen, parent=self
-        )
-        for demand in (self._compared, self._explained, self._estimated):
-            demand.failed.connect(self.failed)
+        fail = self.failed.emit
+        given = self, worker, self._compared_key, self._compare, fail
+        self._compared = OnDemand(*given, slot="why", panel=seen, clear=self._clear)
+        given = self, worker, self._explained_key, self._explain, fail
+        self._explained = OnDemand(*given, slot="explanation", panel=seen)
+        given = self, worker, self._estimated_key, self._estimate, fail
+        self._estimated = OnDemand(*given, slot="densities", panel=seen)
         session.datasetChanged.connect(self._forget_densities)
         for signal in (current.changed, self._absence.changed):
             signal.connect(self.update)

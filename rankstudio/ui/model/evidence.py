@@ -196,7 +196,7 @@ class Evidence(QObject):
         model = self._current.model
         if model is None or model.plan.method != GREEDY or model.plan.preferences:
             return False
-        return bool(model.plan.combination(model.values).parameters["pairs"] == "query")
+        return bool(model.parameters["pairs"] == "query")
 
     @property
     def judged(self) -> bool:
@@ -216,7 +216,7 @@ class Evidence(QObject):
         model = self._current.model
         if model is None or not self.whole:
             return False
-        parameters = model.plan.combination(model.values).parameters
+        parameters = model.parameters
         return not self._groups and (parameters["search"], parameters["fitting"]) == ("forward", "pre")
 
     @property
@@ -260,7 +260,7 @@ class Evidence(QObject):
         )
         from rankstudio.engine.analysis.permutation.criterion_band import single_plan  # noqa: PLC0415 - brings kernels
 
-        parameters = dict(model.plan.combination(model.values).parameters)
+        parameters = dict(model.parameters)
         if "n_features_to_select" in parameters:
             parameters["n_features_to_select"] = len(model.step.selected)
         plan, measure = single_plan(model.plan, parameters, model.fold.number), self._session.measure
@@ -610,15 +610,11 @@ class Evidence(QObject):
         dataset, model = self._session.dataset, self._current.model
         if dataset is None or model is None or not self._session.has_documents:
             return None
-        plan = model.plan
-        if not plan.entry.selects or not model.step.selected or model.fold.train.n_queries < 2:
+        train = model.fold.train
+        selects = model.plan.entry.selects and model.step.selected
+        if not selects or train.n_queries < 2 or is_wide(train):
             return None
-        if is_wide(model.fold.train):
-            return None
-        parameters: dict[str, Any] = {**plan.parameters, **plan.combination(model.values).parameters}
-        read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, plan.groups
-        said = repr((sorted(parameters.items()), *read, plan.preferences, plan.ranker))
-        return dataset.checksum, plan.method, model.fold.number, said, tuple(model.step.selected)
+        return dataset.checksum, *model.learned_by, tuple(model.step.selected)
 
 
 _LAST = {

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.experiment.results.results import RunResult
     from rankstudio.engine.experiment.storage.study import Study
     from rankstudio.engine.experiment.storage.study_contents import RunKey, RunLabel
+    from rankstudio.ui.model.run_record import RunRecord
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,11 @@ class ListedRun:
     label: RunLabel
     stored: RunKey | None
     recorded: RecordedData | None
+
+    @classmethod
+    def of(cls, record: RunRecord, result: RunResult) -> ListedRun:
+        """Return a run as it is now, with its result or what it measures otherwise."""
+        return cls(record.key, result, record.dataset, record.label, record.stored, record.recorded)
 
 
 @dataclass(frozen=True, eq=False)

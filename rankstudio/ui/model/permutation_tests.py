@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 N_PERMUTATIONS = 999
 """How often labels or preferences are permuted."""
 
-_PathKey = tuple[str, str, int, object]
+_PathKey = tuple[str, str, int, str]
 """Checksum of the data, method, fold and the plan of the path in words."""
 
 
@@ -129,11 +129,7 @@ class PermutationTests(QObject):
         dataset, model = self._session.dataset, self._current.model
         if dataset is None or model is None or not self.possible:
             return None
-        plan = model.plan
-        parameters = {**plan.parameters, **plan.combination(model.values).parameters}
-        read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, plan.groups
-        said = repr((sorted(parameters.items()), *read, plan.preferences))
-        return dataset.checksum, plan.method, model.fold.number, said
+        return dataset.checksum, *model.learned_by
 
 
 def _steps(

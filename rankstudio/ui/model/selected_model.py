@@ -8,7 +8,7 @@ shown stays as a whole, or what does not belong to it is shown without a model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -72,6 +72,19 @@ class SelectedModel:
     def step(self) -> Step:
         """The current step."""
         return self.path.steps[self.position]
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The method's parameters at these values."""
+        return self.plan.combination(self.values).parameters
+
+    @property
+    def learned_by(self) -> tuple[str, int, str]:
+        """What says by which method, on what, the path was learned: method, fold, and the rest in words."""
+        plan, parameters = self.plan, {**self.plan.parameters, **self.parameters}
+        read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, plan.groups
+        said = repr((sorted(parameters.items()), *read, plan.preferences, plan.ranker))
+        return plan.method, self.fold.number, said
 
     @property
     def x_value(self) -> int:

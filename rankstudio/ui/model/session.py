@@ -153,6 +153,11 @@ class Session(QObject):
         """Whether the data are at hand, rather than known from the record of a run alone."""
         return self._dataset is not None and self._dataset.folds[0].train.n_documents > 0
 
+    def column_of(self, feature: int | None) -> int | None:
+        """Return the column of a feature in the open data, by its id; None where they do not have it."""
+        found = np.flatnonzero(self._dataset.feature_ids == feature).tolist() if self._dataset else []
+        return found[0] if found else None
+
     @property
     def validates(self) -> bool:
         """Whether each fold of the data has a validation part, or inner folds."""
@@ -322,9 +327,8 @@ class Session(QObject):
 
     def _feature_in_words(self, feature: int) -> str:
         """Return id and name of a feature: "25 BM25 of anchor", or "feature 25" where it has no name."""
-        data = self.dataset
-        places = [] if data is None else np.flatnonzero(data.feature_ids == feature).tolist()
-        name = data.feature_names[places[0]] if data and places else ""
+        data, column = self.dataset, self.column_of(feature)
+        name = data.feature_names[column] if data is not None and column is not None else ""
         [nameless] = default_names(np.array([feature]))
         return f"{feature} {name}" if name not in ("", nameless) else tr("feature {i}").format(i=feature)
 

@@ -59,20 +59,6 @@ class StepCurve:
     filled: Bools | None = None
 
 
-@dataclass(frozen=True)
-class StepLevel:
-    """A value to compare with, across the plot.
-
-    Attributes
-    ----------
-    label : str
-    value : float
-    """
-
-    label: str
-    value: float
-
-
 class StepCurvesPlot(Plot):
     """Curves over steps, with a level and the chosen step; a click picks a curve.
 
@@ -97,7 +83,7 @@ class StepCurvesPlot(Plot):
         self, theme: Theme, title: str, x_label: str, limits: tuple[float, float] | None = None
     ) -> None:
         self.curves: tuple[StepCurve, ...] = ()
-        self.level: StepLevel | None = None
+        self.level: Level | None = None
         self.step_shown: int | None = None
         self.decimals = 4
         self.feature_at: Callable[[int, int], int] = lambda key, step: 0
@@ -110,14 +96,14 @@ class StepCurvesPlot(Plot):
         self.add_layer(self._draw_names, 1.0, clipped=False)
 
     def set_curves(
-        self, curves: Sequence[StepCurve], level: StepLevel | None = None, step: int | None = None
+        self, curves: Sequence[StepCurve], level: Level | None = None, step: int | None = None
     ) -> None:
         """Show other curves, those behind first.
 
         Parameters
         ----------
         curves : sequence of StepCurve
-        level : StepLevel, optional
+        level : Level, optional
         step : int, optional
             Where a line stands.
         """
@@ -187,7 +173,7 @@ class StepCurvesPlot(Plot):
             )
             for curve in self.curves
         )
-        levels = (Level(self.level.label, self.level.value),) if self.level is not None else ()
+        levels = (self.level,) if self.level is not None else ()
         y = FigureAxis(self.axes.title, low=low, high=high)
         return CurvesFigure(NAME, self.axes.title, "", x, y, series, levels)
 

@@ -255,8 +255,7 @@ class AblationFeeder(QObject):
         self._rows: list[AblationRow] = []
         self._unchanged = 0
         self._begun = False
-        self._demand = OnDemand(worker, self._key, self._compute, parent=self)
-        self._demand.failed.connect(self._fail)
+        self._demand = OnDemand(self, worker, self._key, self._compute, self._fail)
         panel.button.clicked.connect(self._begin_asked)
 
     def begin(self, asked: QueryRequest, plan: Plan, models: ChosenModels) -> None:

@@ -84,12 +84,10 @@ class QueriesController(Controller):
         self.documents, self.ablation = DocumentsPanel(theme), AblationPanel(theme)
         self.panels = self.comparison, self.list, self.documents, self.ablation
         self._feeder = AblationFeeder(self.ablation, self._tasks, worker, self)
-        self._compared = OnDemand(
-            worker, self._compared_key, self._compare, slot="queries", panel=self.head, parent=self
-        )
-        self._ranked = OnDemand(worker, self._ranked_key, self._rank, slot="query-documents", parent=self)
-        for demand in (self._compared, self._ranked):
-            demand.failed.connect(self._fail)
+        given = self, worker, self._compared_key, self._compare, self._fail
+        self._compared = OnDemand(*given, slot="queries", panel=self.head)
+        by_rank = self, worker, self._ranked_key, self._rank, self._fail
+        self._ranked = OnDemand(*by_rank, slot="query-documents")
         self._connect()
 
     def _connect(self) -> None:

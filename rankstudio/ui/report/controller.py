@@ -55,16 +55,13 @@ class ReportController(Controller):
         self._unwritten, self._sealed = False, session.sealed
         self._report: Report | None = None
         self._folder = Path.home()
+        of_runs = runs.ended, runs.removed, runs.added, runs.labelled, runs.changed, models.evidence.kept
         self._demand = OnDemand(
-            worker,
-            self._key,
-            self._make,
+            *(self, worker, self._key, self._make, self._fail),
             slot="report",
             panel=self.preview,
-            on=(runs.ended, runs.removed, runs.added, runs.labelled, runs.changed, models.evidence.kept),
-            parent=self,
+            on=of_runs,
         )
-        self._demand.failed.connect(self._fail)
         self._pause = single_shot(_PAUSE, self._show, self)
         self._turn = single_shot(0, self.update, self)  # the click is stored first, which the report counts
         self._show_settings(self._settings)
@@ -162,12 +159,8 @@ class ReportController(Controller):
 
     def request(self) -> ReportRequest:
         """Return what a report of the runs that are listed is made of."""
-        records = [r for r in self._runs.records if r.result is not None and not r.label.hidden]
-        runs = tuple(
-            ListedRun(r.key, r.result, r.dataset, r.label, r.stored, r.recorded)
-            for r in records
-            if r.result is not None and r.result.complete
-        )
+        records = [record for record in self._runs.records if not record.label.hidden]
+        runs = tuple(ListedRun.of(r, r.result) for r in records if r.result is not None and r.result.complete)
         return ReportRequest(runs, self._store.study, self._settings, self._session.sealed)
 
     @staticmethod

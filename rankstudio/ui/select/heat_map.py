@@ -237,7 +237,7 @@ class HeatController(QObject):
         views: list[tuple[object, str]] = [(pair, _title(plan.axes, pair)) for pair in pairs]
         if sizes:
             views.append((SIZES, tr("settings × k") if len(plan.axes) > 1 else _sized(plan.axes)))
-        left_out = plan.leaves_out or self._shown.leaves_out
+        left_out = plan.leaves_out or self._shown.left_out.shown
         first = plan.leaves_out or not measured
         self.panel.offer(views, both=measured and left_out, left_out=left_out, first=first)
         return (measured or left_out) and bool(views)
@@ -245,9 +245,10 @@ class HeatController(QObject):
     @Slot()
     def draw(self) -> None:
         """Draw what is known by now."""
-        record, dataset, why = self._shown.record, self._shown.dataset, self._shown.problem
+        shown, why = self._shown.current.shown, self._shown.problem
+        record, dataset = shown.record, shown.dataset
         self._drawn = self._grids = self._pair = None
-        self._shown.leave_out_of_all(self.panel.left_out())
+        self._shown.left_out.measure_all(self.panel.left_out())
         view = self.panel.view()
         if record is None or dataset is None or why or view is None or not record.plan.axes:
             self.panel.clear(why)
@@ -265,7 +266,7 @@ class HeatController(QObject):
 
     def mark(self, combination: int | None, place: int = 0) -> None:
         """Outline the current choice; None takes the outline away."""
-        record = self._shown.record
+        record = self._shown.current.shown.record
         self._marked = None if combination is None or record is None else (record, combination, place)
         self._mark()
 
@@ -315,7 +316,7 @@ class HeatController(QObject):
 
     def _mark(self) -> None:
         drawn, marked = self._drawn, self._marked
-        if marked is None or drawn is None or drawn is not self._shown.record:
+        if marked is None or drawn is None or drawn is not self._shown.current.shown.record:
             self.panel.plot.select(None)
             return
         record, combination, place = marked

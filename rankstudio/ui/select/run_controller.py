@@ -143,13 +143,13 @@ class RunController(Controller):
         """Follow a run that goes on, and take away what it had begun: those steps come again."""
         if record.state is RunState.QUEUED:
             self._follow_first(record)
-            if record is self._paths.record:
+            if record is self._current.shown.record:
                 self.rebuild()
 
     @Slot()
     def rebuild(self) -> None:
         """Draw everything anew: other data, another fold, another run."""
-        shown, record = self._current.shown, self._paths.record
+        shown, record = self._current.shown, self._current.shown.record
         self._newest = None
         if shown.dataset is None:
             return
@@ -172,7 +172,7 @@ class RunController(Controller):
             measured=plan.measured_criterion,
         )
         self.curves.set_measure(self._session.measure)
-        left_out = plan.leaves_out or self._paths.leaves_out
+        left_out = plan.leaves_out or self._left_out.shown
         self.curves.set_measured(measured, left_out, pairs=plan.pairs_out)
         self.curves.offer_map(mapped)
         self.curves.set_caption(why)
@@ -205,7 +205,7 @@ class RunController(Controller):
     def _mark_smallest(self, model: SelectedModel) -> None:
         """Mark the smallest model of the chosen path that is not significantly worse than its best one."""
         choosable = len(model.path.steps) > 1 and model.path.step_kind is not StepKind.ITERATIONS
-        found = smallest_model(model, self._paths.record) if choosable else None
+        found = smallest_model(model, self._current.shown.record) if choosable else None
         mark, best = found or (None, 0)
         self.curves.show_smallest(mark, best)
 
@@ -226,7 +226,7 @@ class RunController(Controller):
         if self._left_out.growing is None:
             return
         combination, whole = self._left_out.growing
-        record, model = self._paths.record, self._current.model
+        record, model = self._current.shown.record, self._current.model
         if model is not None and model.key == LIVE:
             self._draw_live(model)
         if record is not None:
@@ -245,7 +245,7 @@ class RunController(Controller):
         if self._heat_is_old:
             self._draw_heat()
         event, self._newest = self._newest, None
-        record = self._paths.record
+        record = self._current.shown.record
         if event is None or record is None or record.state.ended or self._current.model is not None:
             return
         unit = event.unit
@@ -300,7 +300,7 @@ class RunController(Controller):
     @Slot(object)
     def _show_measured(self, records: tuple[RunRecord, ...]) -> None:
         """Draw what has been measured anew of the run that is shown."""
-        record = self._paths.record
+        record = self._current.shown.record
         if record is None or record not in records:
             return
         for combination in range(len(record.combinations)):
@@ -320,7 +320,7 @@ class RunController(Controller):
     @Slot()
     def _mark_mean(self) -> None:
         """Mark the chosen combination while all folds are looked at, with the band of its folds."""
-        record, choice = self._paths.record, self._session.choice
+        record, choice = self._current.shown.record, self._session.choice
         if self._paths.fold is not None or record is None or choice.values is None:
             return
         combination = record.combination_of(choice.values)
@@ -357,7 +357,7 @@ class RunController(Controller):
     @Slot(object, object)
     def _take(self, record: RunRecord, event: Event) -> None:
         """Let the curves grow with a run."""
-        if record is not self._paths.record:
+        if record is not self._current.shown.record:
             return
         fold = self._paths.fold
         match event:
@@ -378,7 +378,7 @@ class RunController(Controller):
     @Slot(object, int)
     def _pick(self, key: object, k: int) -> None:
         self.stop_following()
-        record, model = self._paths.record, self._current.model
+        record, model = self._current.shown.record, self._current.model
         if isinstance(key, int) and record is not None:
             self._session.select(record.combinations[key], k)
         elif model is not None:
@@ -389,7 +389,7 @@ class RunController(Controller):
         """Show another measure, or the same by another convention."""
         self._explain()
         self.curves.set_measure(self._session.measure)
-        record = self._paths.record
+        record = self._current.shown.record
         if record is None:
             self._draw_heat()
             self.mark()

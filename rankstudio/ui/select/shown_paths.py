@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from rankstudio.engine.analysis.fold_table import PathAverage, average_paths
-from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.model_selection import best_position, smallest_position
 from rankstudio.engine.experiment.results.results import PathResult
@@ -33,28 +32,18 @@ class ShownPaths:
     def __init__(
         self, session: Session, current: CurrentModel, measured: MeasuredRuns, left_out: LeftOutMeasures
     ) -> None:
-        self._session, self._current, self._measured, self._left_out = session, current, measured, left_out
-
-    @property
-    def record(self) -> RunRecord | None:
-        """The shown run, where it is of the open data."""
-        return self._current.shown.record
-
-    @property
-    def dataset(self) -> FoldedDataset | None:
-        """What is open."""
-        return self._current.shown.dataset
+        self._session, self.current, self._measured, self.left_out = session, current, measured, left_out
 
     @property
     def fold(self) -> int | None:
         """Number of the fold that is looked at; None for all."""
-        fold = self._current.shown.fold
+        fold = self.current.shown.fold
         return fold.number if fold is not None else None
 
     @property
     def problem(self) -> str:
         """Why nothing is measured, as a sentence; "" where the run is measured, or there is none."""
-        record = self.record
+        record = self.current.shown.record
         if record is None or self._measured.measures(record):
             return ""
         past, now = convention(record.plan.convention).label, convention(self._session.convention).label
@@ -67,17 +56,8 @@ class ShownPaths:
 
         Curves of two conventions in one plot would be taken for better and worse.
         """
-        record = self.record
+        record = self.current.shown.record
         return measures if record is not None and record.plan.convention == self._session.convention else {}
-
-    @property
-    def leaves_out(self) -> bool:
-        """Whether measures of left-out queries are to be drawn."""
-        return self._left_out.shown
-
-    def leave_out_of_all(self, wanted: bool) -> None:
-        """Have left-out queries measured along all paths of the run, or of the chosen one alone."""
-        self._left_out.measure_all(wanted)
 
     def measures(
         self, record: RunRecord, place: tuple[int, int], *, whole: bool = False
@@ -93,7 +73,7 @@ class ShownPaths:
 
     def with_left_out(self, path: PathResult, *, whole: bool = False) -> Mapping[str, Any]:
         """Return what a path brought along, and what it measures on left-out queries, as far as known."""
-        found = self._left_out.of(path, whole=whole)
+        found = self.left_out.of(path, whole=whole)
         return {**found, **path.validation} if found else path.validation
 
     def mean(self, record: RunRecord, combination: int) -> PathAverage | None:

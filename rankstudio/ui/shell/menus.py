@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QLocale, QObject, Signal, Slot
@@ -22,7 +24,7 @@ from rankstudio.ui.shell.toolbar import MainToolBar
 from rankstudio.ui.style.fonts import BASE
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import plain
-from rankstudio.ui.style.theme import MODES, Theme
+from rankstudio.ui.style.theme import Theme
 
 READING: dict[str, tuple[tuple[str, str, str], ...]] = {
     "missing": (
@@ -41,6 +43,7 @@ READING: dict[str, tuple[tuple[str, str, str], ...]] = {
 }
 """What can be said of how files are read: key, label and explanation, by the plan's field."""
 
+_MODES = {"system": tr("Same as system"), "light": tr("Light"), "dark": tr("Dark")}
 _OTHER = (
     "",
     tr("Another cut-off k…"),
@@ -101,11 +104,14 @@ class Menus(QObject):
         self._actions, self._toolbar, self._session = actions, toolbar, session
         self._theme, self._settings = theme, settings
         self._paused: bool | None = None
-        self._groups = {
-            name: QActionGroup(self) for name in (*READING, "measure", "convention", "theme", "language")
+        self._do: dict[str, Callable[[str], object]] = {
+            "measure": lambda key: session.show_measure(key) if key else self.measureAsked.emit(),
+            "convention": self.conventionChosen.emit,
+            "theme": theme.set_mode,  # type: ignore[dict-item] # its keys are the modes
+            "language": self._choose_language,
+            **{name: partial(self.readingChosen.emit, name) for name in READING},
         }
-        self._fill_theme()
-        self._fill_language()
+        self._groups = {name: QActionGroup(self) for name in self._do}
         actions.connect(
             larger=lambda: theme.set_text_size(theme.text_size + 1),
             smaller=lambda: theme.set_text_size(theme.text_size - 1),
@@ -113,7 +119,7 @@ class Menus(QObject):
         )
         session.planChanged.connect(self._fill)
         session.measureChanged.connect(self._fill)
-        theme.changed.connect(self._show_theme)
+        theme.changed.connect(self._fill)
         self._fill()
 
     def show_recent(self) -> None:
@@ -152,7 +158,7 @@ class Menus(QObject):
     def toggle_theme(self) -> None:
         """Go from light to dark or back."""
         self._theme.set_mode("light" if self._theme.dark else "dark")
-        self._show_theme()
+        self._fill()  # from the system's choice to the same one by name nothing else changes
 
     @Slot()
     def _fill(self) -> None:
@@ -167,6 +173,10 @@ class Menus(QObject):
         )
         for name, choices in READING.items():
             self._fill_choice(name, list(choices), getattr(plan, name))
+        self._fill_choice("theme", [(mode, label, "") for mode, label in _MODES.items()], self._theme.mode)
+        languages = {SYSTEM: tr("Same as system"), **LANGUAGES}
+        spoken = [(key, label, "") for key, label in languages.items()]
+        self._fill_choice("language", spoken, self._settings.language)
         rules = [(key, rule.label, tr(rule.summary)) for key, rule in CONVENTIONS.items()]
         self._fill_choice("convention", rules, self._session.convention)
         rule = convention(self._session.convention)
@@ -183,50 +193,21 @@ class Menus(QObject):
                 action.deleteLater()
             menu.clear()
             for key, label, text in entries:
-                add_choice(menu, group, key, label, text).triggered.connect(
-                    lambda _=False, key=key: self._choose(name, key)
-                )
+                action = add_choice(menu, group, key, label, text)
+                action.triggered.connect(lambda _=False, key=key: self._choose(name, key))
+                if name == "language" and key in LANGUAGES:  # by which the palette finds it, too
+                    action.setWhatsThis(QLocale.languageToString(QLocale(key).language()))
         for action in group.actions():
             action.setChecked(action.data() == chosen)
 
     def _choose(self, name: str, key: str) -> None:
-        if name == "measure" and key:
-            self._session.show_measure(key)
-        elif name == "measure":
-            self._fill()  # the mark stays at what is shown until another one is named
-            self.measureAsked.emit()
-        elif name in READING:
-            self._fill()  # the mark stays at what is in force until the file has been read again
-            self.readingChosen.emit(name, key)
-        else:
-            self._fill()
-            self.conventionChosen.emit(key)
-
-    def _fill_theme(self) -> None:
-        menu, group = self._actions.submenus["theme"], self._groups["theme"]
-        for mode in MODES:
-            label = {"system": tr("Same as system"), "light": tr("Light"), "dark": tr("Dark")}[mode]
-            action = add_choice(menu, group, mode, label, "")
-            action.triggered.connect(lambda _=False, mode=mode: self._theme.set_mode(mode))
-        self._show_theme()
-
-    def _fill_language(self) -> None:
-        menu, group = self._actions.submenus["language"], self._groups["language"]
-        for key, label in {SYSTEM: tr("Same as system"), **LANGUAGES}.items():
-            action = add_choice(menu, group, key, label, "")
-            if key in LANGUAGES:  # by which the palette finds it, too
-                action.setWhatsThis(QLocale.languageToString(QLocale(key).language()))
-            action.setChecked(key == self._settings.language)
-            action.triggered.connect(lambda _=False, key=key: self._choose_language(key))
+        self._fill()  # the mark stays at what is in force until another measure is named, or the file read
+        self._do[name](key)
+        self._fill()
 
     def _choose_language(self, key: str) -> None:
         self._settings.set("window/language", key)
         self.told.emit(tr("The language changes at the next start of RankStudio."))
-
-    @Slot()
-    def _show_theme(self) -> None:
-        for action in self._groups["theme"].actions():
-            action.setChecked(action.data() == self._theme.mode)
 
     @Slot()
     def _clear_recent(self) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Literal, Protocol, TypeVar, get_args
+from typing import Literal, Protocol, TypeVar
 from weakref import WeakSet
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTemporaryDir, QTimer, Signal, Slot
@@ -26,7 +26,6 @@ from rankstudio.ui.style.drawings import svg
 from rankstudio.ui.style.stylesheet import style_sheet
 
 Mode = Literal["system", "light", "dark"]
-MODES: tuple[Mode, ...] = get_args(Mode)
 
 # The pictures that the style sheet refers to: name there, icon, colour role, size.
 _IMAGES = (

@@ -63,16 +63,8 @@ def source() -> Iterator[Source]:
 
 
 def demand(worker: Worker, source: Source, panel: QWidget | None = None, *, stops: bool = False) -> OnDemand:
-    made = OnDemand(
-        *(worker, source.key, source.compute),
-        panel=panel,
-        on=(source.changed,),
-        clear=source.clear,
-        stops=stops,
-        parent=source,
-    )
-    made.failed.connect(source.failed.append)
-    return made
+    given = source, worker, source.key, source.compute, source.failed.append
+    return OnDemand(*given, panel=panel, on=(source.changed,), clear=source.clear, stops=stops)
 
 
 def test_each_key_is_computed_once(worker: Worker, source: Source) -> None:
@@ -164,7 +156,7 @@ def test_a_computation_may_tell_several_things_and_ask_for_the_next_one(
 
         return Computation("Counting", work, show)
 
-    made = OnDemand(worker, source.key, compute, on=(source.changed,), parent=source)
+    made = OnDemand(source, worker, source.key, compute, source.failed.append, on=(source.changed,))
     source.want(0)
     wait_until(lambda: len(source.shown) == 6 and not made.busy)
     assert source.shown == [10, 20] * 3

@@ -101,18 +101,17 @@ def test_the_folds_of_the_chosen_run_stand_under_each_other_with_mean_and_deviat
 
 
 def test_a_click_on_a_fold_looks_at_it_and_the_fold_looked_at_is_marked(ran: MainWindow) -> None:
-    window = ran
-    look(window, "folds")
-    table = views(window).folds.table
-    assert table.current().fold == window.session.fold == 2
+    look(ran, "folds")
+    table = views(ran).folds.table
+    assert table.current().fold == ran.session.fold == 2
     table.setFocus()
     QTest.keyClick(table, Qt.Key.Key_Up)
-    assert window.session.fold == 1
-    window.commands["next_fold"].trigger()
+    assert ran.session.fold == 1
+    ran.commands["next_fold"].trigger()
     assert table.current().fold == 2
     QTest.keyClick(table, Qt.Key.Key_Down)  # the mean is no fold
-    assert window.session.fold == 2
-    settle(window)
+    assert ran.session.fold == 2
+    settle(ran)
 
 
 def test_all_runs_stand_side_by_side_by_the_measure_that_is_shown(ran: MainWindow) -> None:
@@ -166,48 +165,45 @@ def test_every_run_is_held_against_the_best_by_all_queries(ran: MainWindow) -> N
 
 
 def test_what_pins_did_is_called_so_beside_the_run_without(ran: MainWindow, questions: list[str]) -> None:
-    window = ran
-    plain, pinned, _ = window.runs.records
-    look(window, "tests")
-    box = views(window).tests.reference
+    plain, pinned, _ = ran.runs.records
+    look(ran, "tests")
+    box = views(ran).tests.reference
     box.setCurrentIndex(box.findData(plain.key))
     box.activated.emit(box.currentIndex())
-    settle(window)
-    name = window.session.dataset.feature_names[6]
-    said = {row.key: row.differs for row in paired(window)}
+    settle(ran)
+    name = ran.session.dataset.feature_names[6]
+    said = {row.key: row.differs for row in paired(ran)}
     assert said[pinned.key] == f"effect of pins: pinned {name}"
     assert said[3] == "another method"
     # Enter on a row, as a double click, makes it the reference; the best comes back from the box.
-    table = views(window).tests.table
-    table.select(next(row for row in paired(window) if row.key == pinned.key))
+    table = views(ran).tests.table
+    table.select(next(row for row in paired(ran) if row.key == pinned.key))
     table.setFocus()
     QTest.keyClick(table, Qt.Key.Key_Return)
-    settle(window)
-    assert paired(window)[0].key == pinned.key
+    settle(ran)
+    assert paired(ran)[0].key == pinned.key
     assert box.currentData() == pinned.key
-    assert {row.key: row.differs for row in paired(window)}[plain.key] == f"effect of pins: not pinned {name}"
-    window.sections.compare.panel.removed.emit(pinned.key)
-    settle(window)
-    assert pinned.key not in [row.key for row in paired(window)]
+    assert {row.key: row.differs for row in paired(ran)}[plain.key] == f"effect of pins: not pinned {name}"
+    ran.sections.compare.panel.removed.emit(pinned.key)
+    settle(ran)
+    assert pinned.key not in [row.key for row in paired(ran)]
     assert box.currentText() == "against the best"
 
 
 def test_tests_follow_the_measure_that_is_shown(ran: MainWindow) -> None:
-    window = ran
-    look(window, "tests")
-    window.session.show_measure("P@10")
-    settle(window)
-    rows = paired(window)
-    values = {r.key: r.result.average["P@10"] for r in window.runs.records}
+    look(ran, "tests")
+    ran.session.show_measure("P@10")
+    settle(ran)
+    rows = paired(ran)
+    values = {r.key: r.result.average["P@10"] for r in ran.runs.records}
     assert [row.mean for row in rows] == [values[row.key] for row in rows]
-    header = views(window).tests.table.rows_as_csv().splitlines()[0]
+    header = views(ran).tests.table.rows_as_csv().splitlines()[0]
     assert header.startswith("run,method,differs by,P@10,difference,95 % from,to,p Fisher,Holm,")
 
 
 def test_the_tests_never_scroll_sideways_and_files_have_what_is_hidden(ran: MainWindow) -> None:
-    window = ran
-    look(window, "tests")
-    table = views(window).tests.table
+    look(ran, "tests")
+    table = views(ran).tests.table
     p = {"p_holm", "p_t_holm", "p_wilcoxon_holm"}
 
     def shown() -> set[str]:
@@ -215,17 +211,17 @@ def test_the_tests_never_scroll_sideways_and_files_have_what_is_hidden(ran: Main
         return {column.key for number, column in columns if not table.isColumnHidden(number)}
 
     for width, height in ((1024, 700), (1280, 760), (1440, 900)):
-        window.resize(width, height)
-        settle(window)
+        ran.resize(width, height)
+        settle(ran)
         assert not table.horizontalScrollBar().maximum()
         assert shown() >= p | {"key", "method", "mean_difference"}
-    window.workspace._pages["compare"].maximise(views(window))
+    ran.workspace._pages["compare"].maximise(views(ran))
     wait_until(lambda: table.width() > 1200)
     assert shown() >= p | {"low", "high", "wins", "ties", "losses", "mean", "differs"}
     assert not table.horizontalScrollBar().maximum()
     header = table.rows_as_csv().splitlines()[0]
     assert header.endswith(",p Fisher,Holm,p t-test,Holm,p Wilcoxon,Holm,better,equal,worse")
-    row = next(row for row in paired(window) if row.found is not None)
+    row = next(row for row in paired(ran) if row.found is not None)
     (corrected,) = (column for column in table.rows_model.columns if column.key == "p_t_holm")
     assert corrected.hint is not None
     assert corrected.hint(row) == f"{p_text(row.found.p_t)} uncorrected"
@@ -234,7 +230,6 @@ def test_the_tests_never_scroll_sideways_and_files_have_what_is_hidden(ran: Main
 def test_nothing_is_computed_for_a_page_that_is_not_seen_and_never_on_the_window_s_thread(
     ran: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window = ran
     on: list[threading.Thread] = []
     real = feeders.compare_with
 
@@ -243,28 +238,27 @@ def test_nothing_is_computed_for_a_page_that_is_not_seen_and_never_on_the_window
         return real(*args)
 
     monkeypatch.setattr(feeders, "compare_with", watched)
-    window.session.show_measure("P@3")  # which no other test has seen
-    settle(window)
+    ran.session.show_measure("P@3")  # which no other test has seen
+    settle(ran)
     assert on == []
-    look(window, "folds")
+    look(ran, "folds")
     assert len(on) == 2, "the table of runs shows them"
-    look(window, "tests")
+    look(ran, "tests")
     assert threading.main_thread() not in on
-    window.workspace.show_page("select")
-    look(window, "tests")
+    ran.workspace.show_page("select")
+    look(ran, "tests")
     assert len(on) == 2, "what was found is kept"
 
 
 def test_comparisons_that_nobody_waits_for_any_more_come_to_nothing(ran: MainWindow) -> None:
-    window = ran
-    window.session.show_measure("P@4")  # which no other test has seen
-    settle(window)
-    window.workspace.show_page("compare")
-    tests = window.sections.compare._tests
+    ran.session.show_measure("P@4")  # which no other test has seen
+    settle(ran)
+    ran.workspace.show_page("compare")
+    tests = ran.sections.compare._tests
     assert [row.role for row in tests.rows].count("waiting") == 2
     for key in (1, 2):
-        window.models.marks.tick(key, False)
-    settle(window)
+        ran.models.marks.tick(key, False)
+    settle(ran)
     turn(0.05)
     assert [row.role for row in tests.rows] == ["reference"]
 

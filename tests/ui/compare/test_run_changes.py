@@ -92,48 +92,45 @@ def test_a_run_is_named_noted_and_tagged_and_all_of_it_comes_back_with_the_study
 
 
 def test_a_hidden_run_is_neither_listed_nor_compared_until_it_is_shown_again(ran: MainWindow) -> None:
-    window = ran
-    window.workspace.show_page("compare")
-    settle(window)
-    panel = window.sections.compare.panel
+    ran.workspace.show_page("compare")
+    settle(ran)
+    panel = ran.sections.compare.panel
     panel.hiddenAsked.emit(1)
-    settle(window)
-    assert [row["key"] for row in texts(window)] == ["2"]
-    assert [curve.key for curve in window.sections.compare.curves.plot.curves] == [2]
+    settle(ran)
+    assert [row["key"] for row in texts(ran)] == ["2"]
+    assert [curve.key for curve in ran.sections.compare.curves.plot.curves] == [2]
     assert "1 of 2 runs" in panel.caption()
     panel._show_hidden(True)
-    assert [row["key"] for row in texts(window)] == ["1", "2"]
+    assert [row["key"] for row in texts(ran)] == ["1", "2"]
     panel.hiddenAsked.emit(1)
-    settle(window)
-    assert [curve.key for curve in window.sections.compare.curves.plot.curves] == [1, 2]
+    settle(ran)
+    assert [curve.key for curve in ran.sections.compare.curves.plot.curves] == [1, 2]
 
 
 def test_to_write_the_method_s_own_name_is_to_give_none(ran: MainWindow) -> None:
-    window = ran
-    panel = window.sections.compare.panel
+    panel = ran.sections.compare.panel
     panel.written.emit(1, "method", " my  run ")
-    assert window.runs.records[0].title == "my run"
+    assert ran.runs.records[0].title == "my run"
     panel.written.emit(1, "method", "Greedy RankRLS")
-    assert window.runs.records[0].label == RunLabel()
-    settle(window)
+    assert ran.runs.records[0].label == RunLabel()
+    settle(ran)
 
 
 def test_what_is_written_of_a_run_is_undone_and_done_again(ran: MainWindow) -> None:
-    window = ran
-    record, undo = window.runs.shown, window.session.undo
-    written = window.sections.compare.panel.written
+    record, undo = ran.runs.shown, ran.session.undo
+    written = ran.sections.compare.panel.written
     written.emit(record.key, "name", "first")
     written.emit(record.key, "tags", "paper, good")
     written.emit(record.key, "note", "grid at its end")
     before = RunLabel(name="first", tags=("paper", "good"))
     assert undo.undoText() == f"the note of run {record.key}"
-    window.commands["undo"].trigger()
+    ran.commands["undo"].trigger()
     assert record.label == before
-    window.commands["undo"].trigger()
-    window.commands["undo"].trigger()
+    ran.commands["undo"].trigger()
+    ran.commands["undo"].trigger()
     assert record.label == RunLabel()
     for _ in range(3):
-        window.commands["redo"].trigger()
+        ran.commands["redo"].trigger()
     assert record.label == replace(before, note="grid at its end")
     count = undo.count()
     written.emit(record.key, "note", "grid at its end")  # the same again is no change
@@ -194,16 +191,15 @@ def test_delete_asks_nothing_and_ctrl_z_brings_the_run_back(
 
 
 def test_the_menus_remove_undo_and_redo(ran: MainWindow, questions: list[str]) -> None:
-    window = ran
-    remove_by_menu(window, 2)
-    assert window.runs.shown is window.runs.record(1)
-    assert window.commands["undo"].text() == "&Undo removing run 2"
-    window.commands["undo"].trigger()
-    assert list(listed(window)) == [1, 2]
-    assert window.runs.shown is window.runs.record(2)
-    window.commands["redo"].trigger()
-    assert list(listed(window)) == [1]
-    settle(window)
+    remove_by_menu(ran, 2)
+    assert ran.runs.shown is ran.runs.record(1)
+    assert ran.commands["undo"].text() == "&Undo removing run 2"
+    ran.commands["undo"].trigger()
+    assert list(listed(ran)) == [1, 2]
+    assert ran.runs.shown is ran.runs.record(2)
+    ran.commands["redo"].trigger()
+    assert list(listed(ran)) == [1]
+    settle(ran)
     assert not questions
 
 

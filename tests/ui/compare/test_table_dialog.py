@@ -66,10 +66,9 @@ def test_the_command_is_there_when_a_run_is_done(window: MainWindow) -> None:
 
 
 def test_the_test_of_the_marks_can_be_chosen(ran: MainWindow) -> None:
-    window = ran
-    dialog = opened(window)
+    dialog = opened(ran)
     assert naming("Fisher 100,000").search(shown(dialog))
-    first, second = (record.result.per_query("MAP") for record in window.runs.records if record.result)
+    first, second = (record.result.per_query("MAP") for record in ran.runs.records if record.result)
     dialog.test.setCurrentIndex(dialog.test.findData("wilcoxon"))
     dialog.test.activated.emit(dialog.test.currentIndex())
     made(dialog)
@@ -80,35 +79,33 @@ def test_the_test_of_the_marks_can_be_chosen(ran: MainWindow) -> None:
 
 
 def test_the_preview_shows_the_measures_of_the_ticked_runs_with_marks_and_notes(ran: MainWindow) -> None:
-    window = ran
-    dialog = opened(window)
+    dialog = opened(ran)
     text = shown(dialog)
     assert text.startswith("MAP, P@10 and MeanNDCG on Small: test part, mean over 2 folds.")
-    for record in window.runs.records:
+    for record in ran.runs.records:
         assert record.plan.title in text
         assert f"{record.result.average['MAP']:.4f}" in text
     assert naming("Holm 1").search(text)
     assert [dialog.against.itemText(at) for at in range(dialog.against.count())] == [
         "the best of the first column",
-        *(record.plan.title for record in window.runs.records),
+        *(record.plan.title for record in ran.runs.records),
     ]
     dialog.marks.click()
     assert "Holm" not in shown(dialog)
     assert not dialog.against.isEnabled() and not dialog.test.isEnabled()
     dialog.digits.setCurrentIndex(dialog.digits.findData("2"))
-    assert f"{window.runs.records[0].result.average['MAP']:.4f}" not in shown(dialog)
-    window.models.marks.tick(1, False)
+    assert f"{ran.runs.records[0].result.average['MAP']:.4f}" not in shown(dialog)
+    ran.models.marks.tick(1, False)
     dialog.ask()
     made(dialog)
-    assert window.runs.records[0].plan.title not in shown(dialog)
+    assert ran.runs.records[0].plan.title not in shown(dialog)
     dialog.close()
-    settle(window)
-    assert window.sections.compare.table.dialog is None
+    settle(ran)
+    assert ran.sections.compare.table.dialog is None
 
 
 def test_a_measure_that_no_run_reported_is_computed_and_columns_can_be_folds(ran: MainWindow) -> None:
-    window = ran
-    dialog = opened(window)
+    dialog = opened(ran)
     dialog.by._group.buttons()[1].click()
     tick(dialog, "ERR")
     made(dialog)
@@ -131,8 +128,7 @@ def test_a_measure_that_no_run_reported_is_computed_and_columns_can_be_folds(ran
 
 
 def test_it_is_copied_as_text_and_html_as_a_table(ran: MainWindow) -> None:
-    window = ran
-    dialog = opened(window)
+    dialog = opened(ran)
     clipboard = QGuiApplication.clipboard()
     dialog.copy.click()
     assert "\\toprule" in clipboard.text()
@@ -145,7 +141,7 @@ def test_it_is_copied_as_text_and_html_as_a_table(ran: MainWindow) -> None:
     dialog.format.setCurrentIndex(dialog.format.findData("csv"))
     dialog.copy.click()
     rows = list(csv.DictReader(io.StringIO(clipboard.text())))
-    averages = [record.result.average["MAP"] for record in window.runs.records if record.result]
+    averages = [record.result.average["MAP"] for record in ran.runs.records if record.result]
     assert [float(row["MAP"]) for row in rows] == averages
     dialog.format.setCurrentIndex(dialog.format.findData("excel"))
     assert not dialog.copy.isEnabled()
@@ -154,8 +150,7 @@ def test_it_is_copied_as_text_and_html_as_a_table(ran: MainWindow) -> None:
 
 
 def test_it_is_saved_and_nothing_is_replaced_unasked(ran: MainWindow, tmp_path: Path, monkeypatch) -> None:
-    window = ran
-    dialog = opened(window)
+    dialog = opened(ran)
     chosen = [str(tmp_path / "table"), ""]
     asked = []
 
@@ -171,7 +166,7 @@ def test_it_is_saved_and_nothing_is_replaced_unasked(ran: MainWindow, tmp_path: 
     assert asked[0][1] == "Excel (*.xlsx)"
     sheet = openpyxl.load_workbook(path).active
     assert sheet["A3"].value == "Method"
-    results = [record.result for record in window.runs.records if record.result]
+    results = [record.result for record in ran.runs.records if record.result]
     cells = {cell.value for row in sheet.iter_rows() for cell in row}
     assert {result.average["MAP"] for result in results} <= cells  # all digits, whatever is shown of them
     assert dialog.message.text() == f"Written to {path}."
@@ -188,14 +183,13 @@ def test_it_is_saved_and_nothing_is_replaced_unasked(ran: MainWindow, tmp_path: 
 
 
 def test_nothing_of_a_sealed_test_part_is_shown(ran: MainWindow) -> None:
-    window = ran
-    window.session.seal(True)
-    settle(window)
-    dialog = opened(window)
+    ran.session.seal(True)
+    settle(ran)
+    dialog = opened(ran)
     text = shown(dialog)
     assert "validation part" in text
     assert naming("sealed").search(text)
-    for record in window.runs.records:
+    for record in ran.runs.records:
         assert f"{record.result.average['MAP']:.4f}" not in text
         mean = sum(fold.validation["MAP"] for fold in record.result.folds) / len(record.result.folds)
         assert f"{mean:.4f}" in text
@@ -203,11 +197,10 @@ def test_nothing_of_a_sealed_test_part_is_shown(ran: MainWindow) -> None:
 
 
 def test_without_a_ticked_run_it_says_so(ran: MainWindow) -> None:
-    window = ran
     for key in (1, 2):
-        window.models.marks.tick(key, False)
-    window.sections.compare.table.open()
-    dialog = window.sections.compare.table.dialog
+        ran.models.marks.tick(key, False)
+    ran.sections.compare.table.open()
+    dialog = ran.sections.compare.table.dialog
     wait_until(lambda: bool(dialog.message.text()))
     assert not dialog.save.isEnabled()
     dialog.close()

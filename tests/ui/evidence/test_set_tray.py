@@ -131,7 +131,6 @@ def test_another_fold_has_its_own_set_and_a_method_without_exact_changes_none(wi
 
 
 def test_a_chip_out_and_one_in_follow_exactly(ran: MainWindow, tray: SetTrayController) -> None:
-    window = ran
     first, _ = tray.trays
     selected = tray.features
     assert not tray.edited
@@ -141,26 +140,26 @@ def test_a_chip_out_and_one_in_follow_exactly(ran: MainWindow, tray: SetTrayCont
     known(tray)
     assert tray.edited
     assert first.run.isEnabled()
-    model = window.models.current.model
-    found = exact(window, tray)
+    model = ran.models.current.model
+    found = exact(ran, tray)
     assert tray._changes.criterion == pytest.approx(found.criterion, rel=1e-9)
     assert found.criterion != pytest.approx(model.step.criterion, rel=1e-6)
     tray.look_at(selected[-1])
-    settle(window)
-    change = found.added[tray._column(selected[-1])] / found.criterion - 1
+    settle(ran)
+    change = found.added[tray._session.column_of(selected[-1])] / found.criterion - 1
     assert signed_percent(change) in first.said.text()
     tray.undo()
     wait_until(lambda: tray.features == selected)
     assert not tray.edited
-    window.session.undo.redo()
+    ran.session.undo.redo()
     assert tray.features == selected[:-1]
-    window.session.select(None, 1)
+    ran.session.select(None, 1)
     wait_until(lambda: len(tray.features) == 1)
-    window.session.undo.undo()
+    ran.session.undo.undo()
     wait_until(lambda: tray.features == selected[:-1])  # the set of this model, as it was edited
-    window.session.undo.undo()
+    ran.session.undo.undo()
     assert tray.features == selected
-    other = next(i for i in window.session.dataset.feature_ids if i not in selected)
+    other = next(i for i in ran.session.dataset.feature_ids if i not in selected)
     tray.exchange(selected[0], int(other))
     assert tray.features == (int(other), *selected[1:])
     tray.reset()
@@ -168,7 +167,6 @@ def test_a_chip_out_and_one_in_follow_exactly(ran: MainWindow, tray: SetTrayCont
 
 
 def test_tables_and_menus_offer_the_changes(ran: MainWindow, tray: SetTrayController) -> None:
-    window = ran
     selected = tray.features
     (action,) = tray.actions(selected[0])
     action.do()
@@ -178,47 +176,46 @@ def test_tables_and_menus_offer_the_changes(ran: MainWindow, tray: SetTrayContro
     action.do()
     assert selected[0] in tray.features
     known(tray)
-    tray._show_menu(selected[0], window.pos())
+    tray._show_menu(selected[0], ran.pos())
     entries = [action.text() for action in tray._menu.actions()]
     inner = next(action.menu() for action in tray._menu.actions() if action.menu() is not None)
-    best = int(np.nanargmin(tray._changes.swapped[tray._changes.features.index(tray._column(selected[0]))]))
+    first = tray._changes.features.index(tray._session.column_of(selected[0]))
+    best = int(np.nanargmin(tray._changes.swapped[first]))
     assert len(entries) == 2
     assert inner.actions()[0].text().startswith(f"{tray._id(best)} ")
     tray._menu.close()
 
 
 def test_the_line_is_on_both_pages_and_not_on_estimates(ran: MainWindow, tray: SetTrayController) -> None:
-    window = ran
     first, second = tray.trays
     assert first.isVisible()
-    window.workspace.show_page("evidence")
-    settle(window)
+    ran.workspace.show_page("evidence")
+    settle(ran)
     wait_until(second.isVisible)
     assert [chip.feature_id for chip in second.chips] == list(tray.features)[: len(second.chips)]
-    window.workspace.show_page(ESTIMATES)
-    settle(window)
+    ran.workspace.show_page(ESTIMATES)
+    settle(ran)
     wait_until(lambda: not second.isVisible())
 
 
 def test_the_feature_under_the_mouse_is_said_and_a_row_is_dragged_in(
     ran: MainWindow, tray: SetTrayController
 ) -> None:
-    window = ran
-    first, table = tray.trays[0], window.sections.features.path.table
+    first, table = tray.trays[0], ran.sections.features.path.table
     selected = tray.features
     rows = {row.feature_id: at for at, row in enumerate(table.rows())}
     other = next(feature for feature in rows if feature not in selected)
-    found = exact(window, tray)
+    found = exact(ran, tray)
     table._hover(rows[other])
-    settle(window)
-    change = found.added[tray._column(other)] / found.criterion - 1
+    settle(ran)
+    change = found.added[tray._session.column_of(other)] / found.criterion - 1
     assert signed_percent(change) in first.said.text() and f"{other} " in first.said.text()
     table._hover(rows[selected[0]])
-    settle(window)
-    place = tray._columns.index(tray._column(selected[0]))
+    settle(ran)
+    place = tray._columns.index(tray._session.column_of(selected[0]))
     assert signed_percent(found.without[place] / found.criterion - 1) in first.said.text()
     table._hover(-1)
-    settle(window)
+    settle(ran)
     assert "%" not in first.said.text()
     data = table.dragged(table.rows()[rows[other]])
     action, button, key = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
@@ -264,16 +261,15 @@ def drag(monkeypatch: pytest.MonkeyPatch, tray: SetTrayController, target: QWidg
 def test_only_a_chip_that_is_let_go_outside_of_the_tray_is_removed(
     ran: MainWindow, tray: SetTrayController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window = ran
     selected = tray.features
     drag(monkeypatch, tray, None)
     assert tray.features == selected
     drag(monkeypatch, tray, tray.trays[0])
     assert tray.features == selected
-    drag(monkeypatch, tray, window.sections.features.path.table.viewport())
+    drag(monkeypatch, tray, ran.sections.features.path.table.viewport())
     assert tray.features == selected[1:]
     wait_until(lambda: len(tray.trays[0].chips) == len(selected) - 1)
-    drag(monkeypatch, tray, window.sections.why.panel.findChild(CandidateMapPlot).viewport())
+    drag(monkeypatch, tray, ran.sections.why.panel.findChild(CandidateMapPlot).viewport())
     assert tray.features == selected[2:]
 
 
@@ -303,18 +299,17 @@ def hovered_features(plot: Plot) -> dict[int, QPointF]:
 def test_every_plot_of_features_says_the_exact_changes(
     ran: MainWindow, tray: SetTrayController, page: str, kind: type[Plot]
 ) -> None:
-    window = ran
-    window.workspace.show_page(page)
+    ran.workspace.show_page(page)
     if page == "select":
-        window.sections.features.inspector.switch.select(CANDIDATES)
-        window.sections.features.inspector.switch.chosen.emit(CANDIDATES)
-    plot = window.sections.pages[page].findChild(kind)
+        ran.sections.features.inspector.switch.select(CANDIDATES)
+        ran.sections.features.inspector.switch.chosen.emit(CANDIDATES)
+    plot = ran.sections.pages[page].findChild(kind)
     if page == "evidence":
-        rest(window)
-    wait_until(lambda: not window.models.task_worker.jobs)
-    settle(window)
+        rest(ran)
+    wait_until(lambda: not ran.models.task_worker.jobs)
+    settle(ran)
     wait_until(lambda: not plot.is_empty())
-    settle(window)
+    settle(ran)
     places = hovered_features(plot)
     before = [one.said.text() for one in tray.trays]
     members = set(tray.features)
@@ -322,39 +317,38 @@ def test_every_plot_of_features_says_the_exact_changes(
     for feature, at in list(places.items())[:6]:
         plot.hover(at)
         known(tray)
-        settle(window)
-        found, column = exact(window, tray), tray._column(feature)
+        settle(ran)
+        found, column = exact(ran, tray), tray._session.column_of(feature)
         said = {line.text: line.value for line in plot.box.lines()}
         inside = feature in members
         alone = found.without[found.features.index(column)] if inside else found.added[column]
         assert signed_percent(alone / found.criterion - 1) in said.values()
         seen = [one.said.text() for one in tray.trays if one.isVisible()]
-        (told,) = seen or [window.status.currentMessage()]
+        (told,) = seen or [ran.status.currentMessage()]
         assert f"{feature} " in told
         if not inside:
             best = np.nanmin(found.swapped[:, column]) / found.criterion - 1
             assert signed_percent(best) in told
     plot.hover(None)
-    settle(window)
-    assert not window.status.currentMessage()
+    settle(ran)
+    assert not ran.status.currentMessage()
     assert [one.said.text() for one in tray.trays] == before
 
 
 def test_each_member_shows_what_the_feature_under_the_mouse_would_change_in_its_place(
     ran: MainWindow, tray: SetTrayController
 ) -> None:
-    window = ran
-    table, chips = window.sections.features.path.table, tray.trays[0].chips
-    found = exact(window, tray)
+    table, chips = ran.sections.features.path.table, tray.trays[0].chips
+    found = exact(ran, tray)
     other = next(at for at, row in enumerate(table.rows()) if row.feature_id not in tray.features)
-    column = tray._column(table.rows()[other].feature_id)
+    column = tray._session.column_of(table.rows()[other].feature_id)
     table._hover(other)
-    settle(window)
+    settle(ran)
     for chip in chips:
-        place = found.features.index(tray._column(chip.feature_id))
+        place = found.features.index(tray._session.column_of(chip.feature_id))
         assert chip._swap == pytest.approx(found.swapped[place, column] / found.criterion - 1, abs=1e-9)
     table._hover(-1)
-    settle(window)
+    settle(ran)
     assert all(chip._swap is None for chip in chips)
 
 

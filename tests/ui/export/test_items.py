@@ -43,8 +43,7 @@ def test_the_report_is_saved_although_its_page_was_never_seen(window: MainWindow
 
 
 def test_every_format_of_a_plan_is_offered_saved_and_copied(ran: MainWindow, tmp_path: Path) -> None:
-    window = ran
-    dialog = window.export_controller.dialog()
+    dialog = ran.export_controller.dialog()
     labels = [dialog._list.item(row).text() for row in range(dialog._list.count())]
     assert labels[-len(PLAN_FORMATS) :] == [form.label for form in PLAN_FORMATS]
     for form in PLAN_FORMATS:
@@ -53,7 +52,7 @@ def test_every_format_of_a_plan_is_offered_saved_and_copied(ran: MainWindow, tmp
         path = tmp_path / f"plan{form.suffix}"
         dialog._path.setText(str(path))
         dialog.save()
-        expected = form.text(window.session.plan, "", {})
+        expected = form.text(ran.session.plan, "", {})
         assert path.read_text(encoding="utf-8") == expected
         dialog.copy()
         assert QGuiApplication.clipboard().text() == expected.rstrip()
@@ -78,12 +77,11 @@ def save(dialog: ExportDialog, place: int, path: Path) -> str:
 
 
 def test_the_parts_of_the_fold_are_written_in_every_format(ran: MainWindow, tmp_path: Path) -> None:
-    window = ran
-    window.session.look_at(2)
-    model, dataset = window.current.model, window.session.dataset
+    ran.session.look_at(2)
+    model, dataset = ran.current.model, ran.session.dataset
     assert model is not None and dataset is not None
     columns = sorted(model.step.selected)
-    dialog = opened(window)
+    dialog = opened(ran)
     assert f"fold 2 with the {len(columns)} features" in dialog._help.text()
     for place, form in enumerate(WRITTEN):
         out = tmp_path / form.key
@@ -104,9 +102,8 @@ def test_the_parts_of_the_fold_are_written_in_every_format(ran: MainWindow, tmp_
 def test_plots_are_written_with_data_and_fold_while_the_dialog_goes_on(
     ran: MainWindow, tmp_path: Path
 ) -> None:
-    window = ran
-    window.session.look_at(2)
-    dialog = window.export_controller.dialog()
+    ran.session.look_at(2)
+    dialog = ran.export_controller.dialog()
     paths = [tmp_path / "criterion.svg", tmp_path / "validation.csv"]
     for path in paths:
         dialog.select(f"plot-{path.stem}")
@@ -114,19 +111,18 @@ def test_plots_are_written_with_data_and_fold_while_the_dialog_goes_on(
         dialog.save()
         assert path in dialog._writing and dialog._list.isEnabled()
     wait_until(lambda: not dialog._writing)
-    assert window.session.dataset is not None
+    assert ran.session.dataset is not None
     for path in paths:
         said = path.with_name(path.name + ".txt").read_text(encoding="utf-8")
-        assert path.exists() and window.session.dataset.name in said and "fold 2" in said
-    assert f"{window.session.dataset.name}, fold 2" in paths[0].read_text(encoding="utf-8")
+        assert path.exists() and ran.session.dataset.name in said and "fold 2" in said
+    assert f"{ran.session.dataset.name}, fold 2" in paths[0].read_text(encoding="utf-8")
     dialog.save()  # asks before it replaces
     assert not dialog._writing
     dialog.deleteLater()
 
 
 def test_nothing_is_replaced_before_it_is_asked_for_twice(ran: MainWindow, tmp_path: Path) -> None:
-    window = ran
-    dialog = opened(window)
+    dialog = opened(ran)
     out = tmp_path / "few"
     out.mkdir()
     (out / "features.csv").write_text("mine")
@@ -139,13 +135,12 @@ def test_nothing_is_replaced_before_it_is_asked_for_twice(ran: MainWindow, tmp_p
 
 
 def test_a_full_disk_is_a_sentence(ran: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    window = ran
 
     def full(*_: object, **__: object) -> None:
         raise OutputError("train.txt could not be written: No space left on device.")
 
     monkeypatch.setattr(dataset_files, "save_dataset", full)
-    dialog = opened(window)
+    dialog = opened(ran)
     told: list[Path] = []
     dialog.saved.connect(told.append)
     assert naming("No space left on device").search(save(dialog, 0, tmp_path / "few"))

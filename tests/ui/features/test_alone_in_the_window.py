@@ -59,48 +59,45 @@ def test_while_features_are_measured_it_is_said_and_it_stops_with_the_page(
 
 
 def test_a_click_looks_at_the_feature_everywhere(ran: MainWindow) -> None:
-    window = ran
-    plot = shown_plot(window)
-    window.session.select(window.current.model.values, 2)
+    plot = shown_plot(ran)
+    ran.session.select(ran.current.model.values, 2)
     wait_until(lambda: [row[-1] for row in plot.numbers()[1]].count("yes") == 2)
     column = int(plot.shown.order[4])
-    feature = int(window.session.dataset.feature_ids[column])
+    feature = int(ran.session.dataset.feature_ids[column])
     at = plot.frame().point(5.0, float(plot.shown.parts["train"][column]))
     lines = plot.readout(plot.hit_test(at))
-    assert lines[0].text == f"{window.session.dataset.feature_names[column]} ({feature})"
+    assert lines[0].text == f"{ran.session.dataset.feature_names[column]} ({feature})"
     assert [line.text for line in lines[1:4]] == ["train", "validation", "test"]
     QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
-    assert window.sections.features.feature == feature
-    assert window.sections.features.features.table.current().feature_id == feature
-    assert window.current.model.x_value == 2
+    assert ran.sections.features.feature == feature
+    assert ran.sections.features.features.table.current().feature_id == feature
+    assert ran.current.model.x_value == 2
 
 
 def test_arrow_keys_go_from_feature_to_feature(ran: MainWindow) -> None:
-    window = ran
-    plot = shown_plot(window)
-    ids = window.session.dataset.feature_ids
+    plot = shown_plot(ran)
+    ids = ran.session.dataset.feature_ids
     plot.picked.emit(int(plot.shown.order[0]))
     QTest.keyClick(plot, Qt.Key.Key_Right)
-    assert window.sections.features.feature == int(ids[plot.shown.order[1]])
-    window.sections.alone.panel.switch._buttons()[1].click()
+    assert ran.sections.features.feature == int(ids[plot.shown.order[1]])
+    ran.sections.alone.panel.switch._buttons()[1].click()
     assert plot.axes.x_label == "id of the feature"
     plot.picked.emit(0)
     QTest.keyClick(plot, Qt.Key.Key_Right)
-    assert window.sections.features.feature == int(ids[1])
+    assert ran.sections.features.feature == int(ids[1])
     assert [row[0] for row in plot.numbers()[1]] == sorted(ids.tolist())
-    window.sections.alone.panel.switch._buttons()[0].click()
+    ran.sections.alone.panel.switch._buttons()[0].click()
 
 
 def test_it_follows_the_measure_and_the_seal(ran: MainWindow) -> None:
-    window = ran
-    plot = shown_plot(window)
+    plot = shown_plot(ran)
     assert plot.axes.title == "MAP alone"
     assert list(plot.shown.parts) == ["train", "validation", "test"]
-    window.session.show_measure("NDCG@10")
+    ran.session.show_measure("NDCG@10")
     wait_until(lambda: plot.axes.title == "NDCG@10 alone")
-    texts = window.sections.features.profile.tables.texts
+    texts = ran.sections.features.profile.tables.texts
     wait_until(lambda: "test" in [row[0] for row in texts()])
-    window.session.seal(True)
+    ran.session.seal(True)
     wait_until(lambda: list(plot.shown.parts) == ["train", "validation"])
     wait_until(lambda: texts() and "test" not in [row[0] for row in texts()])
     assert "test" not in plot.numbers()[0]

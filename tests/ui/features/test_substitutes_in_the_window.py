@@ -80,15 +80,15 @@ def test_a_row_of_the_map_is_inspected_by_keyboard_and_marked(ran):
 
 
 def test_the_map_of_runs_has_a_column_for_every_fold_of_every_run(ran):
+    look_at_first(ran)
+    panel(ran).switch._buttons()[2].click()
     few = {"lambda1": (0.1, 1.0), "lambda2": 1e-4, "max_iter": 9}
     ran.session.change("editing", method="fsmrank", parameters=few)
-    finish(ran)
-    look_at_first(ran)
+    finish(ran)  # while the map is seen
+    ran.session.look_at(1)
     first, second = (f"run {record.key}" for record in ran.runs.records)
-    button = panel(ran).switch._buttons()[2]
-    button.click()
     plot = panel(ran).plot
-    wait_until(lambda: plot.shown is not None and plot.shown.groups)
+    wait_until(lambda: plot.shown is not None and len(plot.shown.groups) == 2)
     assert [(group.label, group.size) for group in plot.shown.groups] == [(first, 2), (second, 2)]
     order = [feature.feature_id for feature in plot.features]
     for place, result in enumerate(f for r in ran.runs.records for f in r.folds.values()):
@@ -96,6 +96,8 @@ def test_the_map_of_runs_has_a_column_for_every_fold_of_every_run(ran):
         assert tuple(order[row] for row in ranked) == result.selected
     said = " ".join(panel(ran).sentences())
     assert naming("RankRLS swap").search(said)
+    ran.runs.remove(ran.runs.records[-1])
+    wait_until(lambda: len(plot.shown.groups) == 1)
 
 
 def test_all_folds_have_no_substitutes_in_common(ran):
@@ -130,7 +132,9 @@ def test_moving_the_slider_brings_the_substitutes_of_the_new_model(ran):
     wait_until(lambda: panel(ran)._found is not None)
     for value in (0.3, 0.5, 3.0):
         ran.session.select((value,), 2, gliding=True)
+    wait_until(lambda: ran.current.model.values == (3.0,))
     wait_until(lambda: panel(ran)._found.selected == ran.current.model.step.selected)
+    settle(ran)
     ran.session.select((3.0,), 4)
     wait_until(lambda: len(panel(ran)._found.selected) == 4)
 
@@ -145,4 +149,5 @@ def test_a_group_is_swapped_as_a_whole_by_what_retraining_gives(ran):
     swap = panel(ran)._found.group_swaps[0]
     assert swap.change == pytest.approx(retrained(ran, set(swap.removed), set(swap.added)))
     of_group = swap_sentence(swap.change, "", "").removeprefix(" instead of  ")
-    assert of_group in " ".join(panel(ran).sentences())
+    said = " ".join(panel(ran).sentences())
+    assert of_group in said and "First (1, 2) as a whole" in said

@@ -148,101 +148,96 @@ def texts(window: MainWindow) -> list[str]:
     ],
 )
 def test_what_a_method_compared_is_shown(ran: MainWindow, method: str, parameters: dict) -> None:
-    window = ran
-    run_method(window, method, **parameters)
-    model, why = window.current.model, window.sections.why
+    run_method(ran, method, **parameters)
+    model, why = ran.current.model, ran.sections.why
     assert model is not None
     score = model.plan.candidate_score
     assert score is not None
     wait_until(lambda: why.panel.caption() == score.title)
     assert why.panel.isVisible()
-    path = window.sections.features.path
+    path = ran.sections.features.path
     leads = [lead for lead in margins(model.path, score).values() if lead.rival is not None]
-    ids = window.session.dataset.feature_ids
+    ids = ran.session.dataset.feature_ids
     rows = {row.feature_id: row for row in path.table.rows()}
     assert {i: row.margin for i, row in rows.items() if row.margin == row.margin} == {
         int(ids[lead.feature]): lead.share for lead in leads
     }
     assert path._note.text().startswith("Margin: lead over the next ")
-    wait_until(lambda: window.sections.features.profile.why_title.text().startswith("Why"))
-    assert window.sections.features.feature is not None
-    window.workspace.show_page("select")
-    settle(window)
-    window.sections.features.inspector.switch._buttons()[1].click()
-    assert window.sections.select.candidates.isVisible()
-    assert window.sections.select.candidates.plot.axes.title == score.title
+    wait_until(lambda: ran.sections.features.profile.why_title.text().startswith("Why"))
+    assert ran.sections.features.feature is not None
+    ran.workspace.show_page("select")
+    settle(ran)
+    ran.sections.features.inspector.switch._buttons()[1].click()
+    assert ran.sections.select.candidates.isVisible()
+    assert ran.sections.select.candidates.plot.axes.title == score.title
 
 
 @pytest.mark.thorough
 def test_where_another_method_ranks_the_selectors_scores_are_shown(ran: MainWindow) -> None:
-    window = ran
     shown: dict[str, list[object]] = {}
     for ranker in ("", "ranksvm"):
-        window.session.change("editing", **{**LISTS, "method": "greedy-rankrls", "ranker": ranker})
+        ran.session.change("editing", **{**LISTS, "method": "greedy-rankrls", "ranker": ranker})
         few = {"C": (0.1,), "max_iter": 20} if ranker else {}
         greedy = {"regularization": (1.0,), "n_features_to_select": 3}
-        window.session.change("editing", parameters=greedy, ranker_parameters=few)
-        finish(window)
-        window.session.look_at(1)
-        window.workspace.show_page("features")
-        settle(window)
-        plot = window.sections.why.panel.plot
-        wait_until(lambda plot=plot: plot.shown is not None and window.sections.why.panel.caption() != "")
+        ran.session.change("editing", parameters=greedy, ranker_parameters=few)
+        finish(ran)
+        ran.session.look_at(1)
+        ran.workspace.show_page("features")
+        settle(ran)
+        plot = ran.sections.why.panel.plot
+        wait_until(lambda plot=plot: plot.shown is not None and ran.sections.why.panel.caption() != "")
         shown[ranker] = [row[:4] for row in plot.numbers()[1][:3]]
     assert repr(shown["ranksvm"]) == repr(shown[""])
 
 
 @pytest.mark.thorough
 def test_a_ranker_has_no_such_panels(ran: MainWindow) -> None:
-    window = ran
-    run_method(window, "rankrls")
-    why = window.sections.why.panel
+    run_method(ran, "rankrls")
+    why = ran.sections.why.panel
     wait_until(lambda: not why.isVisible())
-    assert window.sections.substitutes.panel.isVisible()  # which has the column alone then
-    assert window.sections.features.profile.why.text() == ""
-    columns = [column.key for column in window.sections.features.path.table.rows_model.columns]
+    assert ran.sections.substitutes.panel.isVisible()  # which has the column alone then
+    assert ran.sections.features.profile.why.text() == ""
+    columns = [column.key for column in ran.sections.features.path.table.rows_model.columns]
     assert "margin" not in columns
-    assert window.sections.features.path._note.isHidden()
-    window.workspace.show_page("select")
-    settle(window)
-    assert not window.sections.features.inspector.switch.isVisible()
-    run_method(window, "gas")
-    assert window.sections.why.panel.isVisible()
-    window.workspace.show_page("select")
-    assert window.sections.features.inspector.switch.isVisible()
+    assert ran.sections.features.path._note.isHidden()
+    ran.workspace.show_page("select")
+    settle(ran)
+    assert not ran.sections.features.inspector.switch.isVisible()
+    run_method(ran, "gas")
+    assert ran.sections.why.panel.isVisible()
+    ran.workspace.show_page("select")
+    assert ran.sections.features.inspector.switch.isVisible()
 
 
 def test_a_picked_cell_is_marked_everywhere(ran: MainWindow) -> None:
-    window = ran
-    run_method(window, "gas")
-    why, inspect = window.sections.why, window.sections.features
+    run_method(ran, "gas")
+    why, inspect = ran.sections.why, ran.sections.features
     wait_until(lambda: why.panel.plot.shown is not None)
-    ids = window.session.dataset.feature_ids
+    ids = ran.session.dataset.feature_ids
     column = int(why.panel.plot.shown.features[2])  # the next one after two steps
     why.panel.plot.cellPicked.emit(column, 1)
-    settle(window)
-    assert window.current.model is not None
-    assert window.current.model.x_value == 2
+    settle(ran)
+    assert ran.current.model is not None
+    assert ran.current.model.x_value == 2
     assert inspect.feature == int(ids[column])
     assert inspect.path.table.current().feature_id == int(ids[column])
     wait_until(lambda: inspect.profile.why_title.text() == "Why it is not in the model with k = 2")
-    assert any("closest at step" in text for text in texts(window))
+    assert any("closest at step" in text for text in texts(ran))
     why.panel.plot.flush()
-    assert why.panel.plot.accessibleDescription().count(window.session.dataset.feature_names[column]) == 1
+    assert why.panel.plot.accessibleDescription().count(ran.session.dataset.feature_names[column]) == 1
 
 
 def test_nothing_is_computed_for_a_page_that_is_not_seen(ran: MainWindow) -> None:
-    window = ran
-    run_method(window, "gas")
-    wait_until(lambda: window.sections.why.panel.caption() != "")
-    window.workspace.show_page("select")
-    before = window.sections.why.panel.caption()
-    window.session.change("editing", method="mutual-information", parameters={})
-    finish(window)
-    settle(window)
-    assert window.sections.why.panel.caption() == before
-    window.workspace.show_page("features")
-    wait_until(lambda: window.sections.why.panel.caption() == "mutual information in nats")
+    run_method(ran, "gas")
+    wait_until(lambda: ran.sections.why.panel.caption() != "")
+    ran.workspace.show_page("select")
+    before = ran.sections.why.panel.caption()
+    ran.session.change("editing", method="mutual-information", parameters={})
+    finish(ran)
+    settle(ran)
+    assert ran.sections.why.panel.caption() == before
+    ran.workspace.show_page("features")
+    wait_until(lambda: ran.sections.why.panel.caption() == "mutual information in nats")
 
 
 @pytest.mark.thorough
@@ -250,9 +245,8 @@ def test_nothing_is_computed_for_a_page_that_is_not_seen(ran: MainWindow) -> Non
 def test_the_measure_stands_in_the_path_only_where_a_row_has_one(
     ran: MainWindow, method: str, parameters: dict
 ) -> None:
-    window = ran
-    run_method(window, method, **parameters)
-    table = window.sections.features.path.table
+    run_method(ran, method, **parameters)
+    table = ran.sections.features.path.table
     keys = [column.key for column in table.rows_model.columns]
     hidden = table.isColumnHidden(keys.index("after"))
     assert hidden == (method == "fsmrank")
@@ -260,21 +254,20 @@ def test_the_measure_stands_in_the_path_only_where_a_row_has_one(
 
 
 def test_groups_are_rows_of_the_map_and_are_named_in_sentences(ran: MainWindow) -> None:
-    window = ran
-    names = window.session.dataset.feature_names
-    window.session.change("groups", groups={"First": (1, 2, 3), "Second": (4, 5)})
-    run_method(window, "greedy-rankrls", n_features_to_select=3)
-    plot = window.sections.why.panel.plot
+    names = ran.session.dataset.feature_names
+    ran.session.change("groups", groups={"First": (1, 2, 3), "Second": (4, 5)})
+    run_method(ran, "greedy-rankrls", n_features_to_select=3)
+    plot = ran.sections.why.panel.plot
     wait_until(lambda: plot.shown is not None)
     rows = [row[0] for row in plot.numbers()[1]]
     assert {"First", "Second"} <= set(rows)
     assert not {names[0], names[2], names[4]} & set(rows)
     assert len(rows) == len(names) - 3
     assert plot.shown.n_candidates[0] <= len(names) - 3
-    window.sections.features.inspect(2)
-    wait_until(lambda: texts(window)[0] == "All 3 features of First are taken or left together.")
+    ran.sections.features.inspect(2)
+    wait_until(lambda: texts(ran)[0] == "All 3 features of First are taken or left together.")
     assert plot._feature == 0
-    margin = {row.feature_id: row.margin for row in window.sections.features.path.table.rows()}
+    margin = {row.feature_id: row.margin for row in ran.sections.features.path.table.rows()}
     assert repr(margin.get(1)) == repr(margin.get(3))
 
 
@@ -306,16 +299,15 @@ def show_densities(window: MainWindow) -> None:
 
 
 def test_two_features_stand_side_by_side_with_their_divergence(ran: MainWindow) -> None:
-    window = ran
-    run_method(window, "expected-divergence")
-    show_densities(window)
-    view, model = window.sections.why.panel.densities, window.current.model
+    run_method(ran, "expected-divergence")
+    show_densities(ran)
+    view, model = ran.sections.why.panel.densities, ran.current.model
     assert model is not None
     assert view.isVisible()
-    assert not window.sections.why.panel.plot.isVisible()
-    order, names = model.path.steps[-1].selected, window.session.dataset.feature_names
-    ids = window.session.dataset.feature_ids
-    window.sections.features.inspect(int(ids[order[0]]))
+    assert not ran.sections.why.panel.plot.isVisible()
+    order, names = model.path.steps[-1].selected, ran.session.dataset.feature_names
+    ids = ran.session.dataset.feature_ids
+    ran.sections.features.inspect(int(ids[order[0]]))
     wait_until(lambda: view.name.text() == names[order[0]] and not view.plots[0].is_empty())
     assert view.choice.currentText() == f"{names[order[1]]} (next)"
     lines = view.sentence.text().split("\n")
@@ -330,27 +322,25 @@ def test_two_features_stand_side_by_side_with_their_divergence(ran: MainWindow) 
 
 
 def test_another_feature_can_be_put_beside(ran: MainWindow) -> None:
-    window = ran
-    run_method(window, "expected-divergence")
-    show_densities(window)
-    view, model = window.sections.why.panel.densities, window.current.model
+    run_method(ran, "expected-divergence")
+    show_densities(ran)
+    view, model = ran.sections.why.panel.densities, ran.current.model
     assert model is not None
-    order, names = model.path.steps[-1].selected, window.session.dataset.feature_names
+    order, names = model.path.steps[-1].selected, ran.session.dataset.feature_names
     wait_until(lambda: view.choice.count() == len(order) + 1)
     view.choice.setCurrentIndex(view.choice.findData(order[3]))
     view.choice.activated.emit(view.choice.currentIndex())
     wait_until(lambda: names[order[3]] in view.plots[1].accessibleName())
-    window.session.select(model.values, 2)  # another model of the path keeps what was chosen
-    settle(window)
+    ran.session.select(model.values, 2)  # another model of the path keeps what was chosen
+    settle(ran)
     assert view.choice.currentData() == order[3]
 
 
 @pytest.mark.thorough
 def test_other_methods_have_no_such_view(ran: MainWindow) -> None:
-    window = ran
-    run_method(window, "expected-divergence")
-    show_densities(window)
-    run_method(window, "gas")
-    wait_until(lambda: ways(window) == ["scores", "ranks"])
-    assert window.sections.why.panel.plot.isVisible()
-    assert not window.sections.why.panel.densities.isVisible()
+    run_method(ran, "expected-divergence")
+    show_densities(ran)
+    run_method(ran, "gas")
+    wait_until(lambda: ways(ran) == ["scores", "ranks"])
+    assert ran.sections.why.panel.plot.isVisible()
+    assert not ran.sections.why.panel.densities.isVisible()

@@ -256,18 +256,17 @@ def drag(plot: QueryPlot, line: list[QPointF]) -> None:
 
 
 def test_a_click_picks_and_the_arrow_keys_move_on(ran: MainWindow, page: QueriesController) -> None:
-    window = ran
     plot = page.comparison.plot
     page.comparison.mode._buttons()[1].click()
     assert plot.mode == SORTED
     frame = plot.frame()
     at = frame.point(4.0, 0.0)
     QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(round(at.x()), round(at.y())))
-    settle(window)
+    settle(ran)
     assert plot.chosen == 3
     assert page.list.table.current() == plot.comparison.queries[3]
     QTest.keyClick(plot, Qt.Key.Key_Right)
-    settle(window)
+    settle(ran)
     assert plot.chosen == 4
     assert page.documents._title.text() == f"Query {plot.comparison.queries[4].query_id}"
     QTest.keyClick(plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
@@ -278,35 +277,33 @@ def test_a_click_picks_and_the_arrow_keys_move_on(ran: MainWindow, page: Queries
 
 
 def test_part_fold_and_measure_change_what_is_compared(ran: MainWindow, page: QueriesController) -> None:
-    window = ran
     in_all = len(page.queries)
     page.bar.part._buttons()[1].click()
-    settle(window)
-    folds = window.session.dataset.folds
+    settle(ran)
+    folds = ran.session.dataset.folds
     assert len(page.queries) == sum(fold.vali.n_queries for fold in folds)
     page.bar.part._buttons()[0].click()
     page.bar.scope._buttons()[1].click()
-    settle(window)
-    assert {query.fold for query in page.queries} == {window.session.fold}
+    settle(ran)
+    assert {query.fold for query in page.queries} == {ran.session.fold}
     assert len(page.queries) < in_all
-    window.session.show_measure("NDCG@10")
-    settle(window)
-    kept = window.runs.record(2).folds[window.session.fold].per_query["NDCG@10"]
+    ran.session.show_measure("NDCG@10")
+    settle(ran)
+    kept = ran.runs.record(2).folds[ran.session.fold].per_query["NDCG@10"]
     assert sorted(query.a for query in page.queries) == sorted(kept)
 
 
 def test_the_part_stays_when_the_seal_is_broken(ran: MainWindow, page: QueriesController) -> None:
-    window = ran
     page.bar.part._buttons()[1].click()
-    settle(window)
-    window.session.seal(True)
-    settle(window)
+    settle(ran)
+    ran.session.seal(True)
+    settle(ran)
     assert [text for _, text in page.bar.part.options()] == ["validation", "training"]
     assert page.bar.part.value() == "vali"
-    window.session.seal(False)
-    settle(window)
+    ran.session.seal(False)
+    settle(ran)
     assert page.bar.part.value() == "vali"
-    folds = window.session.dataset.folds
+    folds = ran.session.dataset.folds
     wait_until(lambda: len(page.queries) == sum(fold.vali.n_queries for fold in folds))
 
 
@@ -322,23 +319,21 @@ def used_columns(window: MainWindow) -> set[int]:
 
 
 def test_the_palette_finds_a_query(ran: MainWindow, page: QueriesController) -> None:
-    window = ran
     wanted = page.queries[5]
-    window.workspace.show_page("select")
-    window._open_palette()
-    window.palette_dialog.field.setText(f"query {wanted.query_id}")
-    QTest.keyClick(window.palette_dialog.field, Qt.Key.Key_Return)
-    settle(window)
-    assert window.workspace.page == "queries"
+    ran.workspace.show_page("select")
+    ran._open_palette()
+    ran.palette_dialog.field.setText(f"query {wanted.query_id}")
+    QTest.keyClick(ran.palette_dialog.field, Qt.Key.Key_Return)
+    settle(ran)
+    assert ran.workspace.page == "queries"
     assert page.list.table.current().query_id == wanted.query_id
 
 
 def test_the_keyboard_stays_where_it_changes_part_and_folds(ran: MainWindow, page: QueriesController) -> None:
-    window = ran
     for choice, value in ((page.bar.part, "vali"), (page.bar.scope, "one")):
         before = choice._buttons()
         before[0].setFocus(Qt.FocusReason.TabFocusReason)
         QTest.keyClick(before[0], Qt.Key.Key_Right)
-        settle(window)
+        settle(ran)
         assert choice.value() == value
         assert choice._buttons() == before

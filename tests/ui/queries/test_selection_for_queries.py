@@ -31,7 +31,6 @@ def queries(ran: MainWindow) -> Iterator[QueriesController]:
 def test_marked_queries_have_the_path_of_their_documents_alone(
     ran: MainWindow, queries: QueriesController
 ) -> None:
-    window = ran
     size = len(queries.queries)
     queries.list.brush(tuple(range(size // 2)))
     assert queries.list.select_for.isVisible()
@@ -45,7 +44,7 @@ def test_marked_queries_have_the_path_of_their_documents_alone(
     qid = np.repeat(np.arange(part.n_queries), np.diff(part.query_ptr))
     marked = np.isin(qid, [query.position for query in queries.queries[: size // 2]])
     own = queries._greedy(1)
-    assert own["regularization"] == window.runs.records[0].folds[1].chosen.unit.parameters["regularization"]
+    assert own["regularization"] == ran.runs.records[0].folds[1].chosen.unit.parameters["regularization"]
     rows = queries.paths.table.rows()
     for rows_of, texts in ((marked, [r.marked for r in rows]), (~marked, [r.others for r in rows])):
         *_, last = GreedyRankRLS(**own).steps(part.X[rows_of], part.y[rows_of], qid=qid[rows_of])
@@ -65,13 +64,12 @@ def test_fewer_than_two_queries_on_a_side_are_not_offered(queries: QueriesContro
 
 
 def test_queries_of_several_folds_are_refused_in_a_sentence(ran: MainWindow) -> None:
-    window = ran
-    window.session.look_at(None)
-    shown = look(window)
+    ran.session.look_at(None)
+    shown = look(ran)
     said: list[str] = []
     shown.failed.connect(said.append)
     shown.list.brush(tuple(range(len(shown.queries) - 2)))
     shown.list.select_for.click()
-    settle(window)
+    settle(ran)
     assert len(said) == 1
     assert "single fold" in said[0]

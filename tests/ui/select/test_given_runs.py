@@ -86,54 +86,52 @@ def test_a_model_needs_open_data(theme: Theme, tmp_path: Path) -> None:
 
 
 def test_models_dropped_are_a_run_that_every_page_shows(ran: MainWindow, tmp_path: Path) -> None:
-    window = ran
-    _drop(window, _results(window, tmp_path / "former"))
-    dialog = _dialog(window)
+    _drop(ran, _results(ran, tmp_path / "former"))
+    dialog = _dialog(ran)
     name = dialog.findChild(QLineEdit, "given-name")
     assert name is not None and name.text() == "former"
     name.setText("our model of May")
     button = dialog.findChild(QPushButton, "given-accept")
     assert button is not None
     button.click()
-    _second(window)
-    first, record = window.runs.records
+    _second(ran)
+    first, record = ran.runs.records
     assert record.plan.title == "our model of May (model)"
     assert record.result is not None and first.result is not None
     assert record.result.average == pytest.approx(first.result.average, abs=1e-12)
     assert [fold.selected for fold in record.result.folds] == [f.selected for f in first.result.folds]
-    look_at(window.session, window.runs, record)
+    look_at(ran.session, ran.runs, record)
     for page in ("select", "features", "compare", "queries", "report"):
-        window.workspace.show_page(page)
-        settle(window)
-    assert not window.notice.isVisible()
-    queries = window.sections.queries
+        ran.workspace.show_page(page)
+        settle(ran)
+    assert not ran.notice.isVisible()
+    queries = ran.sections.queries
     wait_until(lambda: "read from files" in queries.ablation.table.placeholder)
-    form = window.sections.method.form
-    window.workspace.show_page("select")
+    form = ran.sections.method.form
+    ran.workspace.show_page("select")
     assert not form.field("select_by").isVisible() and not form.field("rule").isVisible()
-    window.session.change("another method", method="rankrls", parameters={})
-    assert not window.session.plan.scores and form.field("rule").isVisible()
+    ran.session.change("another method", method="rankrls", parameters={})
+    assert not ran.session.plan.scores and form.field("rule").isVisible()
 
 
 def test_one_of_the_folds_models_stands_for_all_or_ranks_in_all(
     ran: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window = ran
-    path = _results(window, tmp_path) / "models" / "fold1.json"
+    path = _results(ran, tmp_path) / "models" / "fold1.json"
     monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: ([str(path)], ""))
-    window.commands["open_model"].trigger()
-    dialog = _dialog(window)
+    ran.commands["open_model"].trigger()
+    dialog = _dialog(ran)
     box = dialog.findChild(QComboBox, "given-place")
     assert box is not None and box.count() == 2 and dialog.source() == path.parent
     box.setCurrentIndex(1)
     assert dialog.source() == path and dialog.run_name() == "fold1"
     dialog.accept()
-    _second(window)
-    assert naming("fold1").search(window.notice.text()) and window.notice.isVisible()
-    row = window.sections.compare.panel.rows()[1]
+    _second(ran)
+    assert naming("fold1").search(ran.notice.text()) and ran.notice.isVisible()
+    row = ran.sections.compare.panel.rows()[1]
     assert "200 of the 250 queries" in row.note or naming("fold1").search(row.note)
-    window.commands["open_model"].trigger()
-    dialog = _dialog(window)
+    ran.commands["open_model"].trigger()
+    dialog = _dialog(ran)
     dialog.name.setText(" ")
     button = dialog.findChild(QPushButton, "given-accept")
     assert button is not None and not button.isEnabled()
@@ -151,44 +149,40 @@ def test_which_models_files_stand_for(tmp_path: Path) -> None:
 
 
 def test_what_is_no_model_is_said(ran: MainWindow, tmp_path: Path) -> None:
-    window = ran
     (tmp_path / "wrong.json").write_text("{}")
-    _drop(window, tmp_path / "wrong.json")
-    _dialog(window).accept()
-    wait_until(window.notice.isVisible)
-    assert naming("wrong.json RankStudio").search(window.notice.text())
-    assert not window.runs.records
+    _drop(ran, tmp_path / "wrong.json")
+    _dialog(ran).accept()
+    wait_until(ran.notice.isVisible)
+    assert naming("wrong.json RankStudio").search(ran.notice.text())
+    assert not ran.runs.records
 
 
 def test_it_can_be_exported_saying_where_it_comes_from(ran: MainWindow, tmp_path: Path) -> None:
-    window = ran
-    window.rankers.read(_results(window, tmp_path / "former") / "models" / "fold1.json", "former")
-    _second(window)
-    look_at(window.session, window.runs, window.runs.records[1])
-    window.session.look_at(2)
-    wait_until(lambda: window.current.model is not None and window.current.test)
-    model = window.current.model
+    ran.rankers.read(_results(ran, tmp_path / "former") / "models" / "fold1.json", "former")
+    _second(ran)
+    look_at(ran.session, ran.runs, ran.runs.records[1])
+    ran.session.look_at(2)
+    wait_until(lambda: ran.current.model is not None and ran.current.test)
+    model = ran.current.model
     assert model is not None
-    portable = _portable_model(window.session, window.current, model)
+    portable = _portable_model(ran.session, ran.current, model)
     assert "fold" not in portable.origin and portable.origin["given"]["name"] == "former"
     own = load_model(tmp_path / "former" / "models" / "fold1.json")
     assert portable.features == own.features
 
 
 def test_several_other_files_are_refused(ran: MainWindow, tmp_path: Path) -> None:
-    window = ran
     for name in ("a.json", "b.json"):
         (tmp_path / name).write_text("{}")
-    _drop(window, tmp_path / "a.json", tmp_path / "b.json")
-    wait_until(window.notice.isVisible)
-    assert naming("2 fold1.json").search(window.notice.text())
+    _drop(ran, tmp_path / "a.json", tmp_path / "b.json")
+    wait_until(ran.notice.isVisible)
+    assert naming("2 fold1.json").search(ran.notice.text())
 
 
 @pytest.mark.thorough
 def test_scores_become_a_run_that_every_page_shows(ran: MainWindow, tmp_path: Path) -> None:
-    window = ran
-    run_with(window)
-    dataset = window.session.dataset
+    run_with(ran)
+    dataset = ran.session.dataset
     assert dataset is not None
     rng = np.random.default_rng(0)
     expected = []
@@ -199,72 +193,68 @@ def test_scores_become_a_run_that_every_page_shows(ran: MainWindow, tmp_path: Pa
         scores = rng.normal(size=fold.test.n_documents)
         np.savetxt(place / "test.scores", scores, fmt="%.17g")
         expected.append(evaluate(fold.test.y, scores, fold.test.qid, measures=["MAP"])["MAP"])
-    window.scores.read(scores_path(place / "test.scores"))
-    wait_until(lambda: len(window.runs.records) == 2 and not window.runs.busy)
-    record = window.runs.records[1]
+    ran.scores.read(scores_path(place / "test.scores"))
+    wait_until(lambda: len(ran.runs.records) == 2 and not ran.runs.busy)
+    record = ran.runs.records[1]
     assert record.plan.title == "neural (given scores)"
     assert record.result is not None and record.result.average["MAP"] == pytest.approx(np.mean(expected))
-    look_at(window.session, window.runs, record)
+    look_at(ran.session, ran.runs, record)
     for page in ("select", "features", "compare", "queries", "report"):
-        window.workspace.show_page(page)
-        settle(window)
-    (path, *_) = window.workspace.findChildren(FeaturesPanel)
+        ran.workspace.show_page(page)
+        settle(ran)
+    (path, *_) = ran.workspace.findChildren(FeaturesPanel)
     assert naming("features path").search(path.table.placeholder)
-    window.session.change("another method", method="rankrls", parameters={})
-    assert not window.session.plan.scores
+    ran.session.change("another method", method="rankrls", parameters={})
+    assert not ran.session.plan.scores
 
 
 def test_the_order_of_the_file_becomes_a_run(ran: MainWindow) -> None:
-    window = ran
-    window.commands["add_order"].trigger()
-    wait_until(lambda: bool(window.runs.records) and not window.runs.busy)
-    assert window.runs.records[0].plan.title == "Given order"
-    assert window.runs.records[0].result is not None
+    ran.commands["add_order"].trigger()
+    wait_until(lambda: bool(ran.runs.records) and not ran.runs.busy)
+    assert ran.runs.records[0].plan.title == "Given order"
+    assert ran.runs.records[0].result is not None
 
 
 def test_the_name_is_asked_for(ran: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    window = ran
-    dataset = window.session.dataset
+    dataset = ran.session.dataset
     assert dataset is not None
     m = sum(fold.test.n_documents for fold in dataset.folds if fold.test is not None)
     path = tmp_path / "bm25.scores"
     path.write_text("".join(f"{i}\n" for i in range(m)))
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
-    window.commands["add_scores"].trigger()
-    (dialog,) = window.findChildren(GivenDialog)
+    ran.commands["add_scores"].trigger()
+    (dialog,) = ran.findChildren(GivenDialog)
     assert dialog.run_name() == "bm25"
     dialog.name.setText(" BM25,  as  indexed ")
     dialog.accept()
-    wait_until(lambda: bool(window.runs.records) and not window.runs.busy)
-    assert window.runs.records[0].plan.title == "BM25, as indexed (given scores)"
+    wait_until(lambda: bool(ran.runs.records) and not ran.runs.busy)
+    assert ran.runs.records[0].plan.title == "BM25, as indexed (given scores)"
 
 
 def test_what_does_not_fit_is_said(ran: MainWindow, tmp_path: Path) -> None:
-    window = ran
     said: list[str] = []
-    window.scores.failed.connect(said.append)
+    ran.scores.failed.connect(said.append)
     (tmp_path / "short.txt").write_text("1\n")
-    window.scores.read(tmp_path / "short.txt")
+    ran.scores.read(tmp_path / "short.txt")
     wait_until(lambda: bool(said))
-    assert naming("score document").search(said[0]) and not window.runs.records
+    assert naming("score document").search(said[0]) and not ran.runs.records
 
 
 def test_a_path_that_was_hidden_is_shown_beside_one_in_its_own_window(ran: MainWindow) -> None:
     """Another path in sight must not keep that of Select from following when it comes back."""
-    window = ran
-    run_with(window)
-    window.commands["add_order"].trigger()
-    wait_until(lambda: len(window.runs.records) == 2 and not window.runs.busy)
-    learned, given = window.runs.records
-    window.workspace.show_page("features")
-    own, other = window.sections.features.path, window.sections.features.features
-    window.findChild(Page, "features-page").pop_out(own)
-    look_at(window.session, window.runs, given)
-    window.workspace.show_page("select")
-    settle(window)
+    run_with(ran)
+    ran.commands["add_order"].trigger()
+    wait_until(lambda: len(ran.runs.records) == 2 and not ran.runs.busy)
+    learned, given = ran.runs.records
+    ran.workspace.show_page("features")
+    own, other = ran.sections.features.path, ran.sections.features.features
+    ran.findChild(Page, "features-page").pop_out(own)
+    look_at(ran.session, ran.runs, given)
+    ran.workspace.show_page("select")
+    settle(ran)
     assert own.isVisible() and not other.isVisible()
-    look_at(window.session, window.runs, learned)
-    settle(window)
+    look_at(ran.session, ran.runs, learned)
+    settle(ran)
     assert own.isVisible() and other.isVisible()
     assert (
         [row.feature_id for row in other.table.rows()] == [row.feature_id for row in own.table.rows()] != []

@@ -17,6 +17,7 @@ from waiting import wait_until
 from windows import finish, open_window, settle, write_folds
 
 from rankstudio.engine.experiment.runner import run_plan
+from rankstudio.ui.background import tasks
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.plots.maps.heat_map import HeatMapPlot
@@ -134,14 +135,15 @@ def test_another_convention_and_a_measure_that_nobody_offers(window: MainWindow)
     record = ran(window, 1, method="greedy-rankrls", parameters=GREEDY)
     asked(window)
     window.session.look_by("letor3")
-    measured(window)
-    plan = record.plan.changed(select_by="leave-query-out NDCG@7", convention="letor3")
-    path = run_plan(plan.changed(folds=(1,)), window.session.dataset).folds[0].paths
     at = record.folds[1].chosen.unit.position
-    window.session.show_measure("NDCG@7")
-    measured(window)
-    assert window.session.convention == "letor3"
-    assert drawn(window)[1] == path[at].validation["leave-query-out NDCG@7"].tolist()
+    for name in ("NDCG@10", "NDCG@7"):
+        by = f"leave-query-out {name}"
+        plan = record.plan.changed(select_by=by, convention="letor3", folds=(1,))
+        path = run_plan(plan, window.session.dataset).folds[0].paths[at]
+        window.session.show_measure(name)
+        measured(window)
+        assert window.session.convention == "letor3"
+        assert drawn(window)[1] == path.validation[by].tolist()
 
 
 def test_the_path_of_the_slider_is_measured_too(window: MainWindow) -> None:
@@ -204,12 +206,32 @@ def test_it_stops_where_another_run_is_shown_and_waits_while_one_works(window: M
     settle(window)
     assert window.runs.shown is not first and left_out.share is None
     assert not box.isVisible() and not left_out.shown
-    waited: list[str] = []
-    window.runs.changed.connect(lambda _: waited.append(box.text()) if window.runs.busy else None)
+    waited: list[tuple[str, float | None]] = []
+
+    def note(_: RunRecord) -> None:
+        if window.runs.busy:
+            waited.append((box.text(), left_out.share))
+
+    window.runs.changed.connect(note)
     ran(window, method="rankrls", parameters={"regularization": 1.0})
-    assert set(waited) == {"Left-out: waiting"}
+    window.runs.changed.disconnect(note)
+    assert set(waited) == {("Left-out: waiting", None)}
     measured(window)
     assert box.text() == "Left-out queries"
+
+
+def test_what_is_known_of_a_path_is_gone_on_with(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks, "_MOMENT", 0.0)  # each step arrives alone
+    record = ran(window, 1, method="greedy-rankrls", parameters=GREEDY)
+    box_of(window).click()
+    wait_until(lambda: window.models.left_out.share)
+    for fold in (2, 1):
+        window.session.look_at(fold)
+    measured(window)
+    chosen = record.folds[1].chosen.unit.position
+    assert drawn(window)[1] == chosen_by_it(window, record)[1, chosen]
 
 
 @pytest.mark.parametrize("method", ["ranksvm", "gas"])

@@ -26,29 +26,28 @@ def done(tests: PermutationTests) -> bool:
 
 
 def test_a_finished_path_is_tested_on_demand(ran: MainWindow) -> None:
-    window = ran
-    finished(window)
-    tests, curves = window.models.permutations, window.sections.select.curves
+    finished(ran)
+    tests, curves = ran.models.permutations, ran.sections.select.curves
     plot, row = curves.criterion_plot, curves.chance
-    model = window.current.model
+    model = ran.current.model
     assert model is not None and plot.family.band is None
     grown: list[int] = []
     tests.grew.connect(lambda: grown.append(tests.band.n_permutations if tests.band else 0))
     assert row.button.text() == "Permutation test" and row.isVisible()
     row.button.click()
-    assert row.button.text() == "Stop" and window.commands["stop"].isEnabled()
-    assert window.workspace.place == "evidence"  # where the sentence is, too
-    window.workspace.show_page("select")
+    assert row.button.text() == "Stop" and ran.commands["stop"].isEnabled()
+    assert ran.workspace.place == "evidence"  # where the sentence is, too
+    ran.workspace.show_page("select")
     wait_until(lambda: done(tests))
-    assert grown == sorted(grown) and len(grown) > 3 and not window.commands["stop"].isEnabled()
+    assert grown == sorted(grown) and len(grown) > 3 and not ran.commands["stop"].isEnabled()
 
     found = tests.band
     assert found is not None
     n_steps = len(model.path.steps)  # the test goes on with the constant feature
     np.testing.assert_allclose(found.observed[:n_steps], model.path.criterion, rtol=1e-12)
     single = single_plan(model.plan, model.plan.combination(model.values).parameters, 1)
-    assert window.session.dataset is not None
-    *_, alone = band_steps(single, window.session.dataset)
+    assert ran.session.dataset is not None
+    *_, alone = band_steps(single, ran.session.dataset)
     np.testing.assert_array_equal(alone.low, found.low)
     np.testing.assert_array_equal(alone.p_values, found.p_values)
 
@@ -66,63 +65,64 @@ def test_a_finished_path_is_tested_on_demand(ran: MainWindow) -> None:
     assert series.label == "permuted, 95 %" and series.low == tuple(found.low[:n_steps].tolist())
 
     # It is kept for its path: another one has none, and going back brings it again.
-    window.session.select((4.0,) if model.values != (4.0,) else (1.0,), 2)
-    settle(window)
+    ran.session.select((4.0,) if model.values != (4.0,) else (1.0,), 2)
+    settle(ran)
     assert plot.family.band is None and row.button.isVisible()
-    window.session.look_at(None)
+    ran.session.look_at(None)
     assert not row.isVisible()
-    window.session.look_at(1)
-    window.session.select(model.values, 2)
-    settle(window)
+    ran.session.look_at(2)
+    ran.session.select(model.values, 2)
+    settle(ran)
+    assert plot.family.band is None, "that of another fold"
+    ran.session.look_at(1)
+    ran.session.select(model.values, 2)
+    settle(ran)
     assert plot.family.band is not None and "at k = 2" in row.sentence.text()
 
 
 def test_stop_ends_it_and_what_is_counted_stays(ran: MainWindow) -> None:
-    window = ran
-    window.session.change("another path", parameters={"regularization": (2.0,)})
-    finished(window)
-    tests, row = window.models.permutations, window.sections.select.curves.chance
-    window.commands["chance"].trigger()
+    ran.session.change("another path", parameters={"regularization": (2.0,)})
+    finished(ran)
+    tests, row = ran.models.permutations, ran.sections.select.curves.chance
+    ran.commands["chance"].trigger()
     assert "so far" not in row.sentence.text()
     wait_until(lambda: tests.band is not None)
     assert naming("of 999 permutations").search(row.sentence.text())
-    window.commands["stop"].trigger()
+    ran.commands["stop"].trigger()
     assert not tests.busy and tests.band is not None
     n = tests.band.n_permutations
     assert row.sentence.text().startswith(f"Stopped at {n} of 999 ") and row.button.isVisible()
-    window.commands["chance"].trigger()
+    ran.commands["chance"].trigger()
     wait_until(lambda: done(tests))
 
 
 def test_a_ranker_has_one_step_and_others_have_no_such_test(ran: MainWindow) -> None:
-    window = ran
-    window.session.change("the method", method="rankrls", parameters={})
-    finished(window)
-    tests, row = window.models.permutations, window.sections.select.curves.chance
-    window.commands["chance"].trigger()
+    ran.session.change("the method", method="rankrls", parameters={})
+    finished(ran)
+    tests, row = ran.models.permutations, ran.sections.select.curves.chance
+    ran.commands["chance"].trigger()
     wait_until(lambda: done(tests))
-    model = window.current.model
+    model = ran.current.model
     assert model is not None and tests.band is not None
     np.testing.assert_allclose(tests.band.observed, model.path.criterion, rtol=1e-9)
-    plot = window.sections.select.curves.criterion_plot
+    plot = ran.sections.select.curves.criterion_plot
     assert plot.family.band is not None and plot.family.band.xs.tolist() == [model.values[0]], "at its λ"
-    window.session.change("the method", method="gas", parameters={})
-    finish(window)
-    settle(window)
-    assert not row.isVisible() and not window.commands["chance"].isEnabled()
+    ran.session.change("the method", method="gas", parameters={})
+    finish(ran)
+    settle(ran)
+    assert not row.isVisible() and not ran.commands["chance"].isEnabled()
 
 
 def test_the_form_s_next_method_changes_nothing_of_what_is_tested(ran: MainWindow) -> None:
-    window = ran
     # The form asks for another method than that of the run, whose curves and model are still seen.
     kernel = {"regularization": (0.5, 2.0), "gamma": (0.5, 2.0), "n_basis": 10}
-    window.session.change("the method", method="kernel-rankrls", parameters=kernel)
-    finished(window)
-    window.session.change("the method", method="greedy-rankrls", parameters={})
-    settle(window)
-    row = window.sections.select.curves.chance
-    assert window.current.model is not None and window.current.model.plan.method == "kernel-rankrls"
-    assert not row.isVisible() and not window.commands["chance"].isEnabled()
-    finish(window)
-    settle(window)
-    assert row.isVisible() and window.commands["chance"].isEnabled()
+    ran.session.change("the method", method="kernel-rankrls", parameters=kernel)
+    finished(ran)
+    ran.session.change("the method", method="greedy-rankrls", parameters={})
+    settle(ran)
+    row = ran.sections.select.curves.chance
+    assert ran.current.model is not None and ran.current.model.plan.method == "kernel-rankrls"
+    assert not row.isVisible() and not ran.commands["chance"].isEnabled()
+    finish(ran)
+    settle(ran)
+    assert row.isVisible() and ran.commands["chance"].isEnabled()

@@ -46,15 +46,14 @@ def test_settings_that_name_the_page_lead_to_the_tab(opened: Opened, folds: obje
 
 
 def test_the_rail_keeps_seven_pages_and_the_tab_is_in_one(ran: MainWindow) -> None:
-    window = ran
     assert len(PAGES) == 7
-    window.workspace.show_page(ESTIMATES)
-    assert (window.workspace.page, window.workspace.place) == ("evidence", ESTIMATES)
-    assert window.sections.lab.auc.form.isVisible() and window.sections.lab.tabs.isVisible()
-    assert not window.sections.evidence.panel.isVisible()
-    window.workspace.show_page("evidence")
-    assert window.sections.evidence.panel.isVisible() and not window.sections.lab.auc.form.isVisible()
-    settle(window)
+    ran.workspace.show_page(ESTIMATES)
+    assert (ran.workspace.page, ran.workspace.place) == ("evidence", ESTIMATES)
+    assert ran.sections.lab.auc.form.isVisible() and ran.sections.lab.tabs.isVisible()
+    assert not ran.sections.evidence.panel.isVisible()
+    ran.workspace.show_page("evidence")
+    assert ran.sections.evidence.panel.isVisible() and not ran.sections.lab.auc.form.isVisible()
+    settle(ran)
 
 
 def test_no_tab_is_scrolled_away(ran: MainWindow) -> None:
@@ -69,6 +68,5 @@ def test_no_tab_is_scrolled_away(ran: MainWindow) -> None:
 
 @pytest.mark.parametrize("typed", ["estimates page", "lab page"])
 def test_the_palette_finds_the_tab_by_its_old_and_new_name(ran: MainWindow, typed: str) -> None:
-    window = ran
-    choose(window, typed)
-    assert window.workspace.place == ESTIMATES
+    choose(ran, typed)
+    assert ran.workspace.place == ESTIMATES

@@ -44,64 +44,60 @@ def test_the_warning_of_a_run_comes_again_among_the_kept_ones(
 
 
 def test_a_message_moves_no_button_and_covers_neither_toolbar_nor_strip(ran: MainWindow) -> None:
-    window = ran
-    strip = window.sections.strip
-    settle(window)  # the form takes the room that fields of the opened data need
-    before = [_place(widget) for widget in (window.sections.select.curves, strip, window.toolbar)]
+    strip = ran.sections.strip
+    settle(ran)  # the form takes the room that fields of the opened data need
+    before = [_place(widget) for widget in (ran.sections.select.curves, strip, ran.toolbar)]
     for number in range(3):
-        window.say_error(f"File {number} is damaged.")
+        ran.say_error(f"File {number} is damaged.")
     QApplication.processEvents()
-    wait_until(lambda: window.notice.height() > 100)
-    assert [_place(widget) for widget in (window.sections.select.curves, strip, window.toolbar)] == before
-    own = window.notice.rect().translated(window.notice.mapTo(window, window.notice.rect().topLeft()))
+    wait_until(lambda: ran.notice.height() > 100)
+    assert [_place(widget) for widget in (ran.sections.select.curves, strip, ran.toolbar)] == before
+    own = ran.notice.rect().translated(ran.notice.mapTo(ran, ran.notice.rect().topLeft()))
     assert not any(own.intersects(place) for place in before[1:])
     for left in (2, 1, 0):
-        QTest.keyClick(window, Qt.Key.Key_Escape)
-        assert len(window.notice.texts()) == left
+        QTest.keyClick(ran, Qt.Key.Key_Escape)
+        assert len(ran.notice.texts()) == left
 
 
 def test_a_warning_goes_by_itself_and_can_be_read_again(
     ran: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window = ran
     monkeypatch.setattr(Notice, "isActiveWindow", lambda bar: True)
-    notice, button = window.notice, window.status.messages
-    height = window.status.height()
-    window.say_warning("The column is constant.")
+    notice, button = ran.notice, ran.status.messages
+    height = ran.status.height()
+    ran.say_warning("The column is constant.")
     bar = notice.newest
     assert bar._clock.isActive() and bar._clock.interval() >= 6000 and not button.isVisible()
     bar.expire()
     assert notice.texts() == () and not notice.isVisible() and not bar._clock.isActive()
     assert button.isVisible() and button.text().startswith("1 ")
     QApplication.processEvents()
-    assert window.status.height() == height
+    assert ran.status.height() == height
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     assert notice.texts() == ("The column is constant.",) and not button.isVisible()
     assert not notice.newest._clock.isActive()  # who asked for it closes it
-    QTest.keyClick(window, Qt.Key.Key_Escape)
+    QTest.keyClick(ran, Qt.Key.Key_Escape)
     assert notice.texts() == notice.kept() == () and not button.isVisible()
 
 
 @pytest.mark.parametrize("level", ["error", "info"])
 def test_what_asks_for_something_stays(ran: MainWindow, level: Level) -> None:
-    window = ran
-    window.notice.say("The disk is full.", level)
-    assert not window.notice.newest._clock.isActive()
+    ran.notice.say("The disk is full.", level)
+    assert not ran.notice.newest._clock.isActive()
 
 
 def test_a_warning_stays_while_it_is_being_read(ran: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
-    window = ran
     for looked_at in ("mouse", "other window", "keyboard"):
         with monkeypatch.context() as there:
             there.setattr(Notice, "isActiveWindow", lambda bar, at=looked_at: at != "other window")
             there.setattr(Notice, "underMouse", lambda bar, at=looked_at: at == "mouse")
-            window.say_warning(looked_at)
-            bar = window.notice.newest
+            ran.say_warning(looked_at)
+            bar = ran.notice.newest
             focus = bar.findChild(QToolButton) if looked_at == "keyboard" else None
             there.setattr(QApplication, "focusWidget", lambda focus=focus: focus)
             bar.expire()
-            assert window.notice.texts() == (looked_at,) and bar._clock.isActive()
-            window.notice.dismiss()
+            assert ran.notice.texts() == (looked_at,) and bar._clock.isActive()
+            ran.notice.dismiss()
             assert not bar._clock.isActive()
 
 

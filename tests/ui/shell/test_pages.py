@@ -148,17 +148,16 @@ def test_a_layout_of_an_earlier_version_is_ignored_where_its_panels_are_gone(
 
 
 def test_a_page_is_shown_by_its_key_and_by_its_button(ran: MainWindow) -> None:
-    window = ran
     for number, shown in enumerate(PAGES, start=1):
-        QTest.keyClick(window, Qt.Key(Qt.Key.Key_0 + number), Qt.KeyboardModifier.ControlModifier)
-        assert window.workspace.page == shown.key
-        button = window.findChild(QToolButton, f"page-{shown.key}")
+        QTest.keyClick(ran, Qt.Key(Qt.Key.Key_0 + number), Qt.KeyboardModifier.ControlModifier)
+        assert ran.workspace.page == shown.key
+        button = ran.findChild(QToolButton, f"page-{shown.key}")
         assert button.isChecked()
-        window.workspace.show_page(FIRST)
+        ran.workspace.show_page(FIRST)
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-        assert window.workspace.page == shown.key
-        assert page(window).isVisible()
-        settle(window)
+        assert ran.workspace.page == shown.key
+        assert page(ran).isVisible()
+        settle(ran)
 
 
 def test_run_and_its_neighbours_are_the_first_stops_of_tab(window: MainWindow) -> None:
@@ -173,40 +172,36 @@ def test_run_and_its_neighbours_are_the_first_stops_of_tab(window: MainWindow) -
 
 
 def test_the_rail_is_one_stop_of_tab_and_arrows_walk_along_it(ran: MainWindow) -> None:
-    window = ran
-    first = window.findChild(QToolButton, f"page-{PAGES[0].key}")
-    window.workspace.show_page(PAGES[0].key)
+    first = ran.findChild(QToolButton, f"page-{PAGES[0].key}")
+    ran.workspace.show_page(PAGES[0].key)
     first.setFocus()
     for wanted in PAGES[1:]:
-        QTest.keyClick(window.workspace.rail, Qt.Key.Key_Down)
-        assert window.workspace.page == wanted.key
-    QTest.keyClick(window.workspace.rail, Qt.Key.Key_Down)
-    assert window.workspace.page == PAGES[-1].key
+        QTest.keyClick(ran.workspace.rail, Qt.Key.Key_Down)
+        assert ran.workspace.page == wanted.key
+    QTest.keyClick(ran.workspace.rail, Qt.Key.Key_Down)
+    assert ran.workspace.page == PAGES[-1].key
     stops = [
-        b
-        for b in window.workspace.rail.findChildren(QToolButton)
-        if b.focusPolicy() & Qt.FocusPolicy.TabFocus
+        b for b in ran.workspace.rail.findChildren(QToolButton) if b.focusPolicy() & Qt.FocusPolicy.TabFocus
     ]
     assert [stop.objectName() for stop in stops] == [f"page-{PAGES[-1].key}"]
-    settle(window)
+    settle(ran)
 
 
 def test_a_double_click_on_a_header_gives_a_panel_the_page_and_another_takes_it_back(
     ran: MainWindow,
 ) -> None:
-    window = ran
-    curves = window.sections.select.curves
+    curves = ran.sections.select.curves
     others = [
-        window.sections.method.form,
-        window.sections.features.inspector,
-        window.sections.features.features,
+        ran.sections.method.form,
+        ran.sections.features.inspector,
+        ran.sections.features.features,
     ]
-    settle(window)
+    settle(ran)
     QApplication.processEvents()
     before = curves.size()
     double_click_header(curves)
     QApplication.processEvents()
-    assert page(window).maximised is curves
+    assert page(ran).maximised is curves
     assert not any(other.isVisible() for other in others)
     assert curves.width() > before.width()
     double_click_header(curves)
@@ -216,37 +211,35 @@ def test_a_double_click_on_a_header_gives_a_panel_the_page_and_another_takes_it_
 
 
 def test_a_page_shows_what_was_chosen_while_another_one_was_seen(ran: MainWindow) -> None:
-    window = ran
-    window.session.toggle("pinned", 2)
-    settle(window)
-    window.workspace.show_page("features")
-    path = window.sections.features.path
+    ran.session.toggle("pinned", 2)
+    settle(ran)
+    ran.workspace.show_page("features")
+    path = ran.sections.features.path
     assert path.table.rows()
     assert [row.feature_id for row in path.table.rows()] == [
-        row.feature_id for row in window.sections.features.features.table.rows()
+        row.feature_id for row in ran.sections.features.features.table.rows()
     ]
-    settle(window)
+    settle(ran)
 
 
 def test_f1_opens_the_guide_where_it_tells_of_the_place(ran: MainWindow) -> None:
-    window = ran
 
     def told() -> str:
-        window.commands["guide"].trigger()
-        guide = window.help.guide
+        ran.commands["guide"].trigger()
+        guide = ran.help.guide
         block = guide._browser.cursorForPosition(QPoint(40, 24)).block()
         while block.blockFormat().headingLevel() == 0:
             block = block.next()
         return str(block.text())
 
-    window.workspace.show_page("compare")
-    window.sections.compare.panel.table.setFocus()
+    ran.workspace.show_page("compare")
+    ran.sections.compare.panel.table.setFocus()
     assert told() == "Runs"
-    window.workspace.show_page("select")
-    window.sections.select.curves.validation_plot.setFocus()
+    ran.workspace.show_page("select")
+    ran.sections.select.curves.validation_plot.setFocus()
     assert told() == "Read the curves"
-    window.help.guide.close()
-    settle(window)
+    ran.help.guide.close()
+    settle(ran)
 
 
 def panel_window(window: MainWindow, name: str) -> PanelWindow:
@@ -254,78 +247,73 @@ def panel_window(window: MainWindow, name: str) -> PanelWindow:
 
 
 def test_the_window_of_a_panel_keeps_its_size_and_its_commands(ran: MainWindow) -> None:
-    window = ran
-    shown, panel = page(window), window.sections.select.curves
-    see_select(window)
+    shown, panel = page(ran), ran.sections.select.curves
+    see_select(ran)
     shown.pop_out(panel)
-    out = panel_window(window, panel.objectName())
+    out = panel_window(ran, panel.objectName())
     out.resize(777, 555)
-    assert window.commands["run"] in out.actions()
+    assert ran.commands["run"] in out.actions()
     double_click_header(panel)
     assert shown.isAncestorOf(panel)
-    shown.save(Settings(Path(window._settings.folder)))
-    settle(window)
+    shown.save(Settings(Path(ran._settings.folder)))
+    settle(ran)
     shown.pop_out(panel)
-    assert panel_window(window, panel.objectName()).size().width() == 777
+    assert panel_window(ran, panel.objectName()).size().width() == 777
     shown.bring_back()
     assert not shown._windows
 
 
 def test_the_focused_panel_goes_out_by_key(ran: MainWindow) -> None:
-    window = ran
-    see_select(window)
-    table = window.sections.features.features.table
+    see_select(ran)
+    table = ran.sections.features.features.table
     table.setFocus()
-    window.commands["pop_out"].trigger()
-    assert panel_window(window, window.sections.features.features.objectName()).isVisible()
-    page(window).bring_back()
+    ran.commands["pop_out"].trigger()
+    assert panel_window(ran, ran.sections.features.features.objectName()).isVisible()
+    page(ran).bring_back()
 
 
 def test_the_focused_panel_has_the_whole_page_by_key(ran: MainWindow) -> None:
-    window = ran
-    see_select(window)
-    panel, beside = window.sections.features.features, window.sections.features.inspector
+    see_select(ran)
+    panel, beside = ran.sections.features.features, ran.sections.features.inspector
     panel.table.setFocus()
     wait_until(lambda: QApplication.focusWidget() is panel.table)
     both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-    QTest.keyClick(window, Qt.Key.Key_F, both)
-    assert page(window).maximised is panel
+    QTest.keyClick(ran, Qt.Key.Key_F, both)
+    assert page(ran).maximised is panel
     assert not beside.isVisible()
-    QTest.keyClick(window, Qt.Key.Key_F, both)
-    assert page(window).maximised is None
+    QTest.keyClick(ran, Qt.Key.Key_F, both)
+    assert page(ran).maximised is None
     assert beside.isVisible()
-    page(window).pop_out(panel)
-    panel_window(window, panel.objectName()).activateWindow()
+    page(ran).pop_out(panel)
+    panel_window(ran, panel.objectName()).activateWindow()
     panel.table.setFocus()
     wait_until(lambda: QApplication.focusWidget() is panel.table)
-    QTest.keyClick(panel_window(window, panel.objectName()), Qt.Key.Key_F, both)
-    assert page(window).isAncestorOf(panel), "from its window it comes back"
+    QTest.keyClick(panel_window(ran, panel.objectName()), Qt.Key.Key_F, both)
+    assert page(ran).isAncestorOf(panel), "from its window it comes back"
 
 
 def test_no_title_of_select_is_cut_in_the_least_window(ran: MainWindow) -> None:
-    window = ran
-    window.resize(1024, 700)
-    window.workspace.show_page("select")
-    finish(window)
-    for panel in page(window).findChildren(Panel):
+    ran.resize(1024, 700)
+    ran.workspace.show_page("select")
+    finish(ran)
+    for panel in page(ran).findChildren(Panel):
         assert panel._title.shown_text() == panel._title.text()
         assert panel._title.text()
-    candidates = window.sections.select.candidates
+    candidates = ran.sections.select.candidates
     assert candidates.verdict.text().startswith("Step ")
     assert candidates.accessibleName().startswith("Candidates at step ")
 
 
 @pytest.mark.thorough
 def test_the_form_is_whole_beside_a_run_with_a_long_name_in_the_least_window(ran: MainWindow) -> None:
-    window = ran
-    window.resize(1024, 700)
-    window.workspace.show_page("select")
+    ran.resize(1024, 700)
+    ran.workspace.show_page("select")
     judge = {"n_basis": 8, "gamma": (0.5, 1.0), "regularization": (0.5, 1.0)}
-    window.session.change("the judge", ranker="kernel-rankrls", ranker_parameters=judge)
-    finish(window)
-    window.session.look_at(1)
-    settle(window)
-    form, run = window.sections.method.form, window.sections.select
+    ran.session.change("the judge", ranker="kernel-rankrls", ranker_parameters=judge)
+    finish(ran)
+    ran.session.look_at(1)
+    settle(ran)
+    form, run = ran.sections.method.form, ran.sections.select
     assert run.curves._title.text() == "Greedy RankRLS, then Kernel RankRLS"
     for view in (0, 1):
         run.curves.view._buttons()[view].click()
@@ -336,17 +324,16 @@ def test_the_form_is_whole_beside_a_run_with_a_long_name_in_the_least_window(ran
             seen = editor.visibleRegion().boundingRect()
             assert seen.width() in (editor.width(), 0)  # 0: below what is seen
     assert run.heat.isVisible() and run.heat.width() >= _LEAST_MAP
-    columns = window.findChild(QSplitter, "columns")
-    assert columns.widget(2).geometry().right() < columns.width() <= window.width()
+    columns = ran.findChild(QSplitter, "columns")
+    assert columns.widget(2).geometry().right() < columns.width() <= ran.width()
 
 
 def test_the_report_s_words_can_be_read_in_a_small_window(ran: MainWindow) -> None:
-    window = ran
-    window.workspace.show_page("report")
-    words = window.sections.report.words
+    ran.workspace.show_page("report")
+    words = ran.sections.report.words
     for width, height in ((1024, 700), (960, 600)):
-        window.resize(width, height)
-        settle(window)
+        ran.resize(width, height)
+        settle(ran)
         for field in (words.question, words.notes):
             line = field.fontMetrics().lineSpacing()
             assert field.visibleRegion().boundingRect().height() >= 2 * line

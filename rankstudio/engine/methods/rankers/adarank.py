@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from rankstudio.engine.methods.catalog.rankers import ADARANK
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import GivenData, ShardSession, training_data
+from rankstudio.engine.methods.shards.work import StateWork
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.steps import Step
@@ -99,9 +100,11 @@ class AdaRank(LinearRanker):
         signs = (1.0, -1.0) if direction == "both" else (1.0,)
         coef = np.zeros(n)
         order: dict[int, None] = {}
-        with training_data(data).session(AdaRankWork(wanted.name, self.convention, signs)) as session:
+        with training_data(data).session(
+            StateWork(_Reached, (wanted.name, self.convention, signs))
+        ) as session:
             rounds = _Rounds(session)
-            yield from rounds.begin()
+            yield from rounds.weigh(None)
             for number in range(1, min(n_rounds, n_rounds if repeats else n) + 1):
                 gains = np.array(rounds.gains)
                 if not repeats:
@@ -112,7 +115,7 @@ class AdaRank(LinearRanker):
                 coef = coef.copy()
                 coef[best % n] += signs[best // n] * alpha
                 order.setdefault(best % n)
-                reached, perfect = yield from rounds.add(coef)
+                reached, perfect = yield from rounds.weigh(coef)
                 yield Step(number, tuple(order), coef, -reached, np.empty(0))
                 if perfect:
                     return
@@ -121,42 +124,23 @@ class AdaRank(LinearRanker):
         self.value_ = -taken[-1].criterion
 
 
-@dataclass(frozen=True)
-class AdaRankWork:
-    """The work of boosting on a shard: the measures of all weak rankers, and then the model.
-
-    Attributes
-    ----------
-    measure, convention : str
-    signs : tuple of float
-        Directions of the weak rankers.
-    """
-
-    replayed: ClassVar[bool] = False
-
-    measure: str
-    convention: str
-    signs: tuple[float, ...]
-
-    def begin(self, data: QueryData, scratch: Scratch) -> _Reached:
-        """Return a state with the measures of every weak ranker."""
-        return _Reached(self, data, scratch.empty(len(self.signs) * data.X.shape[1], data.ptr.size - 1))
-
-
 class _Reached:
     """What every weak ranker reaches in each query, shape (weak rankers, Q), and how to measure a model."""
 
-    def __init__(self, work: AdaRankWork, data: QueryData, weak: Floats) -> None:
-        self._work, self.weak = work, weak
+    def __init__(
+        self, data: QueryData, scratch: Scratch, measure: str, convention: str, signs: tuple[float, ...]
+    ) -> None:
+        self._measure, self._convention = measure, convention
+        self.weak = scratch.empty(len(signs) * data.X.shape[1], data.ptr.size - 1)
         evaluator = self._evaluator(data)
-        rankers = ((sign, column) for sign in work.signs for column in data.X.T)
-        for row, (sign, column) in zip(weak, rankers, strict=True):
-            row[:] = evaluator.per_query(sign * column)[work.measure]
+        rankers = ((sign, column) for sign in signs for column in data.X.T)
+        for row, (sign, column) in zip(self.weak, rankers, strict=True):
+            row[:] = evaluator.per_query(sign * column)[measure]
 
     def of(self, data: QueryData, coef: Floats) -> Floats:
         """Return what a model reaches in each query, shape (Q,)."""
         scores = linear_scores(np.ascontiguousarray(data.X.T), coef[None, :])[0]
-        reached: Floats = self._evaluator(data).per_query(scores)[self._work.measure]
+        reached: Floats = self._evaluator(data).per_query(scores)[self._measure]
         return reached
 
     def step(self, data: QueryData, message: Floats | None) -> tuple[Floats, Floats]:
@@ -172,8 +156,7 @@ class _Reached:
     def _evaluator(self, data: QueryData) -> Any:
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
-        work = self._work
-        return Evaluator(data.y, data.ptr, work.convention, [work.measure], grading=data.grading)
+        return Evaluator(data.y, data.ptr, self._convention, [self._measure], grading=data.grading)
 
 
 class _Rounds:
@@ -189,15 +172,11 @@ class _Rounds:
     def __init__(self, session: ShardSession) -> None:
         self._session = session
 
-    def begin(self) -> Waiting[None]:
-        """Measure the weak rankers, with equal weights."""
-        yield from self._sum(None)
+    def weigh(self, coef: Floats | None) -> Waiting[tuple[float, bool]]:
+        """Weigh queries by a model, equally without one.
 
-    def add(self, coef: Floats) -> Waiting[tuple[float, bool]]:
-        """Weigh queries by a model; return what it reaches, and whether it ranks every query perfectly."""
-        return (yield from self._sum(coef))
-
-    def _sum(self, coef: Floats | None) -> Waiting[tuple[float, bool]]:
+        Return what it reaches, and whether it ranks every query perfectly.
+        """
         gains, (weight, reached, count, failed) = yield from self._session.sum(coef, "measuring rankings")
         self.gains = gains / weight
         return float(reached / count), bool(failed == 0)

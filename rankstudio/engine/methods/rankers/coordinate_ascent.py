@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from rankstudio.engine.methods.shards.training_data import (
     TrainingData,
     training_data,
 )
+from rankstudio.engine.methods.shards.work import StateWork
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.steps import Step
@@ -151,7 +152,7 @@ def ascent_search(data: TrainingData, measure: str, convention: str) -> Iterator
         Measure to maximise; errors are minimised.
     """
     wanted = find_measure(measure)
-    with data.session(AscentWork(wanted.name, convention)) as session:
+    with data.session(StateWork(_Measuring, (wanted.name, convention))) as session:
         yield _beginning(session, data, 1.0 if wanted.higher_is_better else -1.0)
 
 
@@ -172,7 +173,7 @@ class Ascent(AscentSearch):
     Parameters
     ----------
     session : ShardSession
-        Session of :class:`AscentWork`.
+        Session of :class:`_Measuring`.
     scale : ndarray of shape (n,)
     sign : float
         -1.0 for a measure for which lower is better.
@@ -193,33 +194,17 @@ class Ascent(AscentSearch):
         return np.asarray(np.divide(self._sign * total, count, out=worst, where=count > 0))
 
 
-@dataclass(frozen=True)
-class AscentWork:
-    """The work of measuring models on a shard.
-
-    Attributes
-    ----------
-    measure, convention : str
-    """
-
-    replayed: ClassVar[bool] = False
-
-    measure: str
-    convention: str
-
-    def begin(self, data: QueryData, scratch: Scratch) -> _Measuring:
-        """Return a state with transposed features, if memory allows."""
-        return _Measuring(self, scratch.keeps(_kept(*data.X.shape)))
-
-
 def _kept(m: int, n: int) -> int:
     """Return the bytes of what a shard keeps: a row for each feature, and an evaluator."""
     return m * (8 * n + _EVALUATOR)
 
 
 class _Measuring:
-    def __init__(self, work: AscentWork, keeps: bool) -> None:
-        self._work, self._keeps = work, keeps
+    """The transposed features of a shard, if memory allows, and how models are measured."""
+
+    def __init__(self, data: QueryData, scratch: Scratch, measure: str, convention: str) -> None:
+        self._measure, self._convention = measure, convention
+        self._keeps = scratch.keeps(_kept(*data.X.shape))
         self._kept: tuple[Floats, Any] | None = None
 
     def step(self, data: QueryData, message: tuple[Floats, int, Floats]) -> tuple[Floats, Floats]:
@@ -232,16 +217,13 @@ class _Measuring:
         with pool(worthwhile(_MEASURING * scores.size)) as (executor, workers):
             parts = np.array_split(scores, min(workers, scores.shape[0]))
             measured = list((executor.map if executor else map)(evaluator.per_query_many, parts))
-        values = np.concatenate([part[self._work.measure] for part in measured])
+        values = np.concatenate([part[self._measure] for part in measured])
         return np.nansum(values, axis=-1), np.count_nonzero(~np.isnan(values), axis=-1).astype(np.float64)
 
     def _prepared(self, data: QueryData) -> tuple[Floats, Any]:
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
-        measures = [self._work.measure]
-        made = (
-            np.ascontiguousarray(data.X.T),
-            Evaluator(data.y, data.ptr, self._work.convention, measures, grading=data.grading),
-        )
+        evaluator = Evaluator(data.y, data.ptr, self._convention, [self._measure], grading=data.grading)
+        made = np.ascontiguousarray(data.X.T), evaluator
         self._kept = made if self._keeps else None
         return made

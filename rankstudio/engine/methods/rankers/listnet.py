@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from rankstudio.engine.methods.catalog.rankers import LISTNET
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.work import StateWork
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool, worthwhile
 from rankstudio.engine.support.work import Waiting, WorkProgress
@@ -114,7 +114,7 @@ class ListNet(LinearRanker):
 @contextmanager
 def top_one_cross_entropy(data: TrainingData, regularization: float) -> Iterator[Objective]:
     """Provide ListNet's objective, which returns value and gradient (n,) at weights (n,), O(mn)."""
-    with data.session(ListNetWork()) as session:
+    with data.session(StateWork(_ListNetState)) as session:
 
         def objective(coef: Floats) -> Waiting[tuple[float, Floats]]:
             entropy, slopes = yield from session.sum(coef, "comparing probabilities")
@@ -124,25 +124,14 @@ def top_one_cross_entropy(data: TrainingData, regularization: float) -> Iterator
         yield objective
 
 
-@dataclass(frozen=True)
-class ListNetWork:
-    """The work of ListNet's objective on a shard."""
-
-    replayed: ClassVar[bool] = False
-
-    def begin(self, data: QueryData, scratch: Scratch) -> _ListNetState:
-        """Return a state with the probabilities of the labels."""
-        return _ListNetState(data.y, data.ptr)
-
-
 class _ListNetState:
     """The top-one probabilities of the labels."""
 
-    def __init__(self, y: Floats, ptr: Ints) -> None:
+    def __init__(self, data: QueryData, scratch: Scratch) -> None:
         from rankstudio.engine.arithmetic.linear_scores import Queries  # noqa: PLC0415 - numba
 
-        self._ptr, self._queries = ptr, Queries(ptr)
-        self._target = np.exp(_log_softmax(y, ptr))
+        self._queries = Queries(data.ptr)
+        self._target = np.exp(_log_softmax(data.y, data.ptr))
 
     def step(self, data: QueryData, message: Floats) -> tuple[Floats, Floats]:
         from rankstudio.engine.arithmetic.linear_scores import Linear, Queries  # noqa: PLC0415 - numba
@@ -150,9 +139,9 @@ class _ListNetState:
         # Scores less that of the query's first document, which changes no probability: differences stay where
         # values are large, without a centred copy of the features.
         with pool(worthwhile(1.4 * data.X.size)) as (executor, workers):
-            queries = self._queries if executor is None else Queries(self._ptr, executor, workers)
+            queries = self._queries if executor is None else Queries(data.ptr, executor, workers)
             linear = Linear(data.X, queries)
-            logs = _log_softmax(linear.scores(message), self._ptr)
+            logs = _log_softmax(linear.scores(message), data.ptr)
             return np.array([self._target @ logs]), linear.weigh(np.exp(logs) - self._target)
 
 

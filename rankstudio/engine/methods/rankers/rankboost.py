@@ -18,6 +18,7 @@ from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_n
 from rankstudio.engine.methods.shards.order_statistics import Thresholds, thresholds
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import GivenData, ShardSession, training_data
+from rankstudio.engine.methods.shards.work import StateWork
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool, worthwhile
 from rankstudio.engine.support.work import Note, Waiting, WorkProgress
@@ -144,7 +145,7 @@ class RankBoost(LinearRanker):
         coef, features = np.zeros(data.X.shape[1]), dict[int, None]()
         data = training_data(data)
         found = yield from thresholds(data, MOST_VALUES, RANKS)
-        with data.session(RankBoostWork()) as session:
+        with data.session(StateWork(_BoostedShard, replayed=True)) as session:
             rounds = _Rounds(session, found)
             yield from rounds.begin()
             if rounds.fewer:
@@ -262,17 +263,6 @@ class _WeakRanker:
     def to(self, state: _BoostedShard, data: QueryData) -> None:
         """Add it to a shard's scores."""
         state.H += self.weight * (state.bins[self.feature] > self.last)
-
-
-@dataclass(frozen=True)
-class RankBoostWork:
-    """The work of boosting on a shard."""
-
-    replayed: ClassVar[bool] = True
-
-    def begin(self, data: QueryData, scratch: Scratch) -> _BoostedShard:
-        """Return a state that first needs the thresholds."""
-        return _BoostedShard(data, scratch)
 
 
 class _BoostedShard:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -13,6 +11,7 @@ from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.methods.shards.work import StateWork
 from rankstudio.engine.support.threads import pool, worthwhile
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
@@ -73,6 +72,10 @@ class KendallSimilarity:
             list((executor.map if executor else map)(work, cuts))
         return out
 
+    def step(self, data: QueryData, message: tuple[int, Ints]) -> tuple[Floats]:
+        """Return the :meth:`sums` of a feature and some others."""
+        return (self.sums(*message),)
+
 
 def _means(sums: Floats) -> Floats:
     """Return the means of :meth:`KendallSimilarity.sums`, 0 where no query defines any."""
@@ -89,32 +92,13 @@ def kendall_similarity(data: TrainingData) -> Iterator[Between]:
 
     Similarities of one feature with some others, shape (len(others),).
     """
-    with data.session(KendallWork()) as session:
+    with data.session(StateWork(KendallSimilarity)) as session:
 
         def between(feature: int, others: Ints) -> Waiting[Floats]:
             (sums,) = yield from session.sum((feature, others), "comparing features")
             return _means(sums)
 
         yield between
-
-
-@dataclass(frozen=True)
-class KendallWork:
-    """The work of comparing features on a shard; its state contains their ranks."""
-
-    replayed: ClassVar[bool] = False
-
-    def begin(self, data: QueryData, scratch: Scratch) -> _KendallState:
-        """Return a state with the ranks of the features."""
-        return _KendallState(KendallSimilarity(data, scratch))
-
-
-class _KendallState:
-    def __init__(self, similarity: KendallSimilarity) -> None:
-        self._similarity = similarity
-
-    def step(self, data: QueryData, message: tuple[int, Ints]) -> tuple[Floats]:
-        return (self._similarity.sums(*message),)
 
 
 def comparing_rankings(data: TrainingData) -> Waiting[Floats]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.memory_need import PAIRS
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import ShardSession, TrainingData
-from rankstudio.engine.methods.shards.work import Greatest
+from rankstudio.engine.methods.shards.work import Greatest, StateWork
 from rankstudio.engine.support.threads import pool
 from rankstudio.engine.support.work import Waiting
 
@@ -132,22 +132,6 @@ class _DegreeGram:
         return (gram_or_diagonal(problem.centred(rows) * np.sqrt(degrees)[:, None]),)
 
 
-@dataclass(frozen=True)
-class PairWork:
-    """The work on a shard's pairs of documents of one query with different labels.
-
-    A state caches its pairs and its last loss only to save time: its results depend on the message alone.
-    """
-
-    weighting: PairWeighting | None = None
-
-    replayed: ClassVar[bool] = False
-
-    def begin(self, data: QueryData, scratch: Scratch) -> _PairState:
-        """Return an empty state."""
-        return _PairState(scratch, scratch.keeps(PAIRS * data.y.size), self.weighting)
-
-
 class _Pairs(Pairs):
     """Pairs whose sums do not depend on the calls before, not even in their last bits."""
 
@@ -180,8 +164,14 @@ class _LinearPairs(LinearPairs):
 
 
 class _PairState:
-    def __init__(self, scratch: Scratch, keeps: bool, weighting: PairWeighting | None) -> None:
-        self._scratch, self._keeps, self._weighting = scratch, keeps, weighting
+    """A shard's pairs of documents of one query with different labels.
+
+    They and the last loss are cached only to save time: results depend on the message alone.
+    """
+
+    def __init__(self, data: QueryData, scratch: Scratch, weighting: PairWeighting | None) -> None:
+        self._scratch, self._weighting = scratch, weighting
+        self._keeps = scratch.keeps(PAIRS * data.y.size)
         self._pairs: _Pairs | None = None
         self._last: tuple[Any, Smooth] | None = None
         self._room: Floats | None = None
@@ -255,7 +245,7 @@ class ShardedPairs:
     Parameters
     ----------
     session : ShardSession
-        Session of :class:`PairWork`.
+        Session of :class:`_PairState`.
     n_features : int
         Number of features of the data.
     columns : sequence of int, optional
@@ -367,7 +357,7 @@ def pairs_of(data: TrainingData, weighting: PairWeighting | None = None) -> Iter
     needed.
     """
     if data.several:
-        with data.session(PairWork(weighting)) as session:
+        with data.session(StateWork(_PairState, (weighting,))) as session:
             yield ShardedPairs(session, data.X.shape[1])
         return
     rows = data.whole("Learning from pairs")

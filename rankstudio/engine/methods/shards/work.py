@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -36,19 +36,34 @@ class ShardState(Protocol):
 
 
 class ShardWork(Protocol):
-    """A method's work on a shard: a frozen value that can be sent to another machine.
+    """A method's work on a shard: a frozen value that can be sent to another machine."""
 
-    Attributes
-    ----------
-    replayed : bool
-        Whether a state depends on earlier messages, so that a worker that takes a shard over must process
-        them again.
-    """
-
-    replayed: ClassVar[bool]
+    @property
+    def replayed(self) -> bool:
+        """Whether a state depends on earlier messages: who takes a shard over processes them again."""
 
     def begin(self, data: QueryData, scratch: Scratch) -> ShardState:
         """Return the state of a shard before any message; its large arrays come from scratch."""
+
+
+@dataclass(frozen=True)
+class StateWork:
+    """The work of a class of states, as :class:`ShardWork` describes it.
+
+    Attributes
+    ----------
+    state : callable
+        Returns the state of a shard from its data, scratch and the settings; it must be picklable.
+    settings : tuple
+    replayed : bool
+    """
+
+    state: Callable[..., ShardState]
+    settings: tuple[Any, ...] = ()
+    replayed: bool = False
+
+    def begin(self, data: QueryData, scratch: Scratch) -> ShardState:  # noqa: D102 - of the protocol
+        return self.state(data, scratch, *self.settings)
 
 
 @dataclass(frozen=True, eq=False)

@@ -72,14 +72,3 @@ def test_the_seed_makes_the_model() -> None:
     assert (coefs[0] != coefs[2]).any()
     more = CoordinateAscent(seed=3, tolerance=1e-6, n_restarts=6).fit(X, y, qid=qid)
     assert more.value_ >= CoordinateAscent(seed=3, tolerance=1e-6, n_restarts=1).fit(X, y, qid=qid).value_
-
-
-def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(2)
-    X, qid = rng.random((4000, 3)), np.arange(4000) // 20
-    y = np.round(X[:, 0] + X[:, 1])
-    found = []
-    for threads in ("1", "2"):
-        monkeypatch.setenv("RANKSTUDIO_THREADS", threads)
-        found.append(CoordinateAscent(n_restarts=1, max_iter=2).fit(X, y, qid=qid).coef_)
-    assert (found[0] == found[1]).all()

@@ -214,15 +214,6 @@ def test_one_decomposition_serves_every_regularization(monkeypatch: pytest.Monke
     assert len(count) == 2 * 3
 
 
-def test_threads_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y, qid = data(m=1000)
-    monkeypatch.setenv("RANKSTUDIO_THREADS", "1")
-    alone = KernelRankRLS(gamma=1.0, n_basis=150).fit(X, y, qid=qid)
-    monkeypatch.setenv("RANKSTUDIO_THREADS", "2")
-    both = KernelRankRLS(gamma=1.0, n_basis=150).fit(X, y, qid=qid)
-    assert (alone.criterion_, alone.dual_coef_.tolist()) == (both.criterion_, both.dual_coef_.tolist())
-
-
 def test_one_query_leaves_nothing_to_learn_from() -> None:
     X, y, _ = data(m=10)
     with pytest.raises(DatasetError, match="leave-query-out predictions of kernel RankRLS: expected"):

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from rankstudio.engine import LambdaMART, RankRLS, evaluate
 from rankstudio.engine.errors import DatasetError, MissingExtraError
-from rankstudio.engine.methods.rankers.lambdamart import GREATEST_LABEL, LONGEST_QUERY, TreeStep, defined
+from rankstudio.engine.methods.rankers.lambdamart import LONGEST_QUERY, TreeStep, defined
 from rankstudio.engine.metrics.evaluator import Evaluator
 
 SMALL = {"n_rounds": 12, "num_leaves": 5, "min_data_in_leaf": 3}
@@ -224,7 +224,7 @@ def test_labels_that_lightgbm_does_not_take_are_refused(
     with pytest.raises(DatasetError, match=rf"whole numbers from 0 to 30, found {label:g}\."):
         LambdaMART(**SMALL).fit(X, y, qid=qid)
     assert capfd.readouterr() == ("", "")
-    y[5] = GREATEST_LABEL
+    y[5] = LambdaMART.entry.greatest_label
     LambdaMART(**SMALL).fit(X, y, qid=qid)
 
 

@@ -67,13 +67,3 @@ def test_it_ends_where_every_pair_is_in_order_or_none_can_be() -> None:
     alike = list(RankBoost().steps(np.ones((4, 2)), np.arange(4.0), qid=np.ones(4)))
     assert [s.thresholds for s in alike] == [()]
     assert (RankBoost().fit(X, np.ones(120), qid=qid).predict(X) == 0).all()
-
-
-def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(2)
-    X, y, qid = rng.random((9000, 60)), rng.integers(0, 3, 9000).astype(float), np.arange(9000) // 30
-    found = []
-    for threads in ("1", "2"):
-        monkeypatch.setenv("RANKSTUDIO_THREADS", threads)
-        found.append(RankBoost(5).fit(X, y, qid=qid).thresholds_)
-    assert found[0] == found[1]

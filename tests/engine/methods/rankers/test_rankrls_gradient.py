@@ -47,14 +47,6 @@ def test_each_step_is_an_iteration_with_a_bound_that_holds() -> None:
     assert (fitted.n_iter_, fitted.criterion_) == (len(steps), best)
 
 
-def test_threads_do_not_change_the_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y, qid = sparse_problem(30_000, 80)
-    monkeypatch.setenv("RANKSTUDIO_THREADS", "1")
-    alone = RankRLS().fit(X, y, qid=qid).coef_
-    monkeypatch.setenv("RANKSTUDIO_THREADS", "3")
-    np.testing.assert_array_equal(RankRLS().fit(X, y, qid=qid).coef_, alone)
-
-
 def test_sparse_features_are_never_made_dense(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     m = n = 100_000

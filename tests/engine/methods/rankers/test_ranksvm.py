@@ -1,12 +1,10 @@
 """RankSVM against scipy's general optimisers on the explicit pairs, and its gap against the truth."""
 
-import time
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ordering import ranking
 from pair_oracles import (
     differences,
     hinge_objective,
@@ -15,12 +13,10 @@ from pair_oracles import (
     pair_weights,
     squared_hinge_objective,
 )
-from sklearn.exceptions import ConvergenceWarning
 from strategies import Problem, problems
 
 from rankstudio.engine import RankSVM
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.steps import Iteration
 
 EXPONENTS = st.integers(-8, 6)
 
@@ -105,12 +101,6 @@ def test_preferences_have_their_own_weights() -> None:
         RankSVM(weighting="size").fit(X, preferences=[(0, 1)], qid=qid)
 
 
-def ranking(m: int, n: int, queries: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    X, qid = rng.random((m, n)), np.sort(rng.integers(0, queries, m))
-    return X, np.clip(np.round(2 * X[:, 0] + X[:, 1] + rng.normal(size=m) - 1), 0, 2), qid
-
-
 @pytest.mark.parametrize("C", [1e-6, 1e-3, 1.0, 100.0])
 def test_both_hinge_solvers_agree_on_more_data(C: float) -> None:
     X, y, qid = ranking(600, 8, 30)
@@ -123,55 +113,10 @@ def test_both_hinge_solvers_agree_on_more_data(C: float) -> None:
 
 
 @pytest.mark.parametrize("parameters", [{}, {"loss": "hinge"}, {"loss": "hinge", "solver": "bundle"}])
-def test_steps_fall_and_the_last_one_is_the_model(parameters: dict) -> None:
-    X, y, qid = ranking(400, 5, 20)
-    method = RankSVM(C=0.01, **parameters)
-    steps = list(method.steps(X, y, qid=qid))
-    assert all(isinstance(step, Iteration) for step in steps)
-    assert [step.number for step in steps] == list(range(1, len(steps) + 1))
-    criteria = [step.criterion for step in steps]
-    assert all(b <= a * (1 + 1e-12) for a, b in pairwise(criteria))
-    fitted = method.fit(X, y, qid=qid)
-    assert (fitted.coef_ == steps[-1].coef).all()
-    assert (fitted.objective_, fitted.gap_, fitted.n_iter_) == (criteria[-1], steps[-1].gap, len(steps))
-    assert len(steps) <= method.n_steps(5)
-
-
-def test_a_query_of_many_distinct_labels_takes_seconds_at_most() -> None:
-    rng = np.random.default_rng(0)
-    m = 20_000
-    X = rng.random((m, 10))
-    y = np.argsort(np.argsort(X @ rng.normal(size=10) + rng.normal(size=m))).astype(float)
-    RankSVM(max_iter=1000).fit(X[:50], y[:50], qid=np.ones(50))  # compiles
-    for loss in ("squared_hinge", "hinge"):
-        began = time.process_time()
-        fitted = RankSVM(C=1e-3, loss=loss, tol=1e-4).fit(X, y, qid=np.ones(m))
-        assert time.process_time() - began < 10.0
-        assert fitted.gap_ <= 1e-4 * fitted.objective_
-
-
-@pytest.mark.parametrize("parameters", [{}, {"loss": "hinge"}, {"loss": "hinge", "solver": "bundle"}])
 def test_data_without_a_pair_gives_a_model_of_zeros(parameters: dict) -> None:
     fitted = RankSVM(**parameters).fit(np.eye(4), np.ones(4), qid=np.array([1, 1, 2, 2]))
     assert (fitted.coef_ == 0).all()
     assert (fitted.objective_, fitted.gap_) == (0.0, 0.0)
-
-
-def test_the_order_of_rows_and_an_offset_of_a_query_do_not_matter() -> None:
-    X, y, qid = ranking(300, 4, 15)
-    rng = np.random.default_rng(1)
-    shuffled = rng.permutation(len(y))
-    offset = rng.normal(size=(qid.max() + 1, 4))[qid]
-    expected = RankSVM(C=0.1, tol=1e-10).fit(X, y, qid=qid).coef_
-    other = RankSVM(C=0.1, tol=1e-10).fit((X + offset)[shuffled], y[shuffled], qid=qid[shuffled]).coef_
-    np.testing.assert_allclose(other, expected, rtol=1e-4, atol=1e-5)
-
-
-def test_stopping_early_warns_with_the_gap() -> None:
-    X, y, qid = ranking(300, 4, 15)
-    with pytest.warns(ConvergenceWarning, match="after 1 iterations with a duality gap .* max_iter, now 1"):
-        fitted = RankSVM(loss="hinge", max_iter=1).fit(X, y, qid=qid)
-    assert fitted.n_iter_ == 1
 
 
 def test_the_bundle_solver_is_for_the_hinge_loss() -> None:

@@ -142,16 +142,6 @@ def test_the_normalised_reading_does_not_depend_on_a_features_scale(
         np.testing.assert_allclose(divergences(moved, y, moved), divergences(X, y, X), atol=1e-4)
 
 
-def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(2)
-    X, y = rng.random((3000, 40)), rng.integers(0, 5, 3000).astype(float)
-    found = []
-    for threads in ("1", "2"):
-        monkeypatch.setenv("RANKSTUDIO_THREADS", threads)
-        found.append(divergences(X, y, X))
-    assert (found[0] == found[1]).all()
-
-
 @pytest.mark.parametrize("density_name", ["normalised", "released"])
 def test_conventions(density_name: str) -> None:
     check_conventions(ExpectedDivergence(n_features_to_select=2, density=density_name))

@@ -105,15 +105,5 @@ def test_features_that_cannot_rank_come_last() -> None:
     assert found.selection_order_[-1] == 1
 
 
-def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(2)
-    X, qid = rng.random((9000, 60)).round(2), np.arange(9000) // 30
-    found = []
-    for threads in ("1", "2"):
-        monkeypatch.setenv("RANKSTUDIO_THREADS", threads)
-        found.append(similarities(X, qid, 7, list(range(60))))
-    assert (found[0] == found[1]).all()
-
-
 def test_conventions() -> None:
     check_conventions(GAS(n_features_to_select=2))

@@ -65,17 +65,23 @@ def test_random_candidates_are_the_only_ones_compared(algorithm: str) -> None:
     assert len({tuple(d) for d in drawn}) > 5
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 12))
-def test_equal_seeds_give_equal_paths_whatever_the_algorithm(seed: int, n_candidates: int) -> None:
-    X, y, qid = problem(1, 12)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.integers(-10, 10), st.none() | st.integers(1, 11))
+def test_equal_seeds_give_equal_paths_whatever_the_algorithm(
+    seed: int, queries: int, exponent: int, n_candidates: int | None
+) -> None:
+    rng = np.random.default_rng(seed)
+    qid, X = np.sort(rng.integers(0, queries, 200)), rng.random((200, 12))
+    y = np.round(X @ rng.normal(size=12) + rng.normal(size=200))
+    parameters = {"regularization": 2.0**exponent, "n_candidates": n_candidates, "seed": seed}
     fitted = [
-        GreedyRankRLS(n_candidates=n_candidates, seed=seed, algorithm=algorithm).fit(X, y, qid=qid)
+        GreedyRankRLS(algorithm=algorithm, **parameters).fit(X, y, qid=qid)
         for algorithm in (*ALGORITHMS, "auto", "auto")
     ]
     assert same(fitted[-2], fitted[-1])
     for other in fitted[1:]:
         assert other.selection_order_.tolist() == fitted[0].selection_order_.tolist()
         np.testing.assert_allclose(other.criterion_path_, fitted[0].criterion_path_, rtol=1e-9)
+        np.testing.assert_allclose(other.coef_path_, fitted[0].coef_path_, rtol=1e-6, atol=1e-9)
 
 
 def test_another_seed_gives_another_path() -> None:
