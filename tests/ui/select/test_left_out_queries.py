@@ -220,9 +220,7 @@ def test_it_stops_where_another_run_is_shown_and_waits_while_one_works(window: M
     assert box.text() == "Left-out queries"
 
 
-def test_what_is_known_of_a_path_is_gone_on_with(
-    window: MainWindow, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_known_of_a_path_is_gone_on_with(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "_MOMENT", 0.0)  # each step arrives alone
     record = ran(window, 1, method="greedy-rankrls", parameters=GREEDY)
     box_of(window).click()
