@@ -181,7 +181,7 @@ def pick_left_out(window: MainWindow) -> None:
     heat.of.activated.emit(1)
 
 
-def test_without_a_validation_part_there_are_curves_of_left_out_queries(theme: Theme, tmp_path: Path) -> None:
+def test_without_a_validation_part_left_out_queries_have_curves_and_map(theme: Theme, tmp_path: Path) -> None:
     file = write_folds(tmp_path / "data", 1) / "Fold1" / "train.txt"
     with open_window(theme, tmp_path / "config") as window:
         window.open_controller.open_path(str(file), run=False)
@@ -194,6 +194,17 @@ def test_without_a_validation_part_there_are_curves_of_left_out_queries(theme: T
         assert panel.validation_plot.axes.title == "leave-query-out MAP"
         expected = chosen_by_it(window, record)
         assert [panel.validation_plot.family[at].ys for at in (0, 1)] == [expected[1, 0], expected[1, 1]]
+        box_of(window).click()
+        record = ran(window, method="kernel-rankrls", parameters=KERNEL, select_by=MAP)
+        assert not panel.validation_plot.isHidden()
+        assert panel.validation_plot.axes.title == "leave-query-out MAP"
+        heat = window.sections.select.heat
+        panel.view._buttons()[1].click()
+        assert heat.isVisibleTo(window)
+        assert panel.validation_plot.isHidden()
+        assert heat.of.isHidden()
+        assert heat.plot.axes.title == "leave-query-out MAP"
+        assert float(np.nanmax(heat.plot.values)) == record.folds[1].left_out[MAP]
 
 
 def test_it_stops_where_another_run_is_shown_and_waits_while_one_works(window: MainWindow) -> None:
@@ -220,9 +231,7 @@ def test_it_stops_where_another_run_is_shown_and_waits_while_one_works(window: M
     assert box.text() == "Left-out queries"
 
 
-def test_what_is_known_of_a_path_is_gone_on_with(
-    window: MainWindow, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_known_of_a_path_is_gone_on_with(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "_MOMENT", 0.0)  # each step arrives alone
     record = ran(window, 1, method="greedy-rankrls", parameters=GREEDY)
     box_of(window).click()
@@ -390,22 +399,3 @@ def test_a_kernel_judges_a_greedy_selection(window: MainWindow) -> None:
     for page in ("features", "queries", "compare", "select"):
         window.workspace.show_page(page)
         settle(window)
-
-
-def test_without_a_validation_part_left_out_queries_have_curves_and_map(theme: Theme, tmp_path: Path) -> None:
-    folder = write_folds(tmp_path / "data", 1)
-    file = folder / "Fold1" / "train.txt"
-    with open_window(theme, tmp_path / "config") as window:
-        window.open_controller.open_path(str(file), run=False)
-        wait_until(lambda: window.session.dataset is not None)
-        record = ran(window, method="kernel-rankrls", parameters=KERNEL, select_by=MAP)
-        panel = window.sections.select.curves
-        assert not panel.validation_plot.isHidden()
-        assert panel.validation_plot.axes.title == "leave-query-out MAP"
-        heat = window.sections.select.heat
-        panel.view._buttons()[1].click()
-        assert heat.isVisibleTo(window)
-        assert panel.validation_plot.isHidden()
-        assert heat.of.isHidden()
-        assert heat.plot.axes.title == "leave-query-out MAP"
-        assert float(np.nanmax(heat.plot.values)) == record.folds[1].left_out[MAP]
