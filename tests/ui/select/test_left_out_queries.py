@@ -19,6 +19,7 @@ from windows import finish, open_window, settle, write_folds
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.ui.background import tasks
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.plots.maps.heat_map import HeatMapPlot
 from rankstudio.ui.select.curve_controls import LeftOutBox
@@ -136,7 +137,7 @@ def test_another_convention_and_a_measure_that_nobody_offers(window: MainWindow)
     asked(window)
     window.session.look_by("letor3")
     at = record.folds[1].chosen.unit.position
-    for name in ("NDCG@10", "NDCG@7"):
+    for name in ("P@10", "NDCG@7"):
         by = f"leave-query-out {name}"
         plan = record.plan.changed(select_by=by, convention="letor3", folds=(1,))
         path = run_plan(plan, window.session.dataset).folds[0].paths[at]
@@ -221,6 +222,7 @@ def test_it_stops_where_another_run_is_shown_and_waits_while_one_works(window: M
 
     def note(_: RunRecord) -> None:
         if window.runs.busy:
+            look_at(window.session, window.runs, first)
             waited.append((box.text(), left_out.share))
 
     window.runs.changed.connect(note)
