@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+from strategies import Problem
 
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -37,6 +38,13 @@ def solve(rows: np.ndarray, targets: np.ndarray, X: np.ndarray, regularization: 
     n = X.shape[1]
     left = np.vstack([rows @ X, np.sqrt(regularization) * np.eye(n)])
     return np.linalg.lstsq(left, np.append(targets, np.zeros(n)), rcond=None)[0]
+
+
+def bounds(problem: Problem, M: np.ndarray, N: np.ndarray) -> tuple[float, float]:
+    """Relative error of solving with X'MM'X + λI in double precision, and how great the weights may be."""
+    product = M @ problem.X
+    condition = 1.0 + (float(np.sum(product**2)) + float(np.sum(M**2))) / problem.regularization
+    return 1024 * np.finfo(float).eps * condition, float(np.linalg.norm(N)) / min(1.0, problem.regularization)
 
 
 LOSSES = [

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,8 @@ from rankstudio.engine.support.work import Note, Waiting, WorkProgress
 if TYPE_CHECKING:
     from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import OptimizerState
 
+
+Sign = TypeVar("Sign", bound=WorkProgress)
 
 _STEPS = 1 << 26  # bytes of weights
 
@@ -243,13 +245,25 @@ def prices_of(costs: ArrayLike, n: int) -> Floats:
     return prices
 
 
-def is_told(number: int, n: int) -> bool:
-    """Return whether an iteration of so many weights is a step before the last: of many weights, few are.
+def iterations(states: Iterable[OptimizerState | Sign], n: int) -> Iterator[Iteration | Sign]:
+    """Yield the iterations of an optimiser of n weights as the steps of a path: of many weights, few are.
 
     The steps of a path are kept. All iterations are told whose weights take 64 MB together, then every
-    further one whose number is a power of 2.
+    further one whose number is a power of 2, and the last one.
     """
-    return 8 * n * number <= _STEPS or number & (number - 1) == 0
+    number, everything = 0, tuple(range(n))
+    held: Iteration | None = None  # until it is known whether it is the last one
+    for now in states:
+        if isinstance(now, WorkProgress):
+            yield now
+            continue
+        number += 1
+        held = Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
+        if 8 * n * number <= _STEPS or number & (number - 1) == 0:
+            yield held
+            held = None
+    if held is not None:
+        yield held
 
 
 class ConvergingRanker(LinearRanker):
@@ -286,19 +300,7 @@ class ConvergingRanker(LinearRanker):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield an :class:`Iteration` per Newton step or cutting plane; its criterion is the objective."""
         C, tol, max_iter = self.checked("C"), self.checked("tol"), self.checked("max_iter")
-        number, everything = 0, tuple(range(data.X.shape[1]))
-        held: Iteration | None = None  # until it is known whether it is the last one
-        for now in self._minimise(training_data(data), C, tol, max_iter):
-            if isinstance(now, WorkProgress):
-                yield now
-                continue
-            number += 1
-            held = Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
-            if is_told(number, len(everything)):
-                yield held
-                held = None
-        if held is not None:
-            yield held
+        yield from iterations(self._minimise(training_data(data), C, tol, max_iter), data.X.shape[1])
 
     def _minimise(
         self, data: TrainingData, C: float, tol: float, max_iter: int

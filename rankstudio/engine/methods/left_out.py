@@ -15,8 +15,6 @@ from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.shards.work import Joined
 from rankstudio.engine.support.work import Waiting, finish
 
-_AT_ONCE = 1 << 22  # values of Gram matrices that are cut out at a time: 32 MB
-
 
 def with_columns(data: QueryData, columns: Sequence[int]) -> QueryData:
     """Return the data with some of their features, in the order of the data; unchanged for all."""

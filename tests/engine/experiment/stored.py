@@ -56,14 +56,15 @@ def open_elsewhere(path: Path, *user: int) -> str:
     return subprocess.run(command, check=False, capture_output=True, text=True).stderr.strip()
 
 
+def killed(path: Path, statements: str, number: signal.Signals | None = None) -> None:
+    """Carry statements out in a process that does not survive them: by a signal, or it is killed then."""
+    end = "" if number else "os.kill(os.getpid(), signal.SIGKILL)"
+    script = f"import os, signal, sqlite3, sys\nfrom pathlib import Path\n{statements}\n{end}"
+    done = subprocess.run([sys.executable, "-c", script, str(path)], check=False)
+    assert done.returncode == -(number or signal.SIGKILL)
+
+
 def die_with(path: Path, statements: str) -> None:
     """Leave a database as a process does that is killed: the last commits are in the log beside it."""
-    script = (
-        "import os, signal, sqlite3, sys\n"
-        "from rankstudio.engine.experiment.storage.sqlite_file import StudyFile\n"
-        f"{statements}\n"
-        "os.kill(os.getpid(), signal.SIGKILL)"
-    )
-    done = subprocess.run([sys.executable, "-c", script, str(path)], check=False)
-    assert done.returncode == -signal.SIGKILL
+    killed(path, f"from rankstudio.engine.experiment.storage.sqlite_file import StudyFile\n{statements}")
     assert path.with_name(path.name + "-wal").stat().st_size > 0

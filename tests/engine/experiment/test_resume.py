@@ -10,7 +10,7 @@ from experiment.small import assert_same, dataset, ended, two_settings
 from representatives import every
 from wording import naming
 
-from rankstudio.engine.errors import ChangedDataError, PlanError, StoreError
+from rankstudio.engine.errors import ChangedDataError, PlanError
 from rankstudio.engine.experiment import resume as resuming
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import (
@@ -170,15 +170,6 @@ def test_every_method_goes_on_with_the_same_bits(path: Path, plan: Plan) -> None
         (after,) = study.runs()
         assert after.n_finished == after.n_units
         assert_same(study.result(after.key), undisturbed)
-
-
-def test_a_study_in_use_stops_no_one_who_has_it(path: Path) -> None:
-    with Study.create(path) as study:
-        events = run_stored(PLAN, dataset(), study)
-        next(events)
-        with pytest.raises(StoreError, match="in use"):
-            Study.open(path)
-        assert ended(events).complete
 
 
 @pytest.mark.parametrize("last", [UnitFinished, FoldFinished])

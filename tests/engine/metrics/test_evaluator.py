@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
-from scipy import stats
 from slow_measures import slow, slow_beyond_letor
 from wording import naming
 
@@ -270,26 +269,6 @@ def test_scores_given_stay_as_they_are() -> None:
     before = scores.copy()
     evaluator.evaluate_many(scores)
     assert (scores == before).all()
-
-
-def test_tau_is_scipys() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        y, scores = rng.integers(0, 4, 30), rng.integers(0, 8, 30)
-        found = Evaluator(y, [0, 30], measures=["Tau"]).evaluate(scores)["Tau"]
-        np.testing.assert_allclose(found, stats.kendalltau(scores, y).statistic, rtol=1e-12)
-
-
-def test_ties_are_errors_or_halves() -> None:
-    evaluator = Evaluator([1, 0, 2, 2], [0, 4], measures=["Disagreement", "StrictDisagreement", "Tau"])
-    found = evaluator.evaluate([1, 1, 1, 2])  # of five pairs with different labels three are tied
-    assert found["Disagreement"] == 1.5 / 5
-    assert found["StrictDisagreement"] == 3 / 5
-    np.testing.assert_allclose(found["Tau"], 2 / np.sqrt(5 * 3))
-    constant = evaluator.evaluate([3, 3, 3, 3])
-    assert constant["Disagreement"] == 0.5
-    assert constant["StrictDisagreement"] == 1.0
-    assert np.isnan(constant["Tau"])
 
 
 def test_disagreement_leaves_out_queries_without_a_pair() -> None:

@@ -153,19 +153,12 @@ def by_definition(p):
     return [levels[i] for i in range(len(p))]
 
 
-def test_holm_by_hand():
-    # 4 × 0.005, 3 × 0.01, then 2 × 0.03 and 1 × 0.04 < 0.06.
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-
-
 @given(st.lists(st.one_of(st.floats(0, 1), st.just(NAN)), max_size=8))
-def test_holm_rises_with_p_and_is_never_below_it(p):
+def test_holm_decides_as_by_definition(p):
     adjusted = holm(p)
     kept = [i for i, value in enumerate(p) if not np.isnan(value)]
     assert np.array_equal(np.isnan(adjusted), np.isnan(np.array(p, dtype=float)))
     assert adjusted[kept].tolist() == by_definition([p[i] for i in kept])
-    assert all(p[i] <= adjusted[i] <= 1 for i in kept)
-    assert all(adjusted[i] <= adjusted[j] for i in kept for j in kept if p[i] <= p[j])
 
 
 @pytest.mark.parametrize(
@@ -249,14 +242,6 @@ def test_drawn_randomisation_in_chunks_is_as_near(monkeypatch):
     assert sum(codes.shape[1] for codes in paired._random_signs(n, 8, 0)) == n
 
 
-def test_p_is_uniform_where_the_runs_are_interchangeable():
-    rng = np.random.default_rng(7)
-    p = np.array([randomisation(*rng.random((2, 12))) for _ in range(400)])
-    for level in (0.05, 0.2, 0.5):
-        # 2^12 assignments: the steps of p are too small to matter. Four standard deviations of a share.
-        assert np.mean(p <= level) == pytest.approx(level, abs=4 * np.sqrt(level * (1 - level) / 400))
-
-
 def enumerated(a, b):
     """The sum of positive ranks and its p, from every assignment of signs; differences in whole tenths."""
     tenths = np.rint(10 * (np.asarray(a) - np.asarray(b))).astype(int)
@@ -289,7 +274,7 @@ def test_of_many_differences_it_is_scipys_with_ties(n, steps):
     a, b = (np.rint(a * steps), np.rint(b * steps)) if steps else (a, b)
     found = stats.wilcoxon(a, b, zero_method="wilcox", correction=False, method="approx")
     assert signed_ranks(a, b).n == np.sum(a != b) > 50
-    assert signed_ranks(a, b).p == pytest.approx(found.pvalue, rel=1e-12)
+    assert signed_ranks(b, a).p == signed_ranks(a, b).p == pytest.approx(found.pvalue, rel=1e-12)
 
 
 def test_the_normal_distribution_takes_over_where_the_exact_p_is_almost_the_same():
@@ -310,13 +295,6 @@ def test_what_rounding_explains_is_no_difference_and_makes_no_order():
 def test_it_does_not_see_the_unit_of_the_measure(exponent):
     a, b = np.random.default_rng(0).normal(size=(2, 17))
     assert signed_ranks(np.ldexp(a, exponent), np.ldexp(b, exponent)) == signed_ranks(a, b)
-
-
-def test_the_second_run_against_the_first_has_the_same_p_and_the_other_ranks():
-    a, b = np.random.default_rng(1).integers(0, 6, (2, 40)) / 10
-    one, other = signed_ranks(a, b), signed_ranks(b, a)
-    assert one.p == other.p
-    assert one.positive + other.positive == one.n * (one.n + 1) / 2
 
 
 def test_without_any_difference_p_is_1_and_without_a_query_there_is_none():

@@ -84,28 +84,6 @@ def test_variance_is_that_of_the_influence_of_each_set():
     assert found.variance == pytest.approx(np.mean(influence**2) / 12, rel=1e-9)
 
 
-def test_the_interval_covers_the_stability_of_the_drawing():
-    n_sets, d, runs, level = 200, 12, 1500, 0.9
-    p = np.linspace(0.1, 0.9, d)
-    rng = np.random.default_rng(1)
-    truth = 1 - np.mean(p * (1 - p)) / (p.mean() * (1 - p.mean()))
-    covered = 0
-    for _ in range(runs):
-        found = nogueira(rng.random((n_sets, d)) < p, level)
-        covered += found.low <= truth <= found.high
-    # Four standard deviations of a share, and 2 / M for what the normal limit leaves out: Student's quantile
-    # alone would make 0.3 / M of it.
-    assert covered / runs == pytest.approx(level, abs=4 * sqrt(level * (1 - level) / runs) + 2 / n_sets)
-
-
-def test_sets_at_random_have_no_stability_on_average():
-    rng = np.random.default_rng(2)
-    values = [
-        nogueira(membership([rng.permutation(20)[:7] for _ in range(5)], 20)).value for _ in range(2000)
-    ]
-    assert abs(np.mean(values)) <= 4 * np.std(values) / sqrt(len(values))
-
-
 @given(selections(one_size=True))
 def test_sets_of_one_size_have_kunchevas_index_and_it_is_nogueiras(selection):
     sets, d = selection
@@ -150,17 +128,6 @@ def test_jaccard_similarity_and_sizes(selection):
     assert found.jaccard == pytest.approx(pairwise(sets, index), abs=1e-14)
     np.testing.assert_array_equal(found.corrected, similarity(membership(sets, d), found.index))
     assert found.sizes.tolist() == [len(s) for s in sets]
-
-
-@given(selections(), st.randoms(use_true_random=False))
-def test_neither_the_order_of_sets_nor_the_names_of_features_matter(selection, random):
-    sets, d = selection
-    names = random.sample(range(d), d)
-    turned = [random.sample([names[f] for f in s], len(s)) for s in random.sample(sets, len(sets))]
-    one, other = stability(sets, d), stability(turned, d)
-    assert one.consistency == pytest.approx(other.consistency, abs=1e-13)
-    assert one.nogueira == pytest.approx(other.nogueira, abs=1e-10)
-    assert one.jaccard == pytest.approx(other.jaccard, abs=1e-13)
 
 
 def test_a_textbook_case():

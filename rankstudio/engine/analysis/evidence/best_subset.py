@@ -11,6 +11,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.query_data import QueryData, group, several_queries
 from rankstudio.engine.errors import ParameterError
@@ -24,7 +25,6 @@ from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_sea
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.support.number_format import relative_excess
-from rankstudio.engine.support.work import WorkProgress
 
 _WRITTEN = {"pinned": "required", "banned": "excluded", "n_features_to_select": "n_features"}
 
@@ -195,18 +195,6 @@ class BestSubset:
         return self.sizes[-1].n_evaluated
 
 
-@dataclass(frozen=True)
-class SubsetProgress(WorkProgress):
-    """Progress with the result if the search ended now.
-
-    Attributes
-    ----------
-    found : BestSubset
-    """
-
-    found: BestSubset
-
-
 def best_subset(
     X: ArrayLike,
     y: ArrayLike,
@@ -298,7 +286,7 @@ def best_subset(
     return found
 
 
-def find_best_subset(data: GivenData, space: SubsetSpace) -> Generator[SubsetProgress, None, None]:
+def find_best_subset(data: GivenData, space: SubsetSpace) -> Generator[PartialResult[BestSubset], None, None]:
     """Search for the best sets, and yield the current result.
 
     Parameters
@@ -309,7 +297,7 @@ def find_best_subset(data: GivenData, space: SubsetSpace) -> Generator[SubsetPro
 
     Yields
     ------
-    SubsetProgress
+    PartialResult
         First after greedy sets and swaps, then several times a second; the last one has the result.
         Close the generator to interrupt the search.
     """
@@ -323,9 +311,8 @@ def find_best_subset(data: GivenData, space: SubsetSpace) -> Generator[SubsetPro
             if len(states) <= most - least:
                 continue
             searched = sum(one.share * one.n_sets for one in states.values())
-            yield SubsetProgress(
-                "best set", searched / whole, BestSubset(tuple(map(_sized, states.values())))
-            )
+            found = BestSubset(tuple(map(_sized, states.values())))
+            yield PartialResult("best set", searched / whole, found)
 
 
 def _sized(state: SizeSearch) -> SizedSubset:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from rankstudio.engine.methods.catalog import Kind, Parameter
-from rankstudio.engine.methods.catalog.shared import GAMMA
+from rankstudio.engine.methods.catalog.shared import GAMMA, LAMBDA
 
 NO_KERNEL = "none"
 """What stands for greedy selection in place of a kernel."""
@@ -14,16 +14,12 @@ NO_KERNEL = "none"
 SELECTED_ONCE, BASIS_KEPT = "selected once", "basis vectors kept"
 """What names of estimators end in where that was chosen with what is held out."""
 
-_LAMBDA = Parameter(
-    name="regularization",
-    label="λ",
+_LAMBDA = replace(
+    LAMBDA,
     kind=Kind.NUMBER,
     default=1.0,
-    low=0.0,
-    open_low=True,
     help="Regularization: larger values give smaller weights.",
-    symbol="λ",
-    option="--lambda",
+    source="",
 )
 _REPETITIONS = Parameter(
     name="repetitions",

@@ -258,18 +258,14 @@ COORDINATE_ASCENT = Method(
             high=1000,
         ),
         max_iter(25, 10_000, "Maximum number of iterations per start; each visits all weights."),
-        Parameter(
+        replace(
+            TOL,
             name="tolerance",
-            label="tolerance",
-            kind=Kind.NUMBER,
+            option="",
             default=1e-3,
             help=(
                 "Each start stops after the first iteration that improves the measure by this much or less."
             ),
-            basic=False,
-            offers_several=False,
-            low=0.0,
-            open_low=True,
         ),
     ),
 )
@@ -395,6 +391,16 @@ SVM_MAP = Method(
 )
 
 _TREES, _LEARNING_RATE, _, _, _NDCG_AT, _FEATURE_SHARE = LAMBDAMART.parameters
+_DEPTH = Parameter(
+    name="depth",
+    label="depth",
+    kind=Kind.INTEGER,
+    default=6,
+    help="Depth of a tree; use less for small data.",
+    source="CatBoost, depth",
+    low=1,
+    high=16,
+)
 
 XGBOOST = Method(
     key="xgboost",
@@ -423,15 +429,12 @@ XGBOOST = Method(
     parameters=(
         replace(_TREES, source="XGBoost, num_boost_round"),
         replace(_LEARNING_RATE, source="XGBoost, eta"),
-        Parameter(
+        replace(
+            _DEPTH,
             name="max_depth",
-            label="depth",
-            kind=Kind.INTEGER,
-            default=6,
+            option="",
             help="Maximum depth of a tree; use less for small data.",
             source="XGBoost, max_depth",
-            low=1,
-            high=16,
         ),
         Parameter(
             name="min_child_weight",
@@ -481,16 +484,7 @@ CATBOOST = Method(
     parameters=(
         replace(_TREES, source="CatBoost, iterations"),
         replace(_LEARNING_RATE, source="CatBoost, learning_rate"),
-        Parameter(
-            name="depth",
-            label="depth",
-            kind=Kind.INTEGER,
-            default=6,
-            help="Depth of a tree; use less for small data.",
-            source="CatBoost, depth",
-            low=1,
-            high=16,
-        ),
+        _DEPTH,
         Parameter(
             name="objective",
             label="objective",

@@ -20,6 +20,7 @@ from rankstudio.engine.methods.catalog.shared import (
     SCORE_COSTS,
     SIZE,
     TIES,
+    TOL,
     WEIGHTING,
     C,
     max_iter,
@@ -238,10 +239,8 @@ _FSM = (
         ),
         basic=False,
     ),
-    Parameter(
-        name="tol",
-        label="tolerance",
-        kind=Kind.NUMBER,
+    replace(
+        TOL,
         default=1e-10,
         help=(
             "Stops when an iteration changes the objective by at most this share. With the paper's value, "
@@ -249,10 +248,6 @@ _FSM = (
         ),
         symbol="ε",
         source="Lai et al. 2013, Algorithm 1",
-        basic=False,
-        offers_several=False,
-        low=0.0,
-        open_low=True,
     ),
     max_iter(400, 10_000_000, source="Lai et al. 2013, Algorithm 1"),
 )
@@ -508,19 +503,15 @@ FS_BFS = _order(
             high=1000,
         ),
         max_iter(25, 10_000, "Maximum number of coordinate ascent iterations per subset."),
-        Parameter(
+        replace(
+            TOL,
             name="tolerance",
-            label="tolerance",
-            kind=Kind.NUMBER,
+            option="",
             default=1e-3,
             help=(
                 "Coordinate ascent stops after the first iteration that improves the measure by this "
                 "much or less."
             ),
-            basic=False,
-            offers_several=False,
-            low=0.0,
-            open_low=True,
         ),
     ),
 )
@@ -651,17 +642,12 @@ RECURSIVE_ELIMINATION = _order(
             basic=False,
             choices=(("rankrls", "RankRLS"), ("ranksvm", "RankSVM")),
         ),
-        Parameter(
-            name="C",
-            label="C",
+        replace(
+            C,
             kind=Kind.NUMBER,
             default=0.01,
             help="C of RankSVM; used only if the weights of RankSVM decide.",
-            symbol="C",
-            source="Chapelle and Keerthi 2010, eq. (4)",
             basic=False,
-            low=0.0,
-            open_low=True,
         ),
     ),
 )

@@ -24,7 +24,6 @@ from rankstudio.engine.support.lightgbm_library import lightgbm_library
 from rankstudio.engine.support.threads import available, worthwhile
 from rankstudio.engine.support.work import WorkProgress
 
-GREATEST_LABEL = int(LAMBDAMART.greatest_label)
 LONGEST_QUERY = 10_000
 """LightGBM refuses to rank more documents in one query."""
 

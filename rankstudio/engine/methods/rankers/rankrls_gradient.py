@@ -15,7 +15,7 @@ from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError, between
-from rankstudio.engine.methods.base import is_told
+from rankstudio.engine.methods.base import iterations
 from rankstudio.engine.methods.shards.training_data import GivenData
 from rankstudio.engine.steps import Iteration
 from rankstudio.engine.support.threads import pool, worthwhile
@@ -80,23 +80,13 @@ class ConjugateGradients:
         -----
         O(entries of X + n) time per iteration, and memory.
         """
-        everything = tuple(range(data.X.shape[1]))
         large = worthwhile(6.0 * data.X.nnz) if data.sparse else False  # an iteration
         with pool(large) as (executor, workers):
             product = gram_product(data, executor, workers)
             right, constant = product.right(labels), float(labels @ labels)
             limits = self.tol, self.max_iter
             states = minimise(product, product.squares, right, constant, regularization, *limits)
-            held: Iteration | None = None  # until it is known whether it is the last one
-            for number, now in enumerate(states, start=1):
-                held = Iteration(
-                    number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged
-                )
-                if is_told(number, len(everything)):
-                    yield held
-                    held = None
-            if held is not None:
-                yield held
+            yield from iterations(states, data.X.shape[1])
 
     def warn_unless_converged(self, last: Iteration) -> None:
         """Issue a ConvergenceWarning if the last iteration is not close enough to the minimum."""

@@ -40,7 +40,7 @@ class ShardWork(Protocol):
 
     @property
     def replayed(self) -> bool:
-        """Whether a state depends on earlier messages, which who takes a shard over processes, too."""
+        """Whether a state depends on earlier messages: who takes a shard over processes them again."""
 
     def begin(self, data: QueryData, scratch: Scratch) -> ShardState:
         """Return the state of a shard before any message; its large arrays come from scratch."""

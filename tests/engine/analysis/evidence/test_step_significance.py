@@ -11,16 +11,13 @@ from oracles import centred_by_loops, greedy_by_retraining, leave_query_out_erro
 from strategies import Problem
 
 from rankstudio.engine import GreedyRankRLS, RankSVM, step_significance
-from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.analysis.evidence.step_significance import (
     _ResidualTest,
     forward_stop,
-    significance_steps,
 )
 from rankstudio.engine.analysis.permutation.label_permutation import permutation_test, permuted_rows
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.support.work import finish
 
 
 @settings(max_examples=15)
@@ -101,19 +98,6 @@ def test_forward_stop_is_its_definition() -> None:
     assert forward_stop(p, 0.2) == max((k for k in range(1, 31) if means[k - 1] <= 0.2), default=0)
     with pytest.raises(ParameterError):
         forward_stop(p, 1.0)
-
-
-def test_an_interrupted_test_is_valid_and_goes_on() -> None:
-    X, y, qid = planted(0)
-    method, data = GreedyRankRLS(3), group(X, y, qid)
-    whole = finish(significance_steps(method, data, 60, 2))
-    told = next(significance_steps(method, data, 60, 2))
-    assert isinstance(told, PartialResult)
-    count = told.found.permuted.shape[0]
-    assert 0 < count < 60
-    assert (told.found.p_values >= 1 / (count + 1)).all()
-    again = finish(significance_steps(method, data, 60, 2, told.found))
-    np.testing.assert_array_equal(again.permuted, whole.permuted)
 
 
 def test_a_path_that_may_end_early_has_no_drop_there() -> None:

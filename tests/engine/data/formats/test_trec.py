@@ -174,20 +174,14 @@ def test_judgments_are_those_of_a_file_with_the_same_lines(tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("collections")
-def test_they_become_data_with_runs(tmp_path: Path) -> None:
-    (tmp_path / "one.run").write_text(ONE_RUN)
-    data = load_trec(PLACE, {"one": tmp_path / "one.run"}, missing="zero")
-    assert data.document_ids == ("a", "b", "a", "d") and data.y.tolist() == [2, 0, 0, 1]
-    assert data.X[:, 0].tolist() == [3.5, 0, 0, 9]
-    assert data.source is not None and data.source.path == PLACE
-
-
-@pytest.mark.usefixtures("collections")
 def test_the_terminal_converts_them(tmp_path: Path, capsys) -> None:
     (tmp_path / "one.run").write_text(ONE_RUN)
     out = tmp_path / "graded.txt"
-    assert main(["convert", "--qrels", str(PLACE), "--run", f"one={tmp_path / 'one.run'}", str(out)]) == 0
-    assert load_letor(out).y.tolist() == [2, 0, 0, 1]
+    command = ["convert", "--qrels", str(PLACE), "--run", f"one={tmp_path / 'one.run'}", str(out)]
+    assert main([*command, "--missing", "zero"]) == 0
+    data = load_letor(out)
+    assert data.y.tolist() == [2, 0, 0, 1] and data.X[:, 0].tolist() == [3.5, 0, 0, 9]
+    assert data.document_ids == ("a", "b", "a", "d")
     assert main(["convert", str(PLACE), str(out), "--force"]) != 0
     assert naming("--run TREC").search(capsys.readouterr().err)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pair_list_oracles import solve
+from pair_list_oracles import bounds, solve
 from preference_oracles import listed_preferences, preferred
 from scipy.sparse import csr_array
 from strategies import Problem
@@ -19,12 +19,6 @@ from rankstudio.engine.errors import DatasetError, ParameterError
 costs = st.sampled_from(["magnitude", "unit", "inverse"])
 weightings = st.sampled_from(["size", "pairs", "none"])
 Given = tuple[Problem, Preferences]
-
-
-def bounds(problem: Problem, M: np.ndarray, N: np.ndarray) -> tuple[float, float]:
-    """Relative error of solving in double precision, and how great the weights may be."""
-    condition = 1.0 + (float(np.sum((M @ problem.X) ** 2)) + float(np.sum(M**2))) / problem.regularization
-    return 1024 * np.finfo(float).eps * condition, float(np.linalg.norm(N)) / min(1.0, problem.regularization)
 
 
 @given(preferred(), costs, weightings)

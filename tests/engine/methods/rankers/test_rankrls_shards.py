@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import leave_query_out_error, rankrls_on_pairs
-from sharded_problems import error_bound, weights_bound
+from sharded_problems import assert_same_everywhere, cut, error_bound, weights_bound
 from strategies import Problem, problems, tolerance
 
 from rankstudio.engine import RankRLS
@@ -19,7 +19,7 @@ from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support import memory, threads
+from rankstudio.engine.support import memory
 from rankstudio.engine.support.shard import DOCUMENTS
 from rankstudio.engine.support.work import WorkProgress
 
@@ -32,10 +32,6 @@ def random_data(n_queries: int = 80, n: int = 8, seed: int = 0) -> QueryData:
     return QueryData(X, np.round(np.abs(X[:, 1] - 10.0 + rng.standard_normal(ptr[-1]))), ptr)
 
 
-def sharded(data: QueryData, documents: int) -> TrainingData:
-    return TrainingData(data.X, data.y, data.ptr, documents=documents)
-
-
 def model(data: Any, regularization: float = 1.0, **parameters: Any) -> Step:
     (step,) = RankRLS(regularization, **parameters).learn(data)
     return step
@@ -46,7 +42,7 @@ def test_it_is_the_model_of_all_pairs_and_its_error_that_of_retraining(
     problem: Problem, documents: int
 ) -> None:
     data, regularization = group(problem.X, problem.y, problem.qid), problem.regularization
-    step = model(sharded(data, documents), regularization)
+    step = model(cut(data, documents), regularization)
     relative, absolute = tolerance(problem)
     expected = rankrls_on_pairs(problem.X, problem.y, problem.qid, regularization)
     # The weights of features that barely vary are the least certain ones: ||w||² <= ||y||² / λ.
@@ -62,7 +58,7 @@ def test_it_is_the_model_of_all_pairs_and_its_error_that_of_retraining(
 @pytest.mark.parametrize("documents", [1, 30, 200])
 def test_it_is_the_model_of_the_whole_array(documents: int, loss: dict[str, Any]) -> None:
     data = random_data()
-    step, whole = model(sharded(data, documents), 0.5, **loss), model(data, 0.5, **loss)
+    step, whole = model(cut(data, documents), 0.5, **loss), model(data, 0.5, **loss)
     rows = PairRows.of(data, RankRLS(**loss).pair_cost()).centred
     assert float(np.linalg.norm(step.coef - whole.coef)) <= weights_bound(rows, 0.5, whole.coef)
     assert (step.number, step.selected) == (whole.number, whole.selected)
@@ -70,22 +66,12 @@ def test_it_is_the_model_of_the_whole_array(documents: int, loss: dict[str, Any]
 
 
 def test_memory_disk_and_threads_give_the_same_bits_for_each_regularization(tmp_path: Path) -> None:
-    data = random_data()
-    np.save(tmp_path / "X.npy", data.X)
-    mapped = QueryData(np.load(tmp_path / "X.npy", mmap_mode="r"), data.y, data.ptr)
-    expected = [model(sharded(data, 50), value) for value in (0.1, 1.0)]
-    for rows in (data, mapped):
-        for count in (1, 2, 5):
-            shards = sharded(rows, 50)
-            with threads.at_most(count):
-                for value, step in zip((0.1, 1.0), expected, strict=True):
-                    found = model(shards, value)
-                    assert np.array_equal(found.coef, step.coef)
-                    assert found.criterion == step.criterion
+    for regularization in (0.1, 1.0):
+        assert_same_everywhere(RankRLS(regularization), random_data(), tmp_path, 50)
 
 
 def test_it_gives_signs_of_life_and_reads_the_data_once_more_for_another_regularization() -> None:
-    data = sharded(random_data(), 50)
+    data = cut(random_data(), 50)
     count = len(data.shards)
     for rounds in (2, 1):
         *signs, step = RankRLS(float(rounds)).work(data)
@@ -113,7 +99,7 @@ def test_what_needs_all_documents_at_once_has_them_where_they_fit(
 ) -> None:
     data = random_data()
     np.save(tmp_path / "X.npy", data.X)
-    mapped = sharded(QueryData(np.load(tmp_path / "X.npy", mmap_mode="r"), data.y, data.ptr), 50)
+    mapped = cut(QueryData(np.load(tmp_path / "X.npy", mmap_mode="r"), data.y, data.ptr), 50)
     *_, whole = RankRLS(**parameters).learn(data)
     *_, found = RankRLS(**parameters).learn(mapped)
     assert np.array_equal(whole.coef, found.coef)

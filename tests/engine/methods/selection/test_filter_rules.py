@@ -39,11 +39,12 @@ def test_groups_come_in_the_order_of_their_best_feature(kind: type[Any]) -> None
     assert kind(2, groups=groups).fit(X, y, qid=qid).selection_order_.tolist() == [*expected[0], *expected[1]]
 
 
+@pytest.mark.parametrize("given", [{"groups": [(j,) for j in range(6)]}, {"costs": np.full(6, 0.5)}])
 @pytest.mark.parametrize("kind", FILTERS)
-def test_groups_of_one_feature_change_nothing(kind: type[Any]) -> None:
+def test_groups_of_one_feature_and_equal_costs_change_nothing(kind: type[Any], given: dict[str, Any]) -> None:
     X, y, qid = ranking_problem()
-    plain, alone = (list(kind(groups=g).steps(X, y, qid=qid)) for g in ((), tuple((j,) for j in range(6))))
-    for step, other in zip(plain, alone, strict=True):
+    plain, same = (list(kind(**parameters).steps(X, y, qid=qid)) for parameters in ({}, given))
+    for step, other in zip(plain, same, strict=True):
         assert step.selected == other.selected
         assert step.criterion == other.criterion
         np.testing.assert_array_equal(step.candidates, other.candidates)
@@ -93,15 +94,6 @@ def test_costs_order_by_score_per_cost_within_the_budget(
         assert steps[-1].criterion == pytest.approx(leave_query_out_error(X, y, qid, expected, 1.0))
         first = list(kind(2, costs=costs, budget=budget, groups=groups).steps(X, y, qid=qid))
         assert [step.selected for step in first] == [step.selected for step in steps[:2]]
-
-
-@pytest.mark.parametrize("kind", FILTERS)
-def test_equal_costs_change_nothing(kind: type[Any]) -> None:
-    X, y, qid = ranking_problem()
-    plain, equal = (list(kind(costs=c).steps(X, y, qid=qid)) for c in (None, np.full(6, 0.5)))
-    for step, other in zip(plain, equal, strict=True):
-        assert step.selected == other.selected
-        np.testing.assert_array_equal(step.candidates, other.candidates)
 
 
 def test_features_without_a_score_come_last_whatever_they_cost() -> None:

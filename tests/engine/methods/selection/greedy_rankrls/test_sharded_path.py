@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import leave_query_out_error
-from sharded_problems import error_bound, weights_bound
+from sharded_problems import assert_same_bits, assert_same_everywhere, cut, error_bound, weights_bound
 from strategies import Problem, problems, tolerance
 
 from rankstudio.engine import GreedyRankRLS
@@ -23,7 +24,7 @@ from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.methods.selection.greedy_rankrls import forward_path
 from rankstudio.engine.methods.shards.training_data import InProcess, TrainingData
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support import memory, threads
+from rankstudio.engine.support import memory
 from rankstudio.engine.support.shard import DOCUMENTS
 from rankstudio.engine.support.work import WorkProgress
 
@@ -54,21 +55,6 @@ def generic(n_queries: int = 150, n: int = 12, seed: int = 0) -> QueryData:
     return QueryData(X, y, ptr)
 
 
-def sharded(data: QueryData, documents: int, room: float = 1e9) -> TrainingData:
-    return TrainingData(data.X, data.y, data.ptr, InProcess(lambda: room), documents=documents)
-
-
-def same(left: list[Step], right: list[Step]) -> bool:
-    def numbers(step: Step) -> Iterator[np.ndarray]:
-        yield from (step.coef, step.candidates, np.array([step.criterion, step.before]))
-
-    return [step.selected for step in left] == [step.selected for step in right] and all(
-        np.array_equal(a, b, equal_nan=True)
-        for one, two in zip(left, right, strict=True)
-        for a, b in zip(numbers(one), numbers(two), strict=True)
-    )
-
-
 @given(problems(fewest_queries=2), st.integers(1, 30), st.sampled_from(ALGORITHMS), st.sampled_from(DELAYS))
 def test_criteria_are_those_of_retraining(
     problem: Problem, documents: int, algorithm: str, delay: int
@@ -76,7 +62,7 @@ def test_criteria_are_those_of_retraining(
     data = group(problem.X, problem.y, problem.qid)
     relative, absolute = tolerance(problem)
     with delayed(delay):
-        steps = path(sharded(data, documents), regularization=problem.regularization, algorithm=algorithm)
+        steps = path(cut(data, documents), regularization=problem.regularization, algorithm=algorithm)
     for step in steps:
         expected = leave_query_out_error(
             problem.X, problem.y, problem.qid, list(step.selected), problem.regularization
@@ -93,7 +79,7 @@ def test_steps_are_those_of_the_whole_array(problem: Problem, documents: int, al
     # Pinned, so that features that tie but for rounding come in the same order.
     known = {"pinned": whole[-1].selected, "regularization": problem.regularization}
     for step, expected in zip(
-        path(sharded(data, documents), algorithm=algorithm, **known), path(data, **known), strict=True
+        path(cut(data, documents), algorithm=algorithm, **known), path(data, **known), strict=True
     ):
         within = {"rtol": 2 * relative, "atol": 2 * absolute}
         np.testing.assert_allclose(step.candidates, expected.candidates, **within)
@@ -119,7 +105,7 @@ def test_steps_are_those_of_the_whole_array(problem: Problem, documents: int, al
 def test_features_are_those_of_the_whole_array(
     algorithm: str, documents: int, parameters: dict[str, Any], delay: int
 ) -> None:
-    whole, data = path(generic(), **parameters), sharded(generic(), documents)
+    whole, data = path(generic(), **parameters), cut(generic(), documents)
     with delayed(delay):
         steps = path(data, algorithm=algorithm, **parameters)
     assert [step.selected for step in steps] == [step.selected for step in whole]
@@ -134,7 +120,7 @@ def test_features_are_those_of_the_whole_array(
 )
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_losses_of_pairs_are_sums_over_shards_too(algorithm: str, loss: dict[str, Any]) -> None:
-    whole, steps = path(generic(), **loss), path(sharded(generic(), 100), algorithm=algorithm, **loss)
+    whole, steps = path(generic(), **loss), path(cut(generic(), 100), algorithm=algorithm, **loss)
     assert [step.selected for step in steps] == [step.selected for step in whole]
     method = GreedyRankRLS(**loss)
     rows = PairRows.of(generic(), method.pair_cost()).centred
@@ -145,14 +131,8 @@ def test_losses_of_pairs_are_sums_over_shards_too(algorithm: str, loss: dict[str
 @pytest.mark.parametrize("delay", [0, 3])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_memory_disk_and_threads_give_the_same_bits(algorithm: str, delay: int, tmp_path: Path) -> None:
-    data = generic()
     with delayed(delay):
-        expected = path(sharded(data, 90), algorithm=algorithm)
-    np.save(tmp_path / "X.npy", data.X)
-    mapped = QueryData(np.load(tmp_path / "X.npy", mmap_mode="r"), data.y, data.ptr)
-    for given_rows, room, count in ((data, 0.0, 5), (data, 3e5, 2), (mapped, 0.0, 1), (mapped, 1e9, 5)):
-        with delayed(delay), threads.at_most(count):
-            assert same(path(sharded(given_rows, 90, room), algorithm=algorithm), expected)
+        assert_same_everywhere(GreedyRankRLS(algorithm=algorithm), generic(), tmp_path, 90)
 
 
 @pytest.mark.parametrize(("k", "whole", "delay"), [(67, True, 0), (68, True, 16), (136, False, 136)])
@@ -161,19 +141,20 @@ def test_systems_are_solved_where_few_features_are_selected(k: int, whole: bool,
 
 
 def test_what_one_setting_found_out_gives_another_the_same_bits() -> None:
-    data, fresh = sharded(generic(), 90, room=1e5), sharded(generic(), 90)
+    data, fresh = cut(generic(), 90), cut(generic(), 90)
+    data = replace(data, executor=InProcess(lambda: 1e5))
     path(data, regularization=0.25)
-    assert same(path(data, regularization=4.0), path(fresh, regularization=4.0))
+    assert_same_bits(path(data, regularization=4.0), path(fresh, regularization=4.0))
 
 
 def test_data_of_several_shards_are_learned_from_by_shards() -> None:
     data = generic(7500)
     assert data.y.size > DOCUMENTS
-    assert same(path(data, 4), path(TrainingData(data.X, data.y, data.ptr), 4))
+    assert_same_bits(path(data, 4), path(TrainingData(data.X, data.y, data.ptr), 4))
 
 
 def test_shards_give_signs_of_life_and_steps_one_by_one() -> None:
-    data = sharded(generic(), 90)
+    data = cut(generic(), 90)
     told = list(GreedyRankRLS(3).work(data))
     places = [place for place, value in enumerate(told) if isinstance(value, Step)]
     count = len(data.shards)
@@ -192,12 +173,12 @@ def test_what_needs_all_documents_at_once_has_them_where_they_fit(
 ) -> None:
     data = generic()
     whole = path(data, 5, **parameters)
-    assert same(path(sharded(data, 90), 5, **parameters), whole)
+    assert_same_bits(path(cut(data, 90), 5, **parameters), whole)
     np.save(tmp_path / "X.npy", data.X)
     mapped = QueryData(np.load(tmp_path / "X.npy", mmap_mode="r"), data.y, data.ptr)
-    assert same(path(sharded(mapped, 90), 5, **parameters), whole)
+    assert_same_bits(path(cut(mapped, 90), 5, **parameters), whole)
     with (
         memory.within(1e5),
         pytest.raises(OutOfMemoryError, match=r"limit is 0\.1 MB"),
     ):
-        path(sharded(mapped, 90), 5, **parameters)
+        path(cut(mapped, 90), 5, **parameters)
