@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -81,17 +80,6 @@ def test_a_run_that_was_repeated_counts_once_in_holms_family() -> None:
     assert [test.p_t_holm for test in compared.tests[1:3] if test] == [
         test.p_t_holm for test in without.tests[1:] if test
     ]
-
-
-def test_the_window_counts_as_the_terminal_does() -> None:
-    runs = dict(enumerate([ran_on(A), ran_on(B), ran_on(C), ran_on(B), ran_on(A)], start=1))
-    found = {key: compare_with(run, runs[2], "MAP") for key, run in runs.items() if key != 2}
-    rows = compared_runs(runs, 2, "MAP", found)
-    compared = compare_runs(list(runs.values()), "MAP", 2)
-    expected = {number: test.p_holm for number, test in enumerate(compared.tests, start=1) if test}
-    assert {row.key: row.p_holm for row in rows if row.role == "compared"} == expected
-    assert expected[1] == expected[5]
-    assert expected[4] == pytest.approx(1.0)
 
 
 def ran(method: str = "greedy-rankrls", folds: int = 3, **plan: Any) -> RunResult:
@@ -187,14 +175,15 @@ def test_stability_is_that_of_the_folds_selections(runs) -> None:
     assert stability_of(ran(folds=1)) is None
 
 
-def test_a_table_that_grows_ends_with_the_numbers_of_one_made_at_once(runs) -> None:
+def test_a_table_that_grows_ends_with_the_numbers_of_one_made_at_once() -> None:
+    runs = [ran_on(A), ran_on(B), ran_on(C, method="gas"), ran_on(A), ran_on(B)]
     by_number = dict(enumerate(runs, start=1))
     made = compare_runs(runs, "MAP", seed=0)
     reference = made.reference + 1
     found = {}
     for number in by_number.keys() - {reference}:
         rows = compared_runs(by_number, reference, "MAP", found)
-        assert [row.role for row in rows].count("waiting") == 3 - len(found)
+        assert [row.role for row in rows].count("waiting") == 4 - len(found)
         assert {(row.p_holm, row.p_t_holm, row.p_wilcoxon_holm) for row in rows} == {(None,) * 3}, (
             "no family is whole yet"
         )
@@ -263,21 +252,6 @@ def test_folds_of_single_queries_are_the_same_whatever_the_seed_and_are_counted(
 
 def test_a_run_that_was_not_measured_so_cannot_be_paired() -> None:
     assert why_unpaired(two_folds(), two_folds(), "NDCG@3") == "NDCG@3 was not measured"
-
-
-def test_the_difference_is_over_all_queries_and_its_p_counts_every_assignment_of_signs() -> None:
-    ours, theirs = two_folds(), result([fold(1, [0.1, 0.8, 0.4]), fold(2, [0.7, 0.1, 0.2, 0.1])])
-    differences = [a - b for a, b in zip(FIRST + SECOND, [0.1, 0.8, 0.4, 0.7, 0.1, 0.2, 0.1], strict=True)]
-    found = compare_with(ours, theirs, "MAP")
-    assert found.mean_difference == pytest.approx(sum(differences) / 7)
-    assert (found.wins, found.ties, found.losses, found.n) == (4, 2, 1, 7)
-    moved = [d for d in differences if abs(d) > 1e-12]
-    as_far = [
-        abs(sum(s * d for s, d in zip(signs, moved, strict=True))) >= abs(sum(moved)) - 1e-12
-        for signs in product((1, -1), repeat=len(moved))
-    ]
-    assert found.p_randomisation == pytest.approx(sum(as_far) / len(as_far))
-    assert found.low <= found.mean_difference <= found.high
 
 
 def test_the_best_run_has_the_best_average_and_of_an_error_less_is_better() -> None:

@@ -255,11 +255,8 @@ def test_several_shards_learn_by_sums_of_each_permutation_wherever_they_are(tmp_
         np.testing.assert_allclose(found.observed, whole.observed, rtol=1e-9)
 
 
-def ranked_anew(m: int = 120, n: int = 5, seed: int = 0) -> RankingDataset:
-    """Queries of 8 documents; the third feature says something."""
-    rng = np.random.default_rng(seed)
-    X = rng.random((m, n))
-    return RankingDataset.from_arrays(X, np.round(2 * X[:, 2] + 0.3 * rng.normal(size=m)), np.arange(m) // 8)
+def ranked_anew(m: int = 120, n: int = 5) -> RankingDataset:
+    return RankingDataset.from_arrays(*ranked(m, n, noise=0.3))
 
 
 def exchanged(preferences: Preferences, qid: np.ndarray, seed: int, number: int) -> Preferences:

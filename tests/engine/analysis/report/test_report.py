@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from experiment.small import dataset, ended, quick
@@ -26,6 +27,7 @@ from rankstudio.engine.analysis.report.document import (
 from rankstudio.engine.analysis.report.feature_sections import _margin_text
 from rankstudio.engine.analysis.report.report import make_report
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run
@@ -125,18 +127,20 @@ def read(page: str) -> Reader:
     return reader
 
 
+def reported(data: FoldedDataset, number: int, key: str, label: RunLabel, **changes: Any) -> ReportedRun:
+    ids = tuple(data.feature_ids.tolist())
+    checksum = fingerprint(data).checksum
+    recorded = RecordedData("Small", "", checksum, (), (1, 2, 3), ids, data.feature_names)
+    result = ended(run(Plan("small", key, quick(method(key)), **changes), data))
+    return ReportedRun(number, result, recorded, data, label)
+
+
 @pytest.fixture(scope="module")
 def source() -> ReportSource:
     """Three runs on small data, one with a name and a note."""
-    data = dataset(3)
-    found = fingerprint(data)
-    ids = tuple(data.feature_ids.tolist())
-    recorded = RecordedData("Small", "", found.checksum, (), (1, 2, 3), ids, data.feature_names)
-    runs = []
-    for number, key in enumerate(("greedy-rankrls", "gas", "fsmrank"), start=1):
-        result = ended(run(Plan("small", key, quick(method(key))), data))
-        label = RunLabel("The first", "worth a look", ("a", "b")) if number == 1 else RunLabel()
-        runs.append(ReportedRun(number, result, recorded, data, label))
+    data, first = dataset(3), RunLabel("The first", "worth a look", ("a", "b"))
+    labels = {"greedy-rankrls": first, "gas": RunLabel(), "fsmrank": RunLabel()}
+    runs = [reported(data, number, *one) for number, one in enumerate(labels.items(), start=1)]
     return ReportSource("My study", tuple(runs), ReportSettings("Which features?", "One.\n\nTwo."))
 
 
@@ -314,11 +318,8 @@ def test_groups_are_told_as_they_are_swapped() -> None:
     data = dataset(3)
     ids = data.feature_ids.tolist()
     groups = {"First": tuple(ids[:2]), "Others": tuple(ids[2:4])}
-    plan = Plan("small", "greedy-rankrls", quick(method("greedy-rankrls")), groups=groups)
-    result = ended(run(plan, data))
-    found = fingerprint(data)
-    recorded = RecordedData("Small", "", found.checksum, (), (1, 2, 3), tuple(ids), data.feature_names)
-    source = ReportSource("Groups", (ReportedRun(1, result, recorded, data, RunLabel()),), ReportSettings())
+    only = reported(data, 1, "greedy-rankrls", RunLabel(), groups=groups)
+    source = ReportSource("Groups", (only,), ReportSettings())
     made = tables(make_report(source), "substitutes")
     [swaps] = [table for table in made if "swapped as a whole" in table.title]
     assert swaps.header == ("in the model", "best replaced by", "change of criterion")

@@ -56,22 +56,18 @@ def test_it_is_a_plain_call_of_lightgbm() -> None:
 def test_a_step_scores_with_the_trees_up_to_it() -> None:
     X, y, qid = ranking_problem()
     columns, known = np.ascontiguousarray(X.T), None
-    steps = steps_of(LambdaMART(**SMALL), X, y, qid)
-    assert [s.number for s in steps] == list(range(1, 13))
-    for step in steps:  # after training: later rounds change no earlier step
+    method = LambdaMART(**SMALL)
+    while_it_trains = [step.scores(X.T) for step in method.steps(X, y, qid=qid)]
+    steps = steps_of(method, X, y, qid)
+    assert [s.number for s in steps] == list(range(1, method.n_steps(6) + 1))
+    for step, before in zip(steps, while_it_trains, strict=True):  # later rounds change no earlier step
         full = step.scores(columns)
-        assert (full == step.booster.predict(X, num_iteration=step.number)).all()
+        assert (full == step.booster.predict(X, num_iteration=step.number)).all() and (full == before).all()
         known = step.scores(columns, known)
         assert (known == full).all()
-    assert not steps[0].linear
+    assert (pickle.loads(pickle.dumps(steps[4])).scores(columns) == steps[4].scores(columns)).all()
+    assert not steps[0].linear and len(steps) == 12
     assert len({id(s.booster) for s in steps}) == 1
-
-
-def test_steps_can_be_scored_while_it_trains() -> None:
-    X, y, qid = ranking_problem()
-    final = steps_of(LambdaMART(**SMALL), X, y, qid)
-    for step in LambdaMART(**SMALL).steps(X, y, qid=qid):
-        assert (step.scores(X.T) == final[step.number - 1].scores(X.T)).all()
 
 
 def test_the_text_is_read_by_lightgbm() -> None:
@@ -202,14 +198,6 @@ def test_it_prints_nothing_in_any_thread(capfd: pytest.CaptureFixture[str]) -> N
     thread.start()
     thread.join()
     assert capfd.readouterr() == ("", "")
-
-
-def test_a_step_is_pickled_with_its_trees() -> None:
-    X, y, qid = ranking_problem()
-    method = LambdaMART(**SMALL)
-    assert method.n_steps(6) == 12
-    step = steps_of(method, X, y, qid)[4]
-    assert (pickle.loads(pickle.dumps(step)).scores(X.T) == step.scores(X.T)).all()
 
 
 @pytest.mark.parametrize("label", [-1.0, 0.5, 31.0])

@@ -24,7 +24,6 @@ from rankstudio.engine.methods.selection.fsmrank import (
     importance,
     nearest_positive_semidefinite,
     similarity,
-    top_features,
 )
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress, finish
@@ -166,18 +165,6 @@ def test_iterations_are_those_of_algorithm_1() -> None:
     assert alpha > 4  # all six were compared
 
 
-def test_the_path_cuts_the_model_to_its_greatest_weights() -> None:
-    X, y, qid = ranking()
-    fitted = FSMRank(lambda2=1e-5).fit(X, y, qid=qid)
-    weights = np.abs(fitted.coef_[fitted.selection_order_])
-    assert all(a >= b > 0 for a, b in pairwise(weights))
-    assert (fitted.coef_path_[-1] == fitted.coef_).all()
-    for k, coef in enumerate(fitted.coef_path_, start=1):
-        assert set(np.flatnonzero(coef)) == set(fitted.selection_order_[:k].tolist())
-    *_, last = FSMRank(lambda2=1e-5).steps(X, y, qid=qid)
-    assert [step.selected[-1] for step in top_features(last)] == fitted.selection_order_.tolist()
-
-
 def test_the_subgradient_method_heads_for_the_same_minimum_more_slowly() -> None:
     X, y, qid = ranking()
     least = FSMRank(tol=1e-12, max_iter=5000).fit(X, y, qid=qid).objective_
@@ -289,9 +276,10 @@ def test_labels_all_equal_give_a_model_of_zeros() -> None:
     assert (fitted.coef_ == 0).all()
     assert fitted.objective_ == 0.0
     assert fitted.coef_path_.shape == (0, 6)
-    refitted = FSMSVM().fit(X, np.ones(len(qid)), qid=qid)
-    assert not refitted.support_.any()
-    assert (refitted.predict(X) == 0).all()
+    for method in (FSMSVM(), FSMRankTop(importance="none")):
+        method.fit(X, np.ones(len(qid)), qid=qid)
+        assert not method.support_.any()
+        assert (method.predict(X) == 0).all()
 
 
 def test_fsmsvm_refits_ranksvm_on_the_features_in_fsmranks_order() -> None:
@@ -328,6 +316,8 @@ def test_the_first_k_score_with_the_weights_of_the_whole_model(parameters: dict[
     w, order = whole.coef_, np.argsort(-np.abs(whole.coef_), kind="stable")
     steps = list(FSMRankTop(**parameters).steps(X, y, qid=qid))
     assert len(steps) == np.count_nonzero(w)
+    assert whole.selection_order_.tolist() == order[: len(steps)].tolist()
+    assert (whole.coef_path_[-1] == w).all()
     documents = np.ascontiguousarray(X.T)
     for k, step in enumerate(steps, start=1):
         top = order[:k]
@@ -348,18 +338,10 @@ def test_the_criterion_of_a_cut_model_is_its_objective() -> None:
     assert all(step.criterion >= whole.objective_ * (1 - 1e-9) for step in steps)
     data = group(X, y, qid)
     A, s = np.abs(np.corrcoef(X.T)), importance(data, "pearson")[: X.shape[1]]
-    pairs = [(i, j) for i in range(len(y)) for j in range(len(y)) if qid[i] == qid[j] and y[i] > y[j]]
     for step in steps:
-        w, scores = np.abs(step.coef), X @ step.coef
-        loss = np.mean([max(0.0, 1 - scores[i] + scores[j]) ** 2 for i, j in pairs])
+        w = np.abs(step.coef)
+        loss = np.mean(np.maximum(0.0, 1.0 - differences(X, y, qid) @ step.coef) ** 2)
         assert step.criterion == pytest.approx(0.15 * w @ A @ w + 1e-3 * np.sum(w / s) + loss, rel=1e-9)
-
-
-def test_a_model_of_zeros_cut_is_one_of_zeros() -> None:
-    X, _, qid = ranking()
-    cut = FSMRankTop(importance="none").fit(X, np.ones(len(qid)), qid=qid)
-    assert not cut.support_.any()
-    assert (cut.predict(X) == 0).all()
 
 
 def test_all_that_begins_with_fsmrank_learns_it_once() -> None:
