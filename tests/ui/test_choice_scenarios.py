@@ -169,6 +169,10 @@ def test_pinning_and_banning_recompute_the_path_and_can_be_undone(ran: MainWindo
     rows = ran.sections.features.features.table.rows()
     assert rows[0].feature_id == order[-1]
     assert rows[0].pinned
+    ran.session.look_at(2)
+    assert ran.current.model is None  # the path that is there is of another fold
+    ran.session.look_at(1)
+    wait_until(lambda: ran.current.model is not None)
     ran.sections.features.features.toggled.emit("banned", order[0])
     wait_until(lambda: ran.sections.features.features.table.rows()[-1].banned)
     assert ran.sections.features.features.table.rows()[-1].feature_id == order[0]

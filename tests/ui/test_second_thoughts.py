@@ -52,9 +52,16 @@ def test_a_run_that_is_looked_at_again_brings_back_its_plan_and_its_model(window
     assert window.commands["undo"].text() == "&Undo going to run 1"
     window.commands["undo"].trigger()  # a look at several runs is one change
     settle(window)
-    assert window.session.plan.method == "rankrls"
+    assert window.session.plan.method == "rankrls" and "going" not in window.commands["undo"].text()
     window.sections.compare.panel.selected.emit(2)
     assert window.current.model.step is ranker.step
+    window.sections.compare.panel.selected.emit(1)
+    window.sections.select.curves.picked.emit(0, 2)
+    picked = window.current.model.step
+    assert picked is not first.folds[1].chosen.step
+    for key in (2, 1):  # what was chosen of it last comes back
+        window.sections.compare.panel.selected.emit(key)
+    assert window.current.model.step is picked
     settle(window)
 
 

@@ -304,14 +304,11 @@ class DataPanel(Panel):
         shown = (self._name, self._folds, self._many, self._facts, self._labels_title, self._labels)
         fill(self.body, *shown, self.preferences, 1, spacing=6)
 
-    def _shown_fold(self) -> Fold | None:
-        folds = self._dataset.folds if self._dataset else ()
-        return next((fold for fold in folds if fold.number == self._fold), None)
-
     def _refresh(self) -> None:
         if self._dataset is None:
             return
-        summary, fold = self.summary(), self._shown_fold()
+        summary = self.summary()
+        fold = next((fold for fold in self._dataset.folds if fold.number == self._fold), None)
         one = self._dataset.columns.no_queries
         rows = fold_facts(fold, summary, one_ranking=one) if fold else all_folds_facts(self._dataset, summary)
         if self._opening:

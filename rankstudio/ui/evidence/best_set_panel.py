@@ -73,9 +73,7 @@ class BestSetPanel(Panel):
         self.body.setSpacing(6)
         self.clear()
 
-    def show_best(
-        self, found: SelectionEvidence, criterion: float, ids: Sequence[int], missing: str = ""
-    ) -> None:
+    def show_best(self, found: SelectionEvidence, criterion: float, ids: Sequence[int], missing: str) -> None:
         """Show the best set.
 
         Parameters

@@ -277,15 +277,11 @@ class EvidenceController(Controller):
     @Slot()
     def _show_best(self) -> None:
         done = self.evidence.progress(Package.BEST) is Progress.DONE
-        found, model = (
-            self._known("best", "best", "near_best", self.evidence.whole, done),
-            self.evidence.model,
-        )
+        found = self._known("best", "best", "near_best", self.evidence.whole, done)
+        model = self.evidence.model
         if found is not None and model is not None and self.evidence.whole:
-            self.best.show_best(found, model.step.criterion, self._columns[0])
-            if done and found.best is None and found.n_queries >= _LEAST_QUERIES:
-                self.best.near.setText(TOO_LARGE)
-                self.best.near.show()
+            missing = TOO_LARGE if done and found.n_queries >= _LEAST_QUERIES else ""
+            self.best.show_best(found, model.step.criterion, self._columns[0], missing)
 
     @Slot()
     def _show_sets(self) -> None:

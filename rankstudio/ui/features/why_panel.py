@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QWidget
 
@@ -474,6 +475,20 @@ def _picture(path: PathResult, score: CandidateScore, groups: CandidateGroups) -
     return candidate_map(path, score, groups), margins(groups.path(path), score)
 
 
+_CLOSEST = {
+    0: (tr("Closest at step {step}: {name} tied with {rival}."), tr("Closest: {name} tied with {rival}.")),
+    1: (
+        tr("Closest at step {step}: {name} led {rival} by {share}."),
+        tr("Closest: {name} led {rival} by {share}."),
+    ),
+    -1: (
+        tr("Closest at step {step}: {name} trailed {rival} by {share}."),
+        tr("Closest: {name} trailed {rival} by {share}."),
+    ),
+}
+"""What is said of the closest choice, by the sign of its lead: with one feature a step, and without."""
+
+
 def _note(leads: dict[int, Margin], names: tuple[str, ...], path: PathResult) -> str:
     """Return what the margins are, with the closest one as the example where it is a near tie."""
     known = [lead for lead in leads.values() if lead.rival is not None]
@@ -486,7 +501,7 @@ def _note(leads: dict[int, Margin], names: tuple[str, ...], path: PathResult) ->
     close = min(known, key=lambda lead: abs(lead.share))
     if close.rival is None or abs(close.share) >= TOSS_UP:
         return said
-    example = _of_weights(close.share) if path.step_kind is not StepKind.FEATURES else _at_step(close.share)
+    example = _CLOSEST[int(np.sign(close.share))][path.step_kind is not StepKind.FEATURES]
     near = example.format(
         name=names[close.feature],
         rival=names[close.rival],
@@ -494,21 +509,3 @@ def _note(leads: dict[int, Margin], names: tuple[str, ...], path: PathResult) ->
         share=percent(abs(close.share)),
     )
     return tr("{definition} Below 1 % is a near tie. {example}").format(definition=said, example=near)
-
-
-def _at_step(share: float) -> str:
-    """Return a sentence on the closest choice of a path that adds a feature in each step."""
-    if share == 0:
-        return tr("Closest at step {step}: {name} tied with {rival}.")
-    if share > 0:
-        return tr("Closest at step {step}: {name} led {rival} by {share}.")
-    return tr("Closest at step {step}: {name} trailed {rival} by {share}.")
-
-
-def _of_weights(share: float) -> str:
-    """Return a sentence on the closest features of a path without steps of one feature each."""
-    if share == 0:
-        return tr("Closest: {name} tied with {rival}.")
-    if share > 0:
-        return tr("Closest: {name} led {rival} by {share}.")
-    return tr("Closest: {name} trailed {rival} by {share}.")

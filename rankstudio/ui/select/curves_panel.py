@@ -166,7 +166,7 @@ class CurvesPanel(Panel):
         self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
         self._chosen: tuple[Key, int] | None = None
         self._baseline: tuple[dict[str, float], str] = ({}, "")
-        self.slider = LambdaSlider("λ")
+        self.slider = LambdaSlider()
         self.slider.hide()
         self.criterion_plot = named(CurvesPlot(theme, tr("criterion")), "criterion-plot")
         self.criterion_plot.may_be_logarithmic = True

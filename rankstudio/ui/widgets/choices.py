@@ -240,13 +240,6 @@ class TickedSlider(QSlider):
 class LambdaSlider(QWidget):
     """A slider whose stops are given values, with the present one beside it, "2⁶"; its tooltip: "2⁶ = 64".
 
-    Parameters
-    ----------
-    symbol : str
-        What is moved: "λ".
-    values : sequence of float
-        Ascending.
-
     Attributes
     ----------
     moved : Signal(float)
@@ -255,11 +248,11 @@ class LambdaSlider(QWidget):
 
     moved = Signal(float)
 
-    def __init__(self, symbol: str = "λ", values: Sequence[float] = (1.0,)) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self._values: tuple[float, ...] = ()
-        self._symbol = named(PlainLabel(symbol), role="muted")
-        self._slider = named(TickedSlider(), "lambda-slider", symbol)
+        self._symbol = named(PlainLabel("λ"), role="muted")
+        self._slider = named(TickedSlider(), "lambda-slider", "λ")
         self._slider.setMinimumWidth(LEAST_WIDTH)
         self._symbol.setBuddy(self._slider)
         self._symbol.set_term("λ (lambda)", "λ")
@@ -269,7 +262,7 @@ class LambdaSlider(QWidget):
         fill(QHBoxLayout(self), *row, margins=(0, 0, 0, 0), spacing=10)
         self.setFocusProxy(self._slider)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.set_values(values)
+        self.set_values((1.0,))
 
     def set_values(
         self, values: Sequence[float], symbol: str = "", marked: Sequence[float] | None = None

@@ -146,7 +146,11 @@ def test_plan_command_program_and_notebook_give_the_same_bytes(
     exec(written["plan-python"][0].read_text(), space)
     write_results(space["result"], tmp_path / "program")
     assert files(tmp_path / "program") == expected
-    if choose is kernel:  # it is the program in cells, and a kernel of its own takes long
+    cells = nbformat.read(written["plan-notebook"][0], 4).cells
+    again: dict[str, Any] = {}
+    exec("\n".join(cell.source for cell in cells[1:3]), again)
+    assert again["plan"] == space["plan"]
+    if choose is kernel:  # a kernel of its own takes long
         carried_out(written["plan-notebook"][0], tmp_path / "notebook")
         assert files(tmp_path / "notebook") == expected
 

@@ -19,7 +19,7 @@ from rankstudio.ui.background import loader
 from rankstudio.ui.features.features_panel import NO_PATH
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.model.run_queue import engine_run
+from rankstudio.ui.model.run_queue import engine_run, look_at
 from rankstudio.ui.model.study_store import RunTarget
 
 
@@ -57,6 +57,12 @@ def test_a_fold_that_is_not_there_yet_says_what_to_do_and_then_how_far_it_is(
         queries = window.sections.queries
         assert queries.empty.isVisible() and not queries.empty.button.isVisible()
         assert queries.empty.sentence.text() == "Run 1 is in progress: 1 of 6 fits are done."
+        window.session.change("editing", rule="at most 2")
+        window.commands["run"].trigger()
+        look_at(window.session, window.runs, window.runs.records[1])
+        assert set(said(window).values()) == {"Run 2 is waiting for its turn."}
+        window.runs.remove(window.runs.records[1])
+        look_at(window.session, window.runs, window.runs.records[0])
         window.commands["stop"].trigger()
         go.set()
         wait_until(lambda: not window.runs.busy)

@@ -19,6 +19,7 @@ from windows import finish, open_window, settle, write_folds
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.ui.background import tasks
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.plots.maps.heat_map import HeatMapPlot
 from rankstudio.ui.select.curve_controls import LeftOutBox
@@ -136,7 +137,7 @@ def test_another_convention_and_a_measure_that_nobody_offers(window: MainWindow)
     asked(window)
     window.session.look_by("letor3")
     at = record.folds[1].chosen.unit.position
-    for name in ("NDCG@10", "NDCG@7"):
+    for name in ("P@10", "NDCG@7"):
         by = f"leave-query-out {name}"
         plan = record.plan.changed(select_by=by, convention="letor3", folds=(1,))
         path = run_plan(plan, window.session.dataset).folds[0].paths[at]
@@ -181,7 +182,7 @@ def pick_left_out(window: MainWindow) -> None:
     heat.of.activated.emit(1)
 
 
-def test_without_a_validation_part_there_are_curves_of_left_out_queries(theme: Theme, tmp_path: Path) -> None:
+def test_without_a_validation_part_left_out_queries_have_curves_and_map(theme: Theme, tmp_path: Path) -> None:
     file = write_folds(tmp_path / "data", 1) / "Fold1" / "train.txt"
     with open_window(theme, tmp_path / "config") as window:
         window.open_controller.open_path(str(file), run=False)
@@ -194,6 +195,17 @@ def test_without_a_validation_part_there_are_curves_of_left_out_queries(theme: T
         assert panel.validation_plot.axes.title == "leave-query-out MAP"
         expected = chosen_by_it(window, record)
         assert [panel.validation_plot.family[at].ys for at in (0, 1)] == [expected[1, 0], expected[1, 1]]
+        box_of(window).click()
+        record = ran(window, method="kernel-rankrls", parameters=KERNEL, select_by=MAP)
+        assert not panel.validation_plot.isHidden()
+        assert panel.validation_plot.axes.title == "leave-query-out MAP"
+        heat = window.sections.select.heat
+        panel.view._buttons()[1].click()
+        assert heat.isVisibleTo(window)
+        assert panel.validation_plot.isHidden()
+        assert heat.of.isHidden()
+        assert heat.plot.axes.title == "leave-query-out MAP"
+        assert float(np.nanmax(heat.plot.values)) == record.folds[1].left_out[MAP]
 
 
 def test_it_stops_where_another_run_is_shown_and_waits_while_one_works(window: MainWindow) -> None:
@@ -210,6 +222,7 @@ def test_it_stops_where_another_run_is_shown_and_waits_while_one_works(window: M
 
     def note(_: RunRecord) -> None:
         if window.runs.busy:
+            look_at(window.session, window.runs, first)
             waited.append((box.text(), left_out.share))
 
     window.runs.changed.connect(note)
@@ -388,22 +401,3 @@ def test_a_kernel_judges_a_greedy_selection(window: MainWindow) -> None:
     for page in ("features", "queries", "compare", "select"):
         window.workspace.show_page(page)
         settle(window)
-
-
-def test_without_a_validation_part_left_out_queries_have_curves_and_map(theme: Theme, tmp_path: Path) -> None:
-    folder = write_folds(tmp_path / "data", 1)
-    file = folder / "Fold1" / "train.txt"
-    with open_window(theme, tmp_path / "config") as window:
-        window.open_controller.open_path(str(file), run=False)
-        wait_until(lambda: window.session.dataset is not None)
-        record = ran(window, method="kernel-rankrls", parameters=KERNEL, select_by=MAP)
-        panel = window.sections.select.curves
-        assert not panel.validation_plot.isHidden()
-        assert panel.validation_plot.axes.title == "leave-query-out MAP"
-        heat = window.sections.select.heat
-        panel.view._buttons()[1].click()
-        assert heat.isVisibleTo(window)
-        assert panel.validation_plot.isHidden()
-        assert heat.of.isHidden()
-        assert heat.plot.axes.title == "leave-query-out MAP"
-        assert float(np.nanmax(heat.plot.values)) == record.folds[1].left_out[MAP]

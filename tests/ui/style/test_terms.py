@@ -124,7 +124,7 @@ def test_f1_in_a_field_is_for_the_term_of_its_label(stage: Stage) -> None:
 
 
 def test_f1_on_the_slider_of_a_parameter_is_for_its_symbol(stage: Stage) -> None:
-    slider = stage(LambdaSlider("λ", (1.0, 2.0)), 400, 60)
+    slider = stage(LambdaSlider(), 400, 60)
     assert place_of(slider.focusProxy()) == "glossary.md#λ-lambda"
     slider.set_values((1.0, 2.0), "γ")
     assert place_of(slider.focusProxy()) == ""

@@ -83,7 +83,8 @@ def test_other_options_replace_the_old_ones(segments):
 
 @pytest.fixture
 def slider(app, theme, stage):
-    made = LambdaSlider("λ", [2.0**i for i in range(11)])
+    made = LambdaSlider()
+    made.set_values([2.0**i for i in range(11)])
     stage(made, 300, 30)
     told = []
     made.moved.connect(told.append)
