@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from itertools import cycle
+from itertools import cycle, repeat
 
 import numpy as np
 import pytest
@@ -64,27 +64,21 @@ def same_tests(one: RunResult, other: RunResult) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "name"), list(zip(CONVENTIONS, cycle(("NDCG@3", "ERR", "Disagreement")), strict=False))
+    ("first", "key", "name"),
+    [
+        *zip(repeat(GREEDY), CONVENTIONS, cycle(("NDCG@3", "ERR", "Disagreement"))),
+        *((plan, "ranklib", "ERR") for plan in OTHERS.values()),
+    ],
 )
-def test_a_run_measured_anew_is_the_run_measured_so(data: FoldedDataset, key: str, name: str) -> None:
-    plan = GREEDY.changed(measures=("MAP", name), convention=key)
-    wanted = Measurement(key, name, chooses=True)
-    again = Remeasurement().run(finished(GREEDY, data), data, wanted)
-    expected = finished(plan.changed(select_by=name), data)
+def test_a_run_measured_anew_is_the_run_measured_so(
+    data: FoldedDataset, first: Plan, key: str, name: str
+) -> None:
+    again = Remeasurement().run(finished(first, data), data, Measurement(key, name, chooses=True))
+    expected = finished(first.changed(measures=("MAP", name), convention=key, select_by=name), data)
     # Which single feature is the best one is chosen by the plan's own measure, and stays.
     for mine, its in zip(again.folds, expected.folds, strict=True):
         if mine.baseline.feature != its.baseline.feature:
             object.__setattr__(its, "baseline", mine.baseline)
-    same(again, expected)
-    same_tests(again, expected)
-
-
-@pytest.mark.parametrize("plan", OTHERS.values(), ids=OTHERS)
-def test_so_are_runs_of_other_methods(data: FoldedDataset, plan: Plan) -> None:
-    again = Remeasurement().run(finished(plan, data), data, Measurement("ranklib", "MAP", chooses=True))
-    expected = finished(plan.changed(convention="ranklib"), data)
-    for mine, its in zip(again.folds, expected.folds, strict=True):
-        object.__setattr__(its, "baseline", mine.baseline)
     same(again, expected)
     same_tests(again, expected)
 
