@@ -39,14 +39,19 @@ def make(n: int = 8, seed: int = 0) -> RankingDataset:
     )
 
 
-def found(train: RankingDataset, k: int = 2, **changes: object) -> Substitutes:
+def found(
+    train: RankingDataset, k: int = 2, groups: ColumnGroups | None = None, **changes: object
+) -> Substitutes:
+    if groups is not None:
+        names = {str(at): tuple(c + 1 for c in one) for at, one in enumerate(groups.groups) if len(one) > 1}
+        changes["groups"] = names
     plan = Plan("sample", measures=("MAP",), **{"parameters": {"regularization": [4.0]}, **changes})
     fold = Fold(1, train, None, None)
     training = group_training(fold)
     data = training.whole("It")
     path = FoldContext(plan, fold, training).path(Unit(1, 0, plan.combinations[0]))
     correlations = Inspector(train).correlations
-    return substitutes(plan, path, k - 1, data, correlations, clusters(correlations))
+    return substitutes(plan, path, k - 1, data, correlations, clusters(correlations), groups)
 
 
 def error(train: RankingDataset, columns: list[int], regularization: float = 4.0) -> float:
@@ -188,18 +193,7 @@ def test_all_features_selected_leave_none_to_come_in():
 def test_groups_are_swapped_as_a_whole_and_their_features_never_alone():
     train = make()
     groups = ColumnGroups.of(8, [(0, 3), (1, 2, 4), (6, 7)])
-    plan = Plan(
-        "sample",
-        measures=("MAP",),
-        parameters={"regularization": [4.0]},
-        groups={"A": (1, 4), "B": (2, 3, 5), "C": (7, 8)},
-    )
-    fold = Fold(1, train, None, None)
-    training = group_training(fold)
-    data = training.whole("It")
-    path = FoldContext(plan, fold, training).path(Unit(1, 0, plan.combinations[0]))
-    correlations = Inspector(train).correlations
-    result = substitutes(plan, path, 1, data, correlations, clusters(correlations), groups)
+    result = found(train, groups=groups)
     selected = set(result.selected)
     before = error(train, sorted(selected))
     inside = [group for group in groups.groups if set(group) <= selected]

@@ -60,18 +60,12 @@ def test_every_query_has_what_evaluate_says_of_it_alone(result: RunResult, part:
     assert low <= mean <= high
 
 
-def test_the_chosen_models_measure_what_their_run_has_kept(result: RunResult) -> None:
+def test_the_chosen_models_and_single_features_measure_what_their_run_has_kept(result: RunResult) -> None:
     a, b = scores(result, "test")
     found = compare_queries(DATA.folds, "test", a, b, "MAP", result.plan.convention)
     for fold in result.folds:
         own = {q.position: q.a for q in found.queries if q.fold == fold.fold}
         np.testing.assert_array_equal([own[i] for i in range(len(own))], fold.per_query["MAP"])
-
-
-def test_the_best_single_feature_measures_what_the_fold_says(result: RunResult) -> None:
-    a, b = scores(result, "test")
-    found = compare_queries(DATA.folds, "test", a, b, "MAP", result.plan.convention)
-    for fold in result.folds:
         mean = np.mean([q.b for q in found.queries if q.fold == fold.fold])
         assert mean == pytest.approx(fold.baseline.test["MAP"])
 

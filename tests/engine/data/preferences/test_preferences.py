@@ -128,22 +128,6 @@ def test_equal_labels_give_no_preference() -> None:
         sample_preferences(data)
 
 
-def test_rock_paper_scissors_is_a_cycle_and_a_disagreement_another() -> None:
-    preferences = Preferences([0, 1, 2, 3, 4, 4, 5, 5], [1, 2, 0, 4, 3, 3, 6, 6])
-    query = np.array([0, 0, 0, 1, 1, 2, 2, 3])
-    assert summarise_preferences(preferences, query) == PreferenceSummary(
-        n_preferences=8,
-        n_pairs=5,
-        n_documents=7,
-        n_queries=3,
-        n_contradictions=1,
-        n_cycles=2,
-        n_in_cycles=5,
-        largest=3,
-        n_cyclic=6,
-    )
-
-
 def test_of_no_preferences_nothing_is_counted() -> None:
     summary = summarise_preferences(Preferences([], []), np.zeros(3, dtype=int))
     assert summary == PreferenceSummary(0, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -168,6 +152,9 @@ def test_documents_of_a_cycle_reach_each_other(given_: tuple[Problem, Preference
     ways = set(zip(preferences.winner.tolist(), preferences.loser.tolist(), strict=True))
     assert found.n_contradictions == sum((j, i) in ways for i, j in ways) // 2
     assert found.n_pairs == len({frozenset(way) for way in ways})
+    documents = np.union1d(preferences.winner, preferences.loser)
+    assert (found.n_preferences, found.n_documents) == (len(preferences), documents.size)
+    assert found.n_queries == np.unique(query[documents]).size
 
 
 def test_summaries_of_other_queries_add_up() -> None:

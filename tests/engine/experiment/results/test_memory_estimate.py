@@ -203,23 +203,24 @@ def test_more_processes_that_share_shards_need_more(hollow: FoldedDataset) -> No
     assert two.least > one.least and two.threads == 2
 
 
-def test_small_data_are_not_worth_a_word_and_never_refused() -> None:
+@pytest.fixture
+def small() -> FoldedDataset:
     rng = np.random.default_rng(0)
-    small = RankingDataset.from_arrays(rng.random((300, 5)), np.arange(300) % 3, np.repeat(np.arange(30), 10))
-    data = FoldedDataset("small", None, (Fold(1, small, small),))
+    part = RankingDataset.from_arrays(rng.random((300, 5)), np.arange(300) % 3, np.repeat(np.arange(30), 10))
+    return FoldedDataset("small", None, (Fold(1, part, part),))
+
+
+def test_small_data_are_not_worth_a_word_and_never_refused(small: FoldedDataset) -> None:
     with memory.within(1e6):
         for entry in methods():
             if not entry.lacking:
-                found = estimated(data, entry.key)
+                found = estimated(small, entry.key)
                 assert found.runs
                 assert found.need.least < 1e7
 
 
-def test_a_run_tells_what_it_needs_when_it_starts() -> None:
-    rng = np.random.default_rng(0)
-    small = RankingDataset.from_arrays(rng.random((300, 5)), np.arange(300) % 3, np.repeat(np.arange(30), 10))
-    data = FoldedDataset("small", None, (Fold(1, small, small),))
-    events = run(Plan("small"), data)
+def test_a_run_tells_what_it_needs_when_it_starts(small: FoldedDataset) -> None:
+    events = run(Plan("small"), small)
     started = next(events)
     events.close()
     assert started.memory is not None  # type: ignore[union-attr]

@@ -47,31 +47,24 @@ def test_the_gap_of_a_step_is_that_to_the_value_of_the_dual() -> None:
     assert steps[0].gap > 1e-4 * steps[0].criterion, "more than rounding"
 
 
-@given(problems(), EXPONENTS, st.sampled_from(["auto", "newton", "bundle"]))
-def test_hinge_reaches_the_minimum_on_explicit_pairs(problem: Problem, exponent: int, solver: str) -> None:
-    X, y, qid, _ = problem
-    C, D = 2.0**exponent, differences(X, y, qid)
-    fitted = RankSVM(C=C, loss="hinge", solver=solver, tol=1e-7).fit(X, y, qid=qid)
-    reached = hinge_objective(D, C, fitted.coef_)
-    least = least_hinge(D, C)
-    assert fitted.objective_ == pytest.approx(reached, rel=1e-9, abs=1e-12)
-    assert reached <= least * (1 + 1e-6) + 1e-12
-    # The oracle's minimum is from above, and less accurate than the gap.
-    assert least <= reached * (1 + 1e-4) + 1e-9
-    assert fitted.objective_ - fitted.gap_ <= least * (1 + 1e-7) + 1e-12
-
-
-@given(problems(), EXPONENTS, st.sampled_from(["size", "pairs"]), st.sampled_from(["squared_hinge", "hinge"]))
-def test_weighted_losses_reach_the_minimum_on_explicit_pairs(
-    problem: Problem, exponent: int, weighting: str, loss: str
+@given(
+    problems(),
+    EXPONENTS,
+    st.sampled_from(["none", "size", "pairs"]),
+    st.sampled_from(["squared_hinge auto", "hinge auto", "hinge newton", "hinge bundle"]),
+)
+def test_both_losses_of_weighted_pairs_reach_the_minimum_on_explicit_pairs(
+    problem: Problem, exponent: int, weighting: str, way: str
 ) -> None:
+    loss, solver = way.split()
     X, y, qid, _ = problem
     D, C = differences(X, y, qid), 2.0**exponent * pair_weights(y, qid, weighting)
     objective, oracle, tol = {
         "squared_hinge": (squared_hinge_objective, least_squared_hinge, 1e-10),
         "hinge": (hinge_objective, least_hinge, 1e-7),
     }[loss]
-    fitted = RankSVM(C=2.0**exponent, loss=loss, weighting=weighting, tol=tol).fit(X, y, qid=qid)
+    method = RankSVM(C=2.0**exponent, loss=loss, weighting=weighting, solver=solver, tol=tol)
+    fitted = method.fit(X, y, qid=qid)
     reached, least = objective(D, C, fitted.coef_), oracle(D, C)
     assert fitted.objective_ == pytest.approx(reached, rel=1e-9, abs=1e-12)
     assert reached <= least * (1 + 1e-6) + 1e-12
