@@ -166,7 +166,6 @@ class RunRecord:
                 self.baselines[event.fold] = event.baseline
             case UnitStarted():
                 self.unit = event.unit
-                self.growing[event.unit.fold, event.unit.position] = []
             case UnitProgress():
                 self.working = event.working
             case StepDone():

@@ -16,12 +16,6 @@ def test_binned_density_is_close_to_the_sum_of_kernels(values, bandwidth):
     assert np.abs(binned - exact).max() <= 0.002 * exact.max()
 
 
-def test_area_is_one_where_the_kernels_fit_inside():
-    values = np.random.default_rng(0).normal(size=500)
-    grid = np.linspace(-8, 8, 128)
-    assert np.trapezoid(gaussian_density(values, grid), grid) == pytest.approx(1.0, abs=1e-6)
-
-
 def test_silverman_follows_the_formula_and_survives_a_spike():
     values = np.random.default_rng(1).exponential(size=300)
     spread = min(values.std(ddof=1), np.subtract(*np.percentile(values, [75, 25])) / 1.34)
