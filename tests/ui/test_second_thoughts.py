@@ -13,8 +13,10 @@ from windows import Opened, finish, settle, slowly
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.run_queue import leave
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.model.selected_model import LIVE
+from rankstudio.ui.model.session import Choice
 
 prepare = settle
 
@@ -162,3 +164,22 @@ def test_a_path_of_another_method_is_not_drawn_among_curves_of_other_axes(window
     )
     wait_until(lambda: window.current.model is not None and window.current.model.key != LIVE)
     settle(window)
+
+
+def test_the_first_run_of_a_new_study_has_no_choice_of_the_study_before(opened: Opened, folds: Path) -> None:
+    with opened(folds) as window:
+        one = {"method": "greedy-rankrls", "parameters": {"regularization": (1.0, 4.0)}}
+        words = {"importance": ("map", "ndcg@10"), "regularization": (1.0,)}
+        window.session.change("an axis of words", method="gas", parameters=words)
+        finish(window)
+        window.session.look_at(1)
+        window.session.select(("ndcg@10",), 2)
+        window.commands["page_compare"].trigger()
+        window.study_files.new()
+        settle(window)
+        window.comparison.start([window.session.plan.changed(**one)])
+        wait_until(lambda: window.runs.records and not window.runs.busy)
+        settle(window)
+        assert [row.by_hand for row in window.sections.compare.panel.rows()] == [""]
+        leave(window.session, window.runs)
+        assert window.runs.records[0].choice == Choice()

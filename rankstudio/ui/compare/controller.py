@@ -8,11 +8,10 @@ from rankstudio.ui.compare.curves_view import CurvesView
 from rankstudio.ui.compare.feeders import ComparisonScope, CurvesFeeder, PairedTests, ViewFeeder
 from rankstudio.ui.compare.panel import ResultsPanel
 from rankstudio.ui.compare.paper_table import TableController
-from rankstudio.ui.compare.runs_panel import RunsPanel, run_row
+from rankstudio.ui.compare.runs_panel import RunRow, RunsPanel, run_row
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.model.run_queue import look_at
+from rankstudio.ui.model.run_queue import choice_of, look_at
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.session import Choice
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import CoveredNumber
@@ -112,16 +111,14 @@ class CompareController(Controller):
         known = {row.key: row for row in self.panel.rows() if row.key not in self._changed}
         self._changed.clear()
         self._show_ticks()
-        rows = [
-            known.get(record.key) or run_row(record, self._measured.view(record), self._choice(record))
-            for record in self._runs.records
-        ]
+        rows = [known.get(record.key) or self._row(record) for record in self._runs.records]
         sealed = self._session.sealed
         self._covered.setVisible(sealed and any(row.summary.means for row in rows))
         self.panel.show_runs(rows, sealed=sealed)
 
-    def _choice(self, record: RunRecord) -> Choice:
-        return self._session.choice if record is self._runs.shown else record.choice
+    def _row(self, record: RunRecord) -> RunRow:
+        choice = choice_of(self._session, self._runs, record)
+        return run_row(record, self._measured.view(record), choice)
 
     @Slot()
     def _note_choice(self) -> None:

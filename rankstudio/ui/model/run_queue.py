@@ -16,7 +16,7 @@ from rankstudio.engine.experiment.results.events import Event, StepDone, UnitFin
 from rankstudio.ui.background.worker import Ending, Job, Outcome, Worker
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_record import RunRecord, RunState
-from rankstudio.ui.model.session import Session
+from rankstudio.ui.model.session import Choice, Session
 from rankstudio.ui.model.study_store import RunTarget, StudyStore
 
 if TYPE_CHECKING:
@@ -348,9 +348,26 @@ def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
 def leave(session: Session, runs: Runs) -> None:
     """Keep what is chosen of the run that is shown, before another one is."""
     shown = runs.shown
-    if shown is not None and shown.dataset is session.dataset and shown.choice != session.choice:
-        shown.choice = session.choice
+    if shown is not None and shown.choice != (choice := choice_of(session, runs, shown)):
+        shown.choice = choice
         runs.choiceKept.emit(shown)
+
+
+def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
+    """Return which model of a run is chosen.
+
+    What is chosen in the window is so of the run that is shown, unless that run has other data, another
+    method or no such model, as the first one of a comparison may.
+    """
+    plan, chosen = record.plan, session.choice
+    other = (plan.method, plan.ranker) != (session.plan.method, session.plan.ranker)
+    if other or record is not runs.shown or record.dataset is not session.dataset:
+        return record.choice
+    values, axes = chosen.values, plan.axes
+    fits = values is None or (
+        len(values) == len(axes) and all(v in axis.values for v, axis in zip(values, axes, strict=True))
+    )
+    return chosen if fits else record.choice
 
 
 class RunMarks(QObject):
