@@ -126,7 +126,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--kill-runs", type=int, default=20, help="kill so many runs, over all ways of execution"
     )
     walks = parser.getgroup("walks", "random walks through the window")
-    walks.addoption("--walk-steps", type=int, default=200, help="steps of each long walk: 200 in the checks")
+    walks.addoption("--walk-steps", type=int, default=100, help="steps of each long walk: 100 in the checks")
     walks.addoption("--walk-seed", type=int, help="the seed in place of one that changes with the program")
     parser.addoption("--random-plans", type=int, help="run so many plans drawn at random; 50 in the checks")
     parser.addoption(

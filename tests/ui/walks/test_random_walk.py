@@ -48,11 +48,13 @@ def test_a_random_walk(theme: Theme, places: Places) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("kind", ["folds", "formats"])
 def test_a_long_random_walk(
-    theme: Theme, places: Places, pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
+    theme: Theme, tmp_path: Path, kind: str, pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(measured_runs, "_QUIET_MILLISECONDS", 0)  # all that goes on in the background does
-    walk(seeds(pytestconfig), pytestconfig.getoption("--walk-steps"), theme, places)
+    n_steps = pytestconfig.getoption("--walk-steps")
+    walk(seeds(pytestconfig), n_steps, theme, write_places(tmp_path, kind))
 
 
 def walk(chosen: Iterator[int], n_steps: int, theme: Theme, places: Places) -> None:
