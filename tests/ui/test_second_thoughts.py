@@ -64,6 +64,12 @@ def test_a_run_that_is_looked_at_again_brings_back_its_plan_and_its_model(window
     for key in (2, 1):  # what was chosen of it last comes back
         window.sections.compare.panel.selected.emit(key)
     assert window.current.model.step is picked
+    between = Choice((3.0,), 2)  # of which the slider computes a path: the run has none
+    assert 3.0 not in first.plan.axes[0].values
+    window.session.select((3.0,), 2)
+    for key in (2, 1):
+        window.sections.compare.panel.selected.emit(key)
+    assert window.session.choice == first.choice == between
     settle(window)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -363,11 +363,16 @@ def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
     other = (plan.method, plan.ranker) != (session.plan.method, session.plan.ranker)
     if other or record is not runs.shown or record.dataset is not session.dataset:
         return record.choice
-    values, axes = chosen.values, plan.axes
-    fits = values is None or (
-        len(values) == len(axes) and all(v in axis.values for v, axis in zip(values, axes, strict=True))
-    )
+    fits = chosen.values is None or _fits(chosen.values, plan)
     return chosen if fits else record.choice
+
+
+def _fits(values: tuple[Any, ...], plan: Plan) -> bool:
+    """Return whether a model of a plan can have these values; the slider has all between those of a grid."""
+    if len(values) != len(plan.axes):
+        return False
+    pairs = zip(values, plan.axes, strict=True)
+    return all(isinstance(v, float | int) if axis.is_grid else v in axis.values for v, axis in pairs)
 
 
 class RunMarks(QObject):
