@@ -27,7 +27,6 @@ def halved(data: RankingDataset, n_halves: int, seed: int) -> FoldedDataset:
     n_halves : int
         Number of divisions of the queries, B.
     seed : int
-    name : str
 
     Notes
     -----
