@@ -76,3 +76,19 @@ def test_sections_of_docstrings_have_entries() -> None:
     docstrings = found_in_modules(r'^ *r?"""(.*?)"""')
     assert len(docstrings) > 5000
     assert {line for text in docstrings for line in _ill_formed(cleandoc(text))} == set()
+
+
+def test_documented_parameters_are_in_the_signature() -> None:
+    """Catches a parameter that goes and stays in the docstring, which building the site alone would tell."""
+    pattern = re.compile(r'^ *def (\w+)(\((?:(?!\n *(?:def|class) ).)*?)"""(.*?)"""', re.MULTILINE | re.DOTALL)
+    functions = [one for path in MODULES for one in pattern.findall(path.read_text(encoding="utf-8"))]
+    documented = [
+        (name, parameter, signature)
+        for name, signature, text in functions
+        for section in re.findall(r"Parameters\n-+\n(.*?)(?:\n\n\w|\Z)", cleandoc(text), re.DOTALL)
+        for entry in re.findall(r"^[\w*]+(?:, [\w*]+)*(?= : |$)", section, re.MULTILINE)
+        for parameter in entry.replace("*", "").split(", ")
+    ]
+    assert len(documented) > 1500
+    gone = [(name, one) for name, one, signature in documented if not re.search(rf"\b{one}\b", signature)]
+    assert gone == []

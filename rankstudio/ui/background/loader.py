@@ -77,7 +77,7 @@ class Loader(QObject):
         path : str
         options : Plan
             As for :meth:`open`.
-        take : callable
+        handle : callable
             Called with the data.
         end : callable, optional
             Called at the end, in place of `refused`.
