@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QWidget
 
@@ -501,7 +500,8 @@ def _note(leads: dict[int, Margin], names: tuple[str, ...], path: PathResult) ->
     close = min(known, key=lambda lead: abs(lead.share))
     if close.rival is None or abs(close.share) >= TOSS_UP:
         return said
-    example = _CLOSEST[int(np.sign(close.share))][path.step_kind is not StepKind.FEATURES]
+    sign = (close.share > 0) - (close.share < 0)  # 0 also where there is no share
+    example = _CLOSEST[sign][path.step_kind is not StepKind.FEATURES]
     near = example.format(
         name=names[close.feature],
         rival=names[close.rival],
