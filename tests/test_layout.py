@@ -8,14 +8,15 @@ from inspect import cleandoc
 from itertools import pairwise
 from pathlib import Path
 from runpy import run_path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "rankstudio"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
-def found_in_modules(pattern: str) -> list[str]:
-    """Return what a pattern finds in the text of the package: to parse it would take seconds."""
+def found_in_modules(pattern: str) -> list[Any]:
+    """Return what `re.findall` finds in the text of the package: to parse it would take seconds."""
     texts = (path.read_text(encoding="utf-8") for path in MODULES)
     return [found for text in texts for found in re.findall(pattern, text, re.MULTILINE | re.DOTALL)]
 
@@ -80,8 +81,7 @@ def test_sections_of_docstrings_have_entries() -> None:
 
 def test_documented_parameters_are_in_the_signature() -> None:
     """Catches a parameter that goes and stays in the docstring, which building the site alone would tell."""
-    pattern = re.compile(r'^ *def (\w+)(\((?:(?!\n *(?:def|class) ).)*?)"""(.*?)"""', re.MULTILINE | re.DOTALL)
-    functions = [one for path in MODULES for one in pattern.findall(path.read_text(encoding="utf-8"))]
+    functions = found_in_modules(r'^ *def (\w+)(\((?:(?!\n *(?:def|class) ).)*?)"""(.*?)"""')
     documented = [
         (name, parameter, signature)
         for name, signature, text in functions
