@@ -200,7 +200,7 @@ def refusal_of(kind: str) -> str:
         )
     return tr(
         "This model is a sum of kernel functions. Other programs support only weighted sums "
-        "and trees, so it is written as RankStudio's own JSON, which predict and evaluate read."
+        "and trees. Use RankStudio's own JSON, which predict and evaluate read."
     )
 
 
@@ -229,12 +229,10 @@ def score_function(model: Model) -> ScoreFunction:
     fold = model.origin.get("fold", "")
     data = str(model.origin.get("data", "model"))
     name = identifier(f"{data} {'all' if fold == 'all' else f'fold{fold}'} {model.method}")
-    about = (
-        f"{model.method} on {data}, {'all documents' if fold == 'all' else f'fold {fold}'}, k = {len(ids)}"
-    )
+    about = f"{model.method} on {data}, {'all documents' if fold == 'all' else f'fold {fold}'}, k {len(ids)}"
     value = model.parameters.get("regularization")
     if isinstance(value, int | float):  # a file may hold anything
-        about += f", lambda = {value:g}" if isinstance(value, float) else f", lambda = {value}"
+        about += f", lambda {value:g}" if isinstance(value, float) else f", lambda {value}"
     scaled = model.normalize != NORMALIZE[0]
     return ScoreFunction(name, _short(about), inputs, weights, trees, scaled, sums=sums)
 

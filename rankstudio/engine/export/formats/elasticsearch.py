@@ -19,7 +19,7 @@ from rankstudio.engine.export.trees import ScoreTree
 from rankstudio.engine.language import tr, translatable
 
 FEATURES = "-featureset.json"
-_SCRIPT = "Math.max(0.0, (doc[params.field].size() == 0 ? 0.0 : doc[params.field].value) + params.shift)"
+SCRIPT = "Math.max(0.0, (doc[params.field].size() == 0 ? 0.0 : doc[params.field].value) + params.shift)"
 _LINEAR, _RANKLIB = "model/linear", "model/ranklib"
 
 
@@ -68,7 +68,7 @@ def field_query(given: ModelInput) -> dict[str, Any]:
         field = {"field": given.identifier, "missing": 0}
         return {"function_score": {"query": everything, "field_value_factor": field}}
     parameters = {"field": given.identifier, "shift": given.shift}
-    return {"script_score": {"query": everything, "script": {"source": _SCRIPT, "params": parameters}}}
+    return {"script_score": {"query": everything, "script": {"source": SCRIPT, "params": parameters}}}
 
 
 def not_negative(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
