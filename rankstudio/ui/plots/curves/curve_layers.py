@@ -226,7 +226,7 @@ def draw_curve(
     if xs.size == 0:
         return
     px, py = frame.pixels(xs, ys)
-    fewer = extremes(px, py, painter.transform().m11())
+    fewer = extremes(px, py, painter.deviceTransform().m11())
     if fewer is not None:
         (px, py), width = fewer, min(width, _FADED)  # or it takes twenty times as long
     painter.setPen(pen(color, width, dash))
