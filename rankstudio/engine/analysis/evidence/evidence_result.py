@@ -290,7 +290,7 @@ class SelectionEvidence:
         place = self.selected.index(row.column)
         if self.losses is not None:
             row = replace(row, loss=self.losses.losses[place])
-        if self.shares is not None and self.shares.gain:
+        if self.shares is not None and self.shares.gain > 0:
             row = replace(row, share=float(self.shares.shares[place]))
         if self.changes is not None and self.candidates:
             errors = self.changes.swapped[place, list(self.candidates)]
