@@ -63,7 +63,9 @@ class RepeatedLeftOut:
         NaN where nothing is gained.
         """
         lost, gain = self.criterion - self.usual_criterion, self.empty.sum() - self.usual_criterion
-        return np.divide(lost, gain, out=np.full_like(gain, np.nan), where=gain > TIE * self.empty.sum())
+        shares: Floats = np.full_like(gain, np.nan)
+        np.divide(lost, gain, out=shares, where=gain > TIE * self.empty.sum())
+        return shares
 
     def no_gain(self, k: int) -> str:
         """Return that the first k features gain nothing; "" where they do."""
