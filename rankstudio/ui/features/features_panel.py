@@ -36,6 +36,7 @@ WEIGHT = 70
 IMPORTANCE = 84
 """Pixels of that word."""
 _MEASURED_NAMES = 200
+_DIGIT = 9  # pixels of a digit
 _FEWEST_LETTERS = 56  # pixels of names, below which ids give way: large text in a small window
 _MOST_FOR_NAMES = 320  # pixels for which other columns give way; what is longer is cut
 _EDGES = 12  # pixels of the scroll bar and the frame
@@ -314,14 +315,27 @@ _MARGIN = Column(
 )
 
 
-def columns(measure: str, with_margin: bool = False) -> tuple[Column, ...]:
-    """Return the columns of the table, for the measure that is shown; with margins where there are any."""
+def columns(measure: str, with_margin: bool = False, digits: int = 2) -> tuple[Column, ...]:
+    """Return the columns of the table.
+
+    Parameters
+    ----------
+    measure : str
+        The measure that is shown.
+    with_margin : bool
+        Whether there are margins.
+    digits : int
+        Most digits of an id or a place on the path.
+    """
     width, tooltip = (
         62 if len(measure) < 6 else 82,
         tr("Validation {measure} after it was selected").format(measure=measure),
     )
     after = Column("after", measure, "right", ".4f", tooltip=tooltip, width=width, tone=_tone)
-    return (*_COLUMNS, after, _MARGIN) if with_margin else (*_COLUMNS, after)
+    room = digits * _DIGIT + 2 * PAD + 2
+    numbers = (replace(column, width=max(column.width, room)) for column in _COLUMNS[:2])
+    shown = (*numbers, *_COLUMNS[2:], after)
+    return (*shown, _MARGIN) if with_margin else shown
 
 
 class FeaturesPanel(Panel):
@@ -348,7 +362,7 @@ class FeaturesPanel(Panel):
 
     def __init__(self, theme: Theme, name: str = "features") -> None:
         super().__init__(theme, tr("Path"), padding=0, name=f"{name}-panel")
-        self._measure, self._linear = "MAP", True
+        self._measure, self._linear, self._digits = "MAP", True, 2
         self._k = 0
         self._order: list[int] = []
         self._arrivals = Arrivals()
@@ -400,8 +414,9 @@ class FeaturesPanel(Panel):
             Of features, by their ids, with which the path was made.
         """
         linear = path.steps[position].linear
-        if (measure, linear) != (self._measure, self._linear):
-            self._measure, self._linear = measure, linear
+        digits = len(str(max(feature_ids, default=0)))
+        if (measure, linear, digits) != (self._measure, self._linear, self._digits):
+            self._measure, self._linear, self._digits = measure, linear, digits
             self._show_columns()
             self._make_room()
         # Where rows are no models of their own, none is the chosen one, and the table begins at its first.
@@ -540,7 +555,7 @@ class FeaturesPanel(Panel):
         self._make_room()
 
     def _show_columns(self) -> None:
-        shown = columns(self._measure, self._with_margin)
+        shown = columns(self._measure, self._with_margin, self._digits)
         self.table.set_columns(shown if self._linear else [as_importance(column) for column in shown])
 
     def _lay_out(self) -> None:

@@ -503,7 +503,7 @@ def _note(leads: dict[int, Margin], names: tuple[str, ...], path: PathResult) ->
     close = min(known, key=lambda lead: abs(lead.share))
     if close.rival is None or abs(close.share) >= TOSS_UP:
         return said
-    sign = (close.share > 0) - (close.share < 0)  # 0 also where there is no share
+    sign = (close.share > 0) - (close.share < 0)
     example = _CLOSEST[sign][path.step_kind is not StepKind.FEATURES]
     near = example.format(
         name=names[close.feature],
