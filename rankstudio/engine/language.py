@@ -107,9 +107,9 @@ def install(key: str, catalog: Path | None = None) -> None:
 
 
 @contextmanager
-def in_english() -> Iterator[None]:
-    """Keep texts in English temporarily, on this thread."""
-    before = _english.set(True)
+def in_english(english: bool = True) -> Iterator[None]:
+    """Keep texts in English temporarily, on this thread; or, within that, in the language of the process."""
+    before = _english.set(english)
     try:
         yield
     finally:

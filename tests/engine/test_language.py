@@ -45,6 +45,8 @@ def test_what_is_written_for_everybody_stays_english_on_its_thread(german: None)
         thread = Thread(target=lambda: elsewhere.append(tr("Why it is in the model")))
         thread.start()
         thread.join()
+        with in_english(False):  # what the window shows meanwhile
+            assert tr("Why it is in the model") == "Warum im Modell"
     assert elsewhere == [tr("Why it is in the model")] == ["Warum im Modell"]
 
 

@@ -109,8 +109,9 @@ def pareto_front_of(
     name : str
         Name of the measure.
     data : sequence of FoldedDataset, optional
-        Data of each run. Without data, validation documents or `LEAST_PAIRS` validation queries, one standard
-        error over the folds replaces the interval.
+        Data of each run. Without data, validation documents or `LEAST_PAIRS` validation queries, or with a
+        model on the front that the study did not store, one standard error over the folds replaces the
+        interval.
     by : {"size", "cost"}
         Number of features, or what they cost; see :func:`rankstudio.engine.analysis.run_costs.costs_of`.
 
@@ -192,7 +193,10 @@ def _paired_half(
     front: Sequence[tuple[int, TriedModel]],
     name: str,
 ) -> Floats | None:
-    """Return half the interval of each front model's difference to the last; None without documents."""
+    """Return half the interval of each front model's difference to the last.
+
+    None without documents, or if a study did not store one of the models.
+    """
     numbers = {number for number, _ in front}
     if not all(can_measure(runs[number], data[number]) for number in numbers):
         return None
@@ -204,7 +208,8 @@ def _paired_half(
         for row, place in enumerate(places):
             found[place] = [fold[row] for fold in rows]
     values = [np.array([found[place][fold] for place in range(len(front))]) for fold in range(len(found[0]))]
-    if sum(np.count_nonzero(~np.isnan(one[-1])) for one in values) < LEAST_PAIRS:
+    n_queries = np.sum([np.count_nonzero(~np.isnan(one), axis=1) for one in values], axis=0)
+    if n_queries[-1] < LEAST_PAIRS or not n_queries.all():
         return None
     half = mean_intervals([one - one[-1] for one in values]).half
     return np.where(np.isnan(half), 0.0, half)

@@ -197,16 +197,21 @@ def values_by_query(
     Returns
     -------
     list of ndarray of shape (K, Q)
-        One per fold; a row of NaN for a model that a study did not store completely.
+        One per fold; rows of NaN in all of them for a model that a study did not store for each fold.
 
     Notes
     -----
     O(K m (n + log d)) for m documents, n features and d documents per query.
     """
     convention, found = run.plan.convention, []
-    for one, steps in zip(_parts(run, data, part), models, strict=True):
+    measured = list(zip(_parts(run, data, part), models, strict=True))
+    for one, steps in measured:
         assert one is not None  # `can_measure` was asked
         found.append(_measured(one, steps, convention, name))
+    # An interval of some folds' queries would pass for one of all.
+    stored = np.all([[_is_stored(step, one) for step in steps] for one, steps in measured], axis=0)
+    for values in found:
+        values[~stored] = np.nan
     return found
 
 
@@ -214,6 +219,11 @@ def _parts(run: RunResult, data: FoldedDataset, part: Part) -> list[RankingDatas
     """Return the part of each fold of a run."""
     folds = {fold.number: fold.parts for fold in data.folds}
     return [folds.get(one.fold, {}).get(part) for one in run.folds]
+
+
+def _is_stored(step: Step, part: RankingDataset | None) -> bool:
+    """Return whether a model can score a part: a study stores the weights of each, and few trees."""
+    return step.linear or (part is not None and step.covers(part.X))
 
 
 def _measured(part: RankingDataset, steps: Sequence[Step], convention: str, name: str) -> Floats:
@@ -227,6 +237,6 @@ def _measured(part: RankingDataset, steps: Sequence[Step], convention: str, name
         scores = scored.linear_scores(np.array([steps[number].coef for number in linear]))
         found[linear] = evaluator.per_query_many(scores)[name]
     for number, step in enumerate(steps):
-        if not step.linear and step.covers(part.X):
+        if not step.linear and _is_stored(step, part):
             found[number] = evaluator.per_query(scored.scores(step))[name]
     return found

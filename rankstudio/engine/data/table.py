@@ -15,7 +15,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data import sparse_values
 from rankstudio.engine.data.comments import Comments
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.language import tr
+from rankstudio.engine.language import tr, trn
 from rankstudio.engine.support.blocks import group_blocks
 from rankstudio.engine.support.sparse_rows import Features, SparseRows
 
@@ -93,11 +93,15 @@ class Scattered:
 
     def sentence(self, name: str) -> str:
         """Return the warning for a file of this name."""
-        what = "1 query" if self.n_queries == 1 else f"{self.n_queries} queries"
-        return (
-            f"{name}: the documents of {what} are not contiguous (query {self.query_id} appears again on "
-            f"{self.unit} {self.line}). They were grouped, in document order."
+        text = trn(
+            "{name}: the documents of {n} query are not contiguous (query {query} appears again on {unit} "
+            "{line}). They were grouped, in document order.",
+            "{name}: the documents of {n} queries are not contiguous (query {query} appears again on {unit} "
+            "{line}). They were grouped, in document order.",
+            self.n_queries,
         )
+        unit = tr("row") if self.unit == "row" else tr("line")
+        return text.format(name=name, n=self.n_queries, query=self.query_id, unit=unit, line=self.line)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,11 +177,11 @@ class Table:
 
     def notes(self, name: str) -> tuple[str, ...]:
         """Return the notes on a file of this name, as sentences."""
-        notes = [
-            f'{name}: the column "{column}" is not numeric and was left out.' for column in self.left_out
-        ]
+        text = tr('{name}: the column "{column}" is not numeric and was left out.')
+        notes = [text.format(name=name, column=column) for column in self.left_out]
         if self.parts.size:
-            notes.append(f'{name}: the parts are taken from the column "{self.told_by[2]}".')
+            text = tr('{name}: the parts are taken from the column "{column}".')
+            notes.append(text.format(name=name, column=self.told_by[2]))
         notes += [f"{name}: {sentence}" for sentence in self.said]
         return (*notes, *(() if self.scattered is None else (self.scattered.sentence(name),)))
 

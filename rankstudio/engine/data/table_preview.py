@@ -20,7 +20,7 @@ from rankstudio.engine.data.formats.recognised_form import refuse_other_binary, 
 from rankstudio.engine.data.tabular.documents import is_numeral
 from rankstudio.engine.data.tabular.recognition import (
     RecognisedColumns,
-    clean_name,
+    column_names,
     part_code,
     recognise_columns,
     short,
@@ -102,7 +102,7 @@ def preview_table(path: Path) -> TablePreview:
         rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
         key = format_of_name(file.name).key
         form = BY_KEY[key if key in ("parquet", "arrow") else "parquet"]
-        return TablePreview(file, form, tuple(map(clean_name, table.column_names)), _shown(rows), True, sizes)
+        return TablePreview(file, form, column_names(table.column_names), _shown(rows), True, sizes)
     refuse_other_binary(file, begin)
     csv = CsvText(file, io.BytesIO(begin))
     head, found = csv.head, []

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rankstudio.engine.language import tr
+from rankstudio.engine.language import in_english, tr
 
 SAMPLE_KERNELS = (
     "parse",
@@ -60,6 +60,7 @@ def announced(tell: Callable[[str], None]) -> Iterator[None]:
 def announce(kernel: str) -> None:
     """Log that the compilation of a kernel starts, with the number of kernels of the sample's study."""
     which = kernel
-    if kernel in SAMPLE_KERNELS:
-        which = tr("{n} of {most}").format(n=SAMPLE_KERNELS.index(kernel) + 1, most=len(SAMPLE_KERNELS))
-    _log.info(tr("Compiling for this computer (first use only): kernel {which}").format(which=which))
+    with in_english(False):  # also while a report is written, which is in English
+        if kernel in SAMPLE_KERNELS:
+            which = tr("{n} of {most}").format(n=SAMPLE_KERNELS.index(kernel) + 1, most=len(SAMPLE_KERNELS))
+        _log.info(tr("Compiling for this computer (first use only): kernel {which}").format(which=which))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from heapq import nlargest
 from math import isnan, nan
+from operator import attrgetter
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
@@ -35,6 +36,7 @@ WEIGHT = 70
 IMPORTANCE = 84
 """Pixels of that word."""
 _MEASURED_NAMES = 200
+_DIGIT = 9  # pixels of a digit
 _FEWEST_LETTERS = 56  # pixels of names, below which ids give way: large text in a small window
 _MOST_FOR_NAMES = 320  # pixels for which other columns give way; what is longer is cut
 _EDGES = 12  # pixels of the scroll bar and the frame
@@ -179,7 +181,7 @@ def has_own_values(rows: Sequence[FeatureRow], key: str, *, most: bool = False) 
     most : bool
         Whether more than half of them have to.
     """
-    known = sum(not isnan(getattr(row, key)) for row in rows)
+    known = sum(not isnan(value) for value in map(attrgetter(key), rows))
     ranked = sum(row.rank is not None for row in rows)
     return known >= min(2, ranked) and (not most or 2 * known > ranked)
 
@@ -203,23 +205,15 @@ class Arrivals:
             known = 0
             self._forget()
         for place in range(known, len(path.steps)):
-            self._add(place, path.steps.selected(place))  # a whole step has an array of all features
+            new = [column for column in path.steps.added(place) if column not in self._seen]
+            self._seen.update(new)
+            self._found.append((place, new))
         self._last = path.steps[-1] if path.steps else None
         return self._found
 
     def _forget(self) -> None:
         self._found: list[tuple[int, list[int]]] = []
         self._seen: set[int] = set()
-        self._before: tuple[int, ...] = ()
-
-    def _add(self, place: int, selected: tuple[int, ...]) -> None:
-        """Note a model; where it adds to the one before, what is new stands at its end."""
-        n = len(self._before)
-        later = selected[n:] if selected[:n] == self._before else selected
-        new = [column for column in later if column not in self._seen]
-        self._seen.update(new)
-        self._before = selected
-        self._found.append((place, new))
 
 
 def _tone(row: FeatureRow) -> str:
@@ -321,14 +315,27 @@ _MARGIN = Column(
 )
 
 
-def columns(measure: str, with_margin: bool = False) -> tuple[Column, ...]:
-    """Return the columns of the table, for the measure that is shown; with margins where there are any."""
+def columns(measure: str, with_margin: bool = False, digits: int = 2) -> tuple[Column, ...]:
+    """Return the columns of the table.
+
+    Parameters
+    ----------
+    measure : str
+        The measure that is shown.
+    with_margin : bool
+        Whether there are margins.
+    digits : int
+        Most digits of an id or a place on the path.
+    """
     width, tooltip = (
         62 if len(measure) < 6 else 82,
         tr("Validation {measure} after it was selected").format(measure=measure),
     )
     after = Column("after", measure, "right", ".4f", tooltip=tooltip, width=width, tone=_tone)
-    return (*_COLUMNS, after, _MARGIN) if with_margin else (*_COLUMNS, after)
+    room = digits * _DIGIT + 2 * PAD + 2
+    numbers = (replace(column, width=max(column.width, room)) for column in _COLUMNS[:2])
+    shown = (*numbers, *_COLUMNS[2:], after)
+    return (*shown, _MARGIN) if with_margin else shown
 
 
 class FeaturesPanel(Panel):
@@ -355,7 +362,7 @@ class FeaturesPanel(Panel):
 
     def __init__(self, theme: Theme, name: str = "features") -> None:
         super().__init__(theme, tr("Path"), padding=0, name=f"{name}-panel")
-        self._measure, self._linear = "MAP", True
+        self._measure, self._linear, self._digits = "MAP", True, 2
         self._k = 0
         self._order: list[int] = []
         self._arrivals = Arrivals()
@@ -407,8 +414,9 @@ class FeaturesPanel(Panel):
             Of features, by their ids, with which the path was made.
         """
         linear = path.steps[position].linear
-        if (measure, linear) != (self._measure, self._linear):
-            self._measure, self._linear = measure, linear
+        digits = len(str(max(feature_ids, default=0)))
+        if (measure, linear, digits) != (self._measure, self._linear, self._digits):
+            self._measure, self._linear, self._digits = measure, linear, digits
             self._show_columns()
             self._make_room()
         # Where rows are no models of their own, none is the chosen one, and the table begins at its first.
@@ -547,7 +555,7 @@ class FeaturesPanel(Panel):
         self._make_room()
 
     def _show_columns(self) -> None:
-        shown = columns(self._measure, self._with_margin)
+        shown = columns(self._measure, self._with_margin, self._digits)
         self.table.set_columns(shown if self._linear else [as_importance(column) for column in shown])
 
     def _lay_out(self) -> None:
@@ -607,9 +615,9 @@ class FeaturesPanel(Panel):
     def _width_of_names(self) -> int:
         """Return with which width neither the header nor a name is cut, or only a very long one."""
         model, metrics = self.table.rows_model, self.table.fontMetrics()
-        number, name = next((n, column) for n, column in enumerate(model.columns) if column.key == "name")
+        number = next(n for n, column in enumerate(model.columns) if column.key == "name")
         # Of thousands the longest are measured, as each takes 10 µs, and this is asked for at every change.
-        longest = nlargest(_MEASURED_NAMES, {name.text(row) for row in model.rows}, key=len)
+        longest = nlargest(_MEASURED_NAMES, set(map(_name, model.rows)), key=len)
         widest = max(map(metrics.horizontalAdvance, longest), default=0)
         header = self.table.horizontalHeader().sectionSizeHint(number)
         return max(header, min(_MOST_FOR_NAMES, widest + 2 * PAD + 2))

@@ -37,6 +37,7 @@ _LEAST_WITH_GAP = 3.0  # pixels of a part
 _TOLD = 12  # features in a tooltip
 _ACT = tr("click one or two documents to see which feature decides")
 _LINE, _SWATCH, _GAP, _PAD = 20, 14, 14, 12
+_NAMES_A_LINE, _LEAST_NAME = 3, 120  # how many long names share a line, and pixels of one
 
 
 @dataclass(frozen=True)
@@ -359,8 +360,10 @@ class FeatureLegend(QWidget):
         """Return where title and names stand."""
         metrics = QFontMetricsF(font(SMALL))
         most, texts = float(width - 2 * _PAD), (self._title, *self._names) if self._names else ()
+        # Long names share a line: the documents below need the room. The tooltip has them whole.
+        longest = max(_LEAST_NAME, most / _NAMES_A_LINE - _GAP)
         wide = [
-            min(most, metrics.horizontalAdvance(text) + (_SWATCH if place else 0))
+            min(longest if place else most, metrics.horizontalAdvance(text) + (_SWATCH if place else 0))
             for place, text in enumerate(texts)
         ]
         spots = zip(flow(wide, most, _GAP), wide, strict=True)

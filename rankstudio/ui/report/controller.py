@@ -54,6 +54,7 @@ class ReportController(Controller):
         self._settings = ReportSettings()
         self._unwritten, self._sealed = False, session.sealed
         self._report: Report | None = None
+        self._unseen = False  # whether the report changed while nobody saw its page
         self._folder = Path.home()
         of_runs = runs.ended, runs.removed, runs.added, runs.labelled, runs.changed, models.evidence.kept
         self._demand = OnDemand(
@@ -83,6 +84,8 @@ class ReportController(Controller):
     def update(self) -> None:
         """Have the report made anew where it is seen and something of it is another."""
         self._demand.update()
+        if self._unseen:
+            self._show()
 
     def _key(self) -> Key:
         asked = self.request()
@@ -181,7 +184,8 @@ class ReportController(Controller):
     @Slot()
     def _show(self) -> None:
         report = self.report
-        if report is not None and self.preview.isVisible():
+        self._unseen = not self.preview.isVisible()
+        if report is not None and not self._unseen:
             tested = (fold.test for run in self.request().runs for fold in run.result.folds)
             self.preview.show_report(report)
             self.preview.covered.setVisible(self._session.sealed and any(tested))

@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.fold_files import is_part_file
 from rankstudio.engine.data.table_preview import TablePreview, columns_of
-from rankstudio.engine.data.tabular.recognition import QUERY_NAMES
+from rankstudio.engine.data.tabular.recognition import QUERY_NAMES, plain_name
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -187,7 +187,8 @@ def _entered(view: QAbstractItemView, event: QEvent) -> QModelIndex:
 
 
 _SIZE = (760, 560)
-_NAME, _ROLE, _VALUE = 200, 96, 110  # pixels of columns
+_NAME, _LONG_NAME, _ROLE, _VALUE = 200, 340, 96, 110  # pixels of columns
+_LONG = 24  # characters that the column of names has room for
 
 
 @dataclass(frozen=True)
@@ -269,7 +270,7 @@ class ColumnsDialog(QDialog):
         left_out = [
             name
             for i, name in enumerate(names)
-            if i not in roles and i not in self._features and (i != comment or names.count(name) > 1)
+            if name and i not in {*roles, *self._features} and (i != comment or names.count(name) > 1)
         ]
         one = told.no_queries
         preview, labels = self._preview, told.labels
@@ -304,9 +305,10 @@ class ColumnsDialog(QDialog):
 
     def _table_columns(self) -> list[Column]:
         """Return what is shown of a column of the file: its name, what it is, its first values."""
+        long = any(len(name) > _LONG for name in self._preview.names)
         return [
             tick_column(lambda row: row.is_feature, tr("Tick the features (Space)")),
-            Column("name", tr("column"), stretch=True, least=_NAME),
+            Column("name", tr("column"), stretch=True, least=_LONG_NAME if long else _NAME),
             Column("role", tr("is"), width=_ROLE),
             *(_document(number, values) for number, values in enumerate(self._preview.rows, 1)),
         ]
@@ -318,7 +320,7 @@ class ColumnsDialog(QDialog):
         alone = DataColumns(no_queries=True)  # tells all but the query
         found = preview.recognised(told) or preview.recognised(DataColumns()) or preview.recognised(alone)
         names = list(preview.names)
-        query = told.qid or next((name for name in names if name.lower() in QUERY_NAMES), "")
+        query = told.qid or next((name for name in names if plain_name(name) in QUERY_NAMES), "")
         qid = found.qid if found else _index(names, query)
         label = found.label if found else _index(names, told.label)
         part = found.part if found else _index(names, told.part)
@@ -330,7 +332,7 @@ class ColumnsDialog(QDialog):
         else:
             among = found.features if found else range(len(names))
             left = set(told.ignore)
-            self._features = {i for i in among if not preview.is_text(i) and names[i] not in left}
+            self._features = {i for i in among if self._can_be_feature(i) and names[i] not in left}
 
     def _lay_out(self) -> None:
         form = QFormLayout()
@@ -411,8 +413,8 @@ class ColumnsDialog(QDialog):
 
     @Slot(object)
     def _toggle(self, row: _Row) -> None:
-        """Take a column as a feature, or no longer; one that has another role stays what it is."""
-        if row.number not in (*self._roles(), *self._judges):
+        """Take a column as a feature, or no longer; one that has another role or no name stays what it is."""
+        if row.number not in (*self._roles(), *self._judges) and self._preview.names[row.number]:
             self._features ^= {row.number}
             self._refresh()
 
@@ -420,10 +422,13 @@ class ColumnsDialog(QDialog):
     def _mark_all(self) -> None:
         """Tick every column whose first values are numbers."""
         comment = self._comment()
-        self._features = {
-            i for i in range(len(self._preview.names)) if i != comment and not self._preview.is_text(i)
-        }
+        every = range(len(self._preview.names))
+        self._features = {i for i in every if i != comment and self._can_be_feature(i)}
         self._refresh()
+
+    def _can_be_feature(self, number: int) -> bool:
+        """Return whether a column has a name, and numbers as far as they are shown."""
+        return bool(self._preview.names[number]) and not self._preview.is_text(number)
 
     @Slot()
     def _mark_none(self) -> None:

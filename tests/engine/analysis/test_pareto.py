@@ -9,7 +9,7 @@ from statistics import mean, stdev
 import numpy as np
 import pytest
 from experiment.runs import fold, path, result
-from experiment.small import dataset, ended
+from experiment.small import dataset, ended, partly_stored
 
 from rankstudio.engine.analysis.pareto import ParetoModel, pareto_front_of
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
@@ -149,6 +149,14 @@ def test_with_documents_the_smallest_model_not_distinguished_from_the_best_is_su
     without = pareto_front_of(runs, name)
     assert without is not None
     assert (without.optimal, without.best) == (found.optimal, found.best)
+
+
+def test_with_a_model_that_is_not_stored_of_each_fold_folds_are_compared() -> None:
+    single = ended(run(Plan("small", parameters={"regularization": 1.0}), DATA))
+    whole, partly = (pareto_front_of([one], "MAP", [DATA]) for one in (single, partly_stored(single)))
+    over_folds = pareto_front_of([single], "MAP")
+    assert whole is not None and partly is not None and over_folds is not None and len(whole.optimal) > 1
+    assert whole.paired and not partly.paired and partly.levels == over_folds.levels
 
 
 def test_folds_that_are_hard_for_all_models_hide_no_difference() -> None:

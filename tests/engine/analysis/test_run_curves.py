@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from experiment.small import dataset, ended
+from experiment.small import dataset, ended, partly_stored
 from scipy.stats import ttest_rel
 
 from rankstudio.engine import evaluate
@@ -83,6 +83,15 @@ def test_the_interval_is_that_of_the_paired_t_against_the_reference_no_further(
         low, high = (curve.difference[position] + sign * curve.half[position] for sign in (-1, 1))
         if not np.isnan(tested.low):
             assert (low, high) == pytest.approx((tested.low, tested.high))
+
+
+def test_a_model_that_is_not_stored_of_each_fold_has_no_interval(runs: list[RunResult]) -> None:
+    single = replace(runs[1], folds=tuple(replace(fold, paths=fold.paths[:1]) for fold in runs[1].folds))
+    whole = run_curves([runs[0], single], "MAP", 0, [DATA] * 2)[1]
+    partly = run_curves([runs[0], partly_stored(single)], "MAP", 0, [DATA] * 2)[1]
+    assert whole is not None and partly is not None and np.isfinite(whole.half).all()
+    assert partly.mean.tolist() == whole.mean.tolist() and partly.half[-1] == whole.half[-1]
+    assert np.isnan(partly.half[:-1]).all() and np.isnan(partly.difference[:-1]).all()
 
 
 def test_costs_are_those_that_a_plan_gives_and_1_for_the_others(runs: list[RunResult]) -> None:

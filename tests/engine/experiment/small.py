@@ -19,7 +19,9 @@ from rankstudio.engine.experiment.plan.as_code import as_command, as_python
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import features_table, metrics_table, results_as_dict
 from rankstudio.engine.experiment.results.events import Event, RunFinished
+from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.export.models import StoredStep
 from rankstudio.engine.methods.catalog import Method, methods
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 
@@ -57,6 +59,19 @@ def unvalidated(queries: int = 12) -> FoldedDataset:
     X = data.X.copy()
     X[1::5] = X[:-1:5][: len(X[1::5])]
     return FoldedDataset("One", None, (Fold(1, replace(data, X=X), None, part(6)),))
+
+
+def partly_stored(result: RunResult) -> RunResult:
+    """Return a run of one path as a study has it of trees: the first fold with its last model alone."""
+    first, *others = result.folds
+    (path,) = first.paths
+    *before, last = path.steps
+    lost = [
+        StoredStep(one.number, one.selected, one.coef, one.criterion, one.candidates, beyond={}, ids=())
+        for one in before
+    ]
+    partly = replace(first, paths=(replace(path, steps=HeldSteps([*lost, last])),))
+    return replace(result, folds=(partly, *others))
 
 
 def relearned(train: RankingDataset, X: np.ndarray, regularization: float, **settings: Any) -> np.ndarray:

@@ -170,6 +170,12 @@ def test_the_widest_margin_fits_its_column(app):
     assert max(map(QFontMetrics(font(13)).horizontalAdvance, texts)) + padding <= column.width
 
 
+@pytest.mark.parametrize("digits", [2, 3, 4, 7])
+def test_ids_and_places_with_many_digits_fit_their_columns(app, digits):
+    widest = QFontMetrics(font(13)).horizontalAdvance(digits * "8")
+    assert all(widest + 18 <= column.width for column in columns("MAP", digits=digits)[:2])
+
+
 @pytest.fixture
 def panel(theme, stage):
     made = stage(FeaturesPanel(theme), 500, 400)

@@ -14,6 +14,8 @@ from wording import naming
 from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
 from rankstudio.ui.plots import plot_writer
 from rankstudio.ui.queries.comparison_panel import LENGTH, SCATTER, SORTED, QueryPlot, inside_polygon
+from rankstudio.ui.queries.documents_panel import FeatureLegend
+from rankstudio.ui.style.theme import Theme
 
 NAN = float("nan")
 QUERIES = tuple(
@@ -221,3 +223,9 @@ def test_a_corner_at_the_height_of_a_point_counts_once() -> None:
 def test_a_polygon_of_no_extent_has_nothing_in_it() -> None:
     assert not inside_polygon(np.zeros(1), np.zeros(1), np.zeros((1, 2))).any()
     assert not inside_polygon(np.zeros(1), np.zeros(1), np.array([[0.0, 0.0], [5.0, 0.0]])).any()
+
+
+def test_long_names_of_features_share_the_lines_of_their_legend(theme: Theme) -> None:
+    legend = FeatureLegend(theme)
+    legend.set_names("Score of A, by feature:", [f"feature {number} " + 90 * "x" for number in range(6)])
+    assert legend.heightForWidth(720) < 90  # four lines

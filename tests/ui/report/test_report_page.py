@@ -64,6 +64,16 @@ def test_the_report_is_made_while_it_is_seen(window: MainWindow) -> None:
     assert "2 finished runs on" in page.preview.sheet.toPlainText()
 
 
+def test_a_report_that_is_ready_while_another_page_is_seen_is_shown_later(window: MainWindow) -> None:
+    finish(window)
+    page = window.sections.report
+    window.commands["page_report"].trigger()
+    window.commands["page_select"].trigger()
+    wait_until(lambda: page.report is not None)
+    window.commands["page_report"].trigger()
+    assert page.preview.sheet.toPlainText() != ""
+
+
 def test_sections_are_ticked_and_moved_by_keyboard(window: MainWindow) -> None:
     finish(window)
     page = seen(window)

@@ -101,6 +101,25 @@ def test_a_query_is_chosen_where_only_the_label_has_no_usual_name(empty: MainWin
     dialog.reject()
 
 
+def test_a_table_with_nameless_row_numbers_opens(empty: MainWindow, tmp_path: Path) -> None:
+    frame = make_ranking(20, n_informative=3, documents=(4, 9)).folds[0].train.to_frame()
+    frame.rename(columns={"qid": "session"}).to_csv(tmp_path / "frame.csv")  # pandas writes its index first
+    empty.open_path(str(tmp_path / "frame.csv"))
+    dialog = asked(empty)
+    box(dialog, "qid").setCurrentText("session")
+    dialog._mark_all()
+    dialog._table.setFocus()
+    dialog._table.selectRow(0)
+    QTest.keyClick(dialog._table, Qt.Key.Key_Space)
+    assert dialog._table.rows()[0].role == "left out"
+    button(dialog, QDialogButtonBox.StandardButton.Open)()
+    wait_until(lambda: empty.session.dataset is not None)
+    settle(empty)
+    dataset = empty.session.dataset
+    assert dataset is not None and dataset.n_features == frame.shape[1] - 2
+    assert empty.session.plan.columns == {"qid": "session", "label": "label"}
+
+
 def test_columns_of_what_is_open_can_be_changed_by_keyboard(empty: MainWindow, tmp_path: Path) -> None:
     path = write_table(tmp_path / "judged.csv")
     empty.open_path(str(path))

@@ -11,6 +11,7 @@ from rankstudio.engine.analysis.features.score_contributions import ScoreContrib
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.comments import document_id
 from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.evaluation import rank_order
 from rankstudio.engine.statistics.auc import auc_interval
@@ -153,10 +154,11 @@ def ranked_query(
     rank_b[other] = np.arange(1, order.size + 1)
     least = find_convention(convention).relevant_from
     split = score_contributions(a, data.X[begin:end][order], data.feature_ids)
+    unnamed = tr("document {number}")
     documents = []
     for rank, row in enumerate(order.tolist(), start=1):
         label, comment = float(data.y[begin + row]), data.comments[begin + row] if data.comments else ""
-        name = document_id(comment) or comment.strip() or f"document {row + 1}"
+        name = document_id(comment) or comment.strip() or unnamed.format(number=row + 1)
         ranks, scores = (rank, int(rank_b[row])), (float(of_a[row]), float(of_b[row]))
         documents.append(RankedDocument(row, name, comment, label, label >= least, *ranks, *scores))
     names = tuple(data.feature_names[column] for column in split.columns)

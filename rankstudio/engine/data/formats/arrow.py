@@ -16,7 +16,7 @@ from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import LoadedFile, SourceFile
 from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableFacts, check_memory
 from rankstudio.engine.data.tabular.documents import ColumnsReader, TableColumns
-from rankstudio.engine.data.tabular.recognition import clean_name, short
+from rankstudio.engine.data.tabular.recognition import column_names, short
 from rankstudio.engine.errors import (
     ColumnValueError,
     DataError,
@@ -128,7 +128,7 @@ class _ArrowFile:
                 batch.validate(full=True)
                 frame = _without_lists(self._pa.Table.from_batches([batch]))
                 # Names are decoded here, which fails for those that are damaged.
-                frame = frame.rename_columns([clean_name(name) for name in frame.column_names])
+                frame = frame.rename_columns(list(column_names(frame.column_names)))
             except RankStudioError:
                 raise
             except Exception as error:

@@ -19,7 +19,7 @@ from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import SourceFile, unpacked_stream, utf_16_error
 from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableFacts
 from rankstudio.engine.data.tabular.documents import MISSING, ColumnsReader, TableColumns
-from rankstudio.engine.data.tabular.recognition import clean_name, recognise_columns
+from rankstudio.engine.data.tabular.recognition import column_names, recognise_columns
 from rankstudio.engine.errors import ColumnValueError, DataError, FormatError, MissingValueError, shown_path
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import unguarded
@@ -87,8 +87,9 @@ class CsvText:
             raise self._empty()
         if len(cells) > _MOST_COLUMNS:
             raise self.error(f"{len(cells)} columns", f"at most {_MOST_COLUMNS}")
-        names = tuple(clean_name(unguarded(_shown(cell, "replace").strip())) for cell in cells)
-        has_header = not all(_is_number(name) for name in names)
+        texts = [unguarded(_shown(cell, "replace").strip()) for cell in cells]
+        has_header = not all(map(_is_number, texts))
+        names = column_names(texts)
         self._first = None if has_header else (self.line, cells)
         if not has_header:
             names = tuple(f"column {i}" for i in range(1, len(names) + 1))

@@ -29,6 +29,7 @@ from rankstudio.engine.data.tabular.recognition import (
     PART_WORDS,
     RecognisedColumns,
     clean_name,
+    column_names,
     listed,
     part_code,
     recognise_columns,
@@ -230,13 +231,15 @@ class ColumnsReader:
         kept = [found.features[i] for i in self._builder.features()]
         if not kept:
             raise no_features(self._first.where)
-        left_out = (*found.ignored, *(i for i in found.features if i not in kept))
+        text = tr('the column "{column}" numbers rows or queries and was left out.')
+        numbering = [names[i] for i in found.ignored if names[i]]
         return TableFacts(
             len(kept),
             dense=True,
             unit=unit,
             feature_names=tuple(names[i] for i in kept) if self._first.has_header else (),
-            left_out=tuple(names[i] or "without a name" for i in left_out),
+            left_out=tuple(names[i] for i in found.features if i not in kept),
+            said=tuple(text.format(column=name) for name in numbering),
             told_by=self._first.used()[:3],
         )
 
@@ -452,7 +455,7 @@ def frame_columns(frame: Any) -> TableColumns:
     """
     if not hasattr(frame, "columns") or not hasattr(frame, "__getitem__") or not hasattr(frame, "shape"):
         raise ParameterError("frame", type(frame).__name__, "a frame of pandas or polars")
-    names = tuple(map(clean_name, frame.columns))
+    names = column_names(frame.columns)
 
     def values(position: int) -> NDArray[Any]:
         series = frame.iloc[:, position] if hasattr(frame, "iloc") else frame[:, position]

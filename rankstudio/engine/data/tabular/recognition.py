@@ -17,7 +17,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import TakenComments
 from rankstudio.engine.data.table import Table
 from rankstudio.engine.errors import DatasetError, UnknownColumnsError
-from rankstudio.engine.language import tr
+from rankstudio.engine.language import tr, trn
 
 QUERY_NAMES = (
     "qid", "q_id", "query_id", "queryid", "srch_id", "search_id", "searchid", "topic_id", "topicid", "qry_id",
@@ -118,10 +118,10 @@ def recognise_columns(
     _check_once(where, names, single, {*features, *ignored})
     rest = [i for i in every if i not in {*single, *ignored, *features}]
     if part is None:
-        part = next((i for i in rest if _plain(names[i]) in PART_NAMES and says_parts(i)), None)
+        part = next((i for i in rest if plain_name(names[i]) in PART_NAMES and says_parts(i)), None)
         rest = [i for i in rest if i != part]
     comment = _first(names, (COMMENT_NAME, *DOCUMENT_NAMES), rest)
-    comment_is_id = comment is not None and _plain(names[comment]) != COMMENT_NAME
+    comment_is_id = comment is not None and plain_name(names[comment]) != COMMENT_NAME
     found = RecognisedColumns(qid, label, comment, comment_is_id, features, (), (), part, judges)
     if told.features:
         return found
@@ -142,20 +142,20 @@ def _with_features(
     """Return the roles with the columns that are left as features, unless they number queries or rows."""
     # An id of queries is no feature, also where all documents are one ranking.
     numbering = QUERY_NAMES if no_queries else ()
-    index = tuple(i for i in rest if _is_index(i, names) or _plain(names[i]) in numbering)
+    index = tuple(i for i in rest if _is_index(i, names) or plain_name(names[i]) in numbering)
     features = tuple(i for i in rest if i not in index)
     if not features:
         raise UnknownColumnsError(
             f"{where}: found only query and label columns, expected at least one feature column."
         )
     reserved = {*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME}
-    unsure = tuple(i for i in features if _plain(names[i]) in reserved)
+    unsure = tuple(i for i in features if plain_name(names[i]) in reserved)
     return replace(found, features=features, unsure=unsure, ignored=index)
 
 
-def _plain(name: str) -> str:
-    """Return a name as common names are written."""
-    return name.strip().lower()
+def plain_name(name: str) -> str:
+    """Return a name as common names are written: "Query ID" and "query-id" as "query_id"."""
+    return re.sub(r"[\s-]+", "_", name.strip().lower())
 
 
 def _cleaned(told: DataColumns) -> DataColumns:
@@ -218,16 +218,16 @@ def _one(
 
 def _first(names: Sequence[str], common: Sequence[str], among: Sequence[int]) -> int | None:
     """Return the first position, in the order of the common names; None where none is there."""
-    plain = {_plain(names[i]): i for i in reversed(among)}
+    plain = {plain_name(names[i]): i for i in reversed(among)}
     return next((plain[name] for name in common if name in plain), None)
 
 
 def _position(where: str, names: Sequence[str], told: str, option: str) -> int:
     if told in names:
         return list(names).index(told)
-    plain = [_plain(name) for name in names]
-    if plain.count(_plain(told)) == 1:
-        return plain.index(_plain(told))
+    plain = [plain_name(name) for name in names]
+    if plain.count(plain_name(told)) == 1:
+        return plain.index(plain_name(told))
     near = get_close_matches(told, names, 1)
     hint = f' Did you mean "{short(near[0])}"?' if near else ""
     raise UnknownColumnsError(
@@ -239,7 +239,8 @@ def _check_twice(where: str, names: Sequence[str], told: DataColumns) -> None:
     """Refuse a name that two columns have, unless both are left out."""
     seen: set[str] = set()
     for name in names:
-        if name in seen and name not in told.ignore and (not told.features or name in told.features):
+        # Nameless columns are row numbers or follow the last delimiter: none is read.
+        if name in seen and name and name not in told.ignore and (not told.features or name in told.features):
             raise UnknownColumnsError(
                 f'{where}: found two columns named "{short(name)}", expected different names.'
             )
@@ -268,6 +269,21 @@ def short(text: str, most: int = _LONGEST_SHOWN) -> str:
 def clean_name(name: object) -> str:
     """Return the name of a column as one line, shortened for display."""
     return " ".join("".join(c if c.isprintable() else " " for c in str(name)[:_LONGEST]).split())
+
+
+def column_names(names: Sequence[object]) -> tuple[str, ...]:
+    """Return the names of columns for display; a nameless one between others is named by its position.
+
+    A nameless first or last column is none of the data: row numbers, or what follows the last delimiter.
+
+    Examples
+    --------
+    >>> column_names(["", "qid", "", " tf "])
+    ('', 'qid', 'column 3', 'tf')
+    """
+    clean = [clean_name(name) for name in names]
+    inner = range(1, len(clean) - 1)
+    return tuple(name or (f"column {i + 1}" if i in inner else "") for i, name in enumerate(clean))
 
 
 PART_NAMES = ("part", "split", "set", "subset", "partition", "fold")
@@ -336,8 +352,12 @@ def _shared_queries(table: Table) -> tuple[str, ...]:
     n = int(np.sum(least != greatest))
     if not n or len(table.query_ids) == 1:  # one ranking is divided by documents
         return ()
-    what = "1 query has" if n == 1 else f"{n} queries have"
-    return (f"{what} documents in more than one part, so test results may be optimistic.",)
+    text = trn(
+        "{n} query has documents in more than one part, so test results may be optimistic.",
+        "{n} queries have documents in more than one part, so test results may be optimistic.",
+        n,
+    )
+    return (text.format(n=n),)
 
 
 def _rows_of(table: Table, code: int) -> Table:

@@ -58,11 +58,16 @@ def test_what_people_have_in_such_files(tmp_path: Path) -> None:
     assert data.document_ids == ("D-1", "D-3", "D-2")
     assert data.missing.tolist() == [2, 0, 0]
     assert [w.partition(": ")[2] for w in data.warnings] == [
-        'the column "without a name" is not numeric and was left out.',
         'the column "query" is not numeric and was left out.',
         "the documents of 1 query are not contiguous (query 007 appears again on line 5). They were grouped, "
         "in document order.",
     ]
+
+
+def test_common_names_are_known_with_blanks_and_nameless_columns_by_their_place(tmp_path: Path) -> None:
+    data = read(tmp_path, ",Query ID,relevance-label,,x,\n0,7,1,5,2,\n1,7,0,6,3,\n")
+    assert data.query_ids == ("7",) and data.y.tolist() == [1, 0]
+    assert data.feature_names == ("column 4", "x") and data.X.tolist() == [[5, 2], [6, 3]]
 
 
 def test_a_table_is_known_by_its_header_whatever_its_name(tmp_path: Path) -> None:
