@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, SelectedCorrelation
     from rankstudio.engine.analysis.features.fsmrank_bounds import FSMRankBounds
 
+SELECT = tr("Select a feature in the table to see its values by relevance.")
 _STAYS = "\N{NO-BREAK SPACE}"  # a number stays beside its sign where the line breaks
 _ALONE = tr(
     "Measures of the ranking by this feature alone on each part, in the direction that is better on the "
@@ -151,11 +152,11 @@ class InspectorPanel(Panel):
         self.why_title.setVisible(explanation is not None)
         self.why.setVisible(explanation is not None)
 
-    def clear(self) -> None:
-        """Show no feature."""
+    def clear(self, why: str = SELECT) -> None:
+        """Show no feature, and why there is none."""
         self.set_title(tr("Inspector"))
         self.set_caption("")
-        self.plot.placeholder = tr("Select a feature in the table to see its values by relevance.")
+        self.plot.placeholder = why
         self.plot.set_densities(())
         if self.tables is not None:
             self.tables.clear()
