@@ -128,7 +128,7 @@ class InspectorPanel(Panel):
         )
         if self.tables is not None:
             self.tables.show_feature(profile)
-        self.facts.setText(facts(profile, alone=self.tables is None))
+        self._say(facts(profile, alone=self.tables is None))
         self.facts.setToolTip(
             tr(
                 "Measures of the ranking by this feature alone on the training part, by the {label} "
@@ -161,8 +161,14 @@ class InspectorPanel(Panel):
         if self.tables is not None:
             self.tables.clear()
         self.define(None, 0)
-        self.facts.clear()
+        self._say("")
         self.explain(None)
+
+    def _say(self, text: str) -> None:
+        """Show facts; the keyboard goes to them only where they have a link."""
+        self.facts.setText(text)
+        linked = Qt.FocusPolicy.StrongFocus if "<a " in text else Qt.FocusPolicy.NoFocus
+        self.facts.setFocusPolicy(linked)
 
     @Slot()
     def _restyle(self) -> None:
