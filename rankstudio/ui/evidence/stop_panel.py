@@ -194,7 +194,7 @@ def optimism_sentence(found: SelectionEvidence) -> str:
     if repeated is None or repeated.repeated.shape[0] < found.n_queries:
         return ""
     at = min(found.k, repeated.usual.shape[1]) - 1
-    return tr(
+    return repeated.no_gain(at + 1) or tr(
         "With the whole selection repeated without each query, {share} % of the left-out gain at k = {k} "
         "is lost."
     ).format(share=f"{100 * repeated.optimism[at]:.1f}", k=at + 1)

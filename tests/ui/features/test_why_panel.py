@@ -170,7 +170,7 @@ def test_what_a_method_compared_is_shown(ran: MainWindow, method: str, parameter
     assert {i: row.margin for i, row in rows.items() if row.margin == row.margin} == {
         int(ids[lead.feature]): lead.share for lead in leads
     }
-    assert path._note.text().startswith("Margin: lead over the next ")
+    assert path._note.text().startswith("The margin is the lead over the next ")
     wait_until(lambda: ran.sections.features.profile.why_title.text().startswith("Why"))
     assert ran.sections.features.feature is not None
     ran.workspace.show_page("select")

@@ -225,13 +225,7 @@ class SelectionEvidence:
             )
         near = self.near_best_of_k
         if near is not None:
-            others = len(near.sets) - 1
-            text = trn(
-                "{n} other set ({share} %) is not significantly different from the best.",
-                "{n} other sets ({share} %) are not significantly different from the best.",
-                others,
-            ).format(n=f"{others:,}", share=_percent(others / max(best.n_sets, 1)))
-            sentences.append(text if others else tr("Every other set is significantly worse than the best."))
+            sentences.append(_as_good(near))
         return tuple(sentences)
 
     def _above(self, above: float, proved: bool, gap: float) -> str:
@@ -290,7 +284,7 @@ class SelectionEvidence:
         place = self.selected.index(row.column)
         if self.losses is not None:
             row = replace(row, loss=self.losses.losses[place])
-        if self.shares is not None and self.shares.gain:
+        if self.shares is not None and self.shares.gain > 0:
             row = replace(row, share=float(self.shares.shares[place]))
         if self.changes is not None and self.candidates:
             errors = self.changes.swapped[place, list(self.candidates)]
@@ -318,6 +312,29 @@ class SelectionEvidence:
         if row.probability is not None and row.probability >= self.rules.threshold:
             row = replace(row, by_chance=self.by_chance)
         return replace(row, verdict=verdict_of(row, self.rules))
+
+
+def _as_good(near: SizedNearBestSets) -> str:
+    """Return how many sets are as good as the best one."""
+    others = len(near.sets) - 1
+    if near.best.n_sets == 1:
+        return tr("There is no other set of this size.")
+    if not others and near.complete:
+        return tr("Every other set is significantly worse than the best.")
+    text = (
+        trn(
+            "{n} other set ({share} %) is not significantly different from the best.",
+            "{n} other sets ({share} %) are not significantly different from the best.",
+            others,
+        )
+        if near.complete
+        else trn(
+            "At least {n} other set ({share} %) is not significantly different from the best.",
+            "At least {n} other sets ({share} %) are not significantly different from the best.",
+            others,
+        )
+    )
+    return text.format(n=f"{others:,}", share=_percent(others / max(near.best.n_sets, 1)))
 
 
 _USELESS = 0.5  # share of the criterion: what may be lower by more says nothing

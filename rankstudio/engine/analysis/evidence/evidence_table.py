@@ -222,7 +222,8 @@ def evidence_sentences(found: SelectionEvidence, named: Named) -> list[str]:
             "With the selection repeated without each query, the left-out gain at {k} is {share} % smaller."
         )
         optimism = 100 * float(found.repeated.optimism[found.k - 1])
-        said.append(text.format(k=found.k, share=significant(optimism, 2)))
+        lost = text.format(k=found.k, share=significant(optimism, 2))
+        said.append(found.repeated.no_gain(found.k) or lost)
     if found.false_bound is not None:
         text = tr(
             "Of the features selected on at least {threshold} % of the halves, at most {bound} are expected "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +22,9 @@ NORMAL = 1.96
 """Standard errors within which two sets are not distinguishable: a two-sided test at 5 %."""
 
 _WINDOW = 0.005  # share of the best criterion by which the first sets to compare may be worse
+_FEWEST = 1000  # sets in a window: where there are fewer, the next one may be as good, however far it is
 _WIDEST = 0.08  # at which doubling ends: the number of sets to compare grows many times with each
+_MOST_ERRORS = 1e8  # of sets in queries, a matter of seconds: with fewer, a window may be wider
 
 
 @dataclass(frozen=True)
@@ -59,9 +62,11 @@ class SizedNearBestSets:
         Share of the sets that contain each feature: 1 for a necessary feature, about 1/2 for each of two
         interchangeable ones.
     window : float
-        Relative window: all sets with a criterion up to this share above the best one were compared.
+        Relative window: all sets with a criterion up to this share above the best one were compared; infinity
+        for all sets.
     complete : bool
-        Whether no set in the outer half of the window was kept, so that none is expected beyond it.
+        Whether all sets were compared, or so many in the window and none in its outer half kept that none is
+        expected beyond it.
     n_evaluated : int
         Number of sets with a computed criterion.
     """
@@ -111,7 +116,8 @@ def near_best_sets(
         As in :func:`rankstudio.engine.analysis.evidence.best_subset.best_subset`.
     window : float, optional
         Sets with a criterion up to this share above the best one are compared. By default the window is
-        doubled, up to 8 %, until its outer half contains no kept set.
+        doubled until it contains a thousand sets, and its outer half no kept one, or it contains all sets. It
+        ends at 8 % if it takes more than seconds to double it.
 
     Returns
     -------
@@ -166,13 +172,18 @@ def near_sets_of_size(
     while True:
         state = NearSets()
         most = criterion * (1 + width) + problem.tie
+        if window is None and most >= problem.empty:  # above the training error of every set
+            width = most = inf
         with closing(search_near(problem, best.size, reference, most, NORMAL, state)) as work:
             for _ in work:
                 yield WorkProgress("near-best sets", 1.0 - left * (1.0 - state.share / 2))
         evaluated += state.n_evaluated
-        kept = np.array(state.criteria) <= most
-        complete = not kept.any() or max(np.array(state.criteria)[kept]) <= criterion * (1 + width / 2)
-        if complete or window is not None or width >= _WIDEST:
+        criteria = np.array(state.criteria)
+        kept = criteria <= most
+        none_outside = criteria[kept].max(initial=0.0) <= criterion * (1 + width / 2)
+        complete = most == inf or (bool(none_outside) and state.n_evaluated >= _FEWEST)
+        slow = width >= _WIDEST and state.n_evaluated * problem.n_queries > _MOST_ERRORS
+        if complete or window is not None or slow:
             break
         width, left = width * 2, left / 2  # the last search takes the longest, and which it is is not known
     sets = [

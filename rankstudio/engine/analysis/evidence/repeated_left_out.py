@@ -11,7 +11,9 @@ from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, enough_queries
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.selection.base import TIE
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.support.threads import STEADY, pool, share
@@ -56,11 +58,20 @@ class RepeatedLeftOut:
 
     @property
     def optimism(self) -> Floats:
-        """Share of the gain over the empty model that is lost with repeated selection, (k,)."""
-        gain = self.empty.sum() - self.usual_criterion
-        with np.errstate(divide="ignore", invalid="ignore"):
-            shares: Floats = (self.criterion - self.usual_criterion) / gain
+        """Share of the gain over the empty model that is lost with repeated selection, (k,).
+
+        NaN where nothing is gained.
+        """
+        lost, gain = self.criterion - self.usual_criterion, self.empty.sum() - self.usual_criterion
+        shares: Floats = np.full_like(gain, np.nan)
+        np.divide(lost, gain, out=shares, where=gain > TIE * self.empty.sum())
         return shares
+
+    def no_gain(self, k: int) -> str:
+        """Return that the first k features gain nothing; "" where they do."""
+        if not np.isnan(self.optimism[k - 1]):
+            return ""
+        return tr("At k = {k} the left-out error is no lower than without features.").format(k=k)
 
 
 def repeated_left_out(

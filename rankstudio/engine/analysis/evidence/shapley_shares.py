@@ -51,7 +51,7 @@ class ShapleyShares:
     @property
     def shares(self) -> Floats:
         """The Shapley values over the gain, shape (k,); NaN where nothing is gained."""
-        return self.values / self.gain if self.gain else np.full_like(self.values, np.nan)
+        return self.values / self.gain if self.gain > 0 else np.full_like(self.values, np.nan)
 
 
 def shapley_shares(

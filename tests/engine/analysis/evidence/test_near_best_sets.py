@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rankstudio.engine import best_subset, near_best_sets
+from rankstudio.engine.analysis.evidence import near_best_sets as near_best
 from tests.engine.oracles import centred_by_loops
 
 
@@ -28,16 +29,16 @@ def errors_by_query(X, y, qid, columns, regularization):
     return np.array(found)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_they_are_those_within_the_paired_interval(seed):
+@pytest.mark.parametrize(("seed", "window"), [(0, 0.5), (1, 0.5), (1, None)])
+def test_they_are_those_within_the_paired_interval(seed, window):
     X, y, qid = noisy(seed)
-    for sized in near_best_sets(X, y, qid=qid, n_features=3, regularization=2.0, window=0.5):
+    for sized in near_best_sets(X, y, qid=qid, n_features=3, regularization=2.0, window=window):
         reference = errors_by_query(X, y, qid, list(sized.best.features), 2.0)
         expected = {}
         for columns in combinations(range(8), sized.size):
             d = errors_by_query(X, y, qid, list(columns), 2.0) - reference
             se = np.sqrt(d.size) * d.std(ddof=1)
-            inside = d.sum() <= 0.5 * reference.sum()
+            inside = window is None or d.sum() <= window * reference.sum()
             if inside and d.sum() <= 1.96 * se:
                 expected[columns] = d.sum(), se
         assert {one.features for one in sized.sets} == set(expected) | {sized.best.features}
@@ -51,12 +52,33 @@ def test_they_are_those_within_the_paired_interval(seed):
         assert sized.inclusion == pytest.approx(shares)
 
 
-def test_the_window_grows_until_its_outer_half_is_empty():
+def test_the_window_grows_until_its_outer_half_is_empty(monkeypatch):
+    monkeypatch.setattr(near_best, "_FEWEST", 5)
     X, y, qid = noisy(7, queries=200)
     found = near_best_sets(X, y, qid=qid, n_features=2, regularization=2.0)[-1]
     wide = near_best_sets(X, y, qid=qid, n_features=2, regularization=2.0, window=2 * found.window)[-1]
     assert found.complete
+    assert found.window < 1
     assert {one.features for one in wide.sets} == {one.features for one in found.sets}
+
+
+def test_few_sets_are_all_compared_however_far_apart_they_are():
+    rng = np.random.default_rng(1000)
+    X, qid = rng.normal(size=(480, 2)), np.repeat(np.arange(80), 6)
+    (found,) = near_best_sets(
+        X, X.sum(axis=1) + 2 * rng.normal(size=480), qid=qid, n_features=1, regularization=1.0
+    )
+    assert found.complete
+    assert [one.features for one in found.sets] == [(0,), (1,)]
+    assert found.sets[1].difference > 0.015 * found.best.criterion
+
+
+def test_a_search_that_would_take_long_ends_and_says_so(monkeypatch):
+    monkeypatch.setattr(near_best, "_MOST_ERRORS", 0)
+    X, y, qid = noisy(1)
+    found = near_best_sets(X, y, qid=qid, n_features=3, regularization=2.0)[-1]
+    assert found.window == 0.08
+    assert not found.complete
 
 
 def test_twins_share_about_one_half():

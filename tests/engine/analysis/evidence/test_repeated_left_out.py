@@ -11,7 +11,7 @@ from strategies import Problem
 
 from rankstudio.engine import GreedyRankRLS, repeated_left_out
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
-from rankstudio.engine.analysis.evidence.repeated_left_out import left_out_steps
+from rankstudio.engine.analysis.evidence.repeated_left_out import RepeatedLeftOut, left_out_steps
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.support.work import finish
@@ -37,7 +37,8 @@ def test_errors_are_those_of_selecting_without_each_query(problem: Problem) -> N
             error = np.sum((yc[held] - Xc[held][:, columns] @ w) ** 2)
             assert found.repeated[place, size - 1] == pytest.approx(error, rel=1e-6, abs=1e-9)
     gain = yc @ yc - found.usual_criterion
-    np.testing.assert_allclose(found.optimism * gain, found.criterion - criteria, atol=1e-6 * (yc @ yc))
+    lost = np.where(gain > 1e-9 * (yc @ yc), found.criterion - criteria, np.nan)  # where there is a gain
+    np.testing.assert_allclose(found.optimism * gain, lost, atol=1e-6 * (yc @ yc))
 
 
 def test_selection_among_noise_is_optimistic_and_of_one_feature_it_is_not() -> None:
@@ -72,3 +73,10 @@ def test_a_path_that_ends_early_keeps_its_last_model() -> None:
     assert np.isfinite(found.repeated).all()
     with pytest.raises(DatasetError):
         repeated_left_out(GreedyRankRLS(), X, y, qid=qid // 40)
+
+
+def test_without_a_gain_there_is_no_optimism() -> None:
+    found = RepeatedLeftOut(np.array([[3.0, 1.0]]), np.array([[4.0, 1.5]]), np.array([2.0]), ((0, 1),))
+    np.testing.assert_array_equal(found.optimism, [np.nan, 0.5])
+    assert found.no_gain(1)
+    assert found.no_gain(2) == ""

@@ -261,6 +261,16 @@ def test_an_unproved_best_set_says_so(small) -> None:
     assert "not known" in said and "100 %" not in said, "a gap of the whole error says nothing"
 
 
+def test_sets_as_good_are_said_as_far_as_they_are_known(found) -> None:
+    near = found.near_best_of_k
+
+    def said(**changes: object) -> str:
+        return replace(found, near_best=(replace(near, **changes),)).best_sentences(str)[-1]
+
+    alone = replace(near.best, n_sets=1)
+    assert len({said(), said(complete=False), said(sets=near.sets[:1]), said(best=alone)}) == 4
+
+
 def test_required_features_have_no_verdict(small) -> None:
     X, y, qid = small
     method = GreedyRankRLS(3, 2.0, pinned=(0,), banned=(5,))
@@ -283,7 +293,9 @@ def test_other_selectors_have_what_applies(method, small) -> None:
 
     judged = selection_evidence(method, X, y, qid=qid, n_features=2, n_halves=4, judge=RankRLS(2.0))
     assert set(judged.done) == {"losses", "changes", "shares", "stability", "alternatives", "deciding"}
-    assert all(row.loss and row.share and row.smaller for row in judged.rows if row.selected)
+    assert all(row.loss and row.smaller for row in judged.rows if row.selected)
+    gains = judged.shares.gain > 0  # the features of SingleFeatureRanking lose
+    assert all((row.share is not None) is gains for row in judged.rows if row.selected)
 
 
 def test_what_is_not_defined_is_left_out(small) -> None:

@@ -71,6 +71,7 @@ def test_it_tells_how_far_it_is_and_refuses_what_it_cannot() -> None:
             shapley_shares(method, X, y, qid=qid, features=features)
 
 
-def test_without_a_gain_there_are_no_shares() -> None:
-    nothing = ShapleyShares((0, 1), np.zeros(2), np.zeros(2), 0.0)
+@pytest.mark.parametrize("values", [[0.0, 0.0], [0.5, -1.5]])
+def test_without_a_gain_there_are_no_shares(values: list[float]) -> None:
+    nothing = ShapleyShares((0, 1), np.array(values), np.zeros(2), sum(values))
     assert np.isnan(nothing.shares).all()

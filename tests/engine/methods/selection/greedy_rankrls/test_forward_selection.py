@@ -92,6 +92,13 @@ def test_another_seed_gives_another_path() -> None:
     assert len(orders) == 5
 
 
+def test_of_equal_random_candidates_the_lowest_column_wins() -> None:
+    X, y, qid = problem(3, 1)
+    for seed in range(4):
+        (step,) = GreedyRankRLS(1, n_candidates=4, seed=seed).steps(np.repeat(X, 9, axis=1), y, qid=qid)
+        assert step.selected[0] == np.flatnonzero(~np.isnan(step.candidates))[0]
+
+
 def test_what_cannot_rank_is_no_candidate_while_something_else_is_left() -> None:
     X, y, qid = problem(2, 6)
     X[:, [0, 3]] = qid[:, None]

@@ -11,7 +11,11 @@ from scipy.sparse import csr_matrix
 from strategies import Problem, problems, tolerance
 
 from rankstudio.engine import GreedyRankRLS
+from rankstudio.engine.arithmetic.query_data import group as by_query
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import GroupSearch
+from rankstudio.engine.methods.selection.greedy_rankrls.swaps import on_demand_search
 
 Groups = tuple[tuple[int, ...], ...]
 
@@ -144,6 +148,18 @@ def test_floating_search_moves_groups_and_is_no_worse_at_any_size() -> None:
             assert all(group <= set(other.selected) or not group & set(other.selected) for group in whole)
             improved += other.criterion < step.criterion * (1 - 1e-9)
     assert improved > 0
+
+
+def test_comparing_groups_leaves_the_selection_as_it_is() -> None:
+    X, y, qid = problem()
+    groups = ColumnGroups.of(8, GROUPS)
+    search = GroupSearch(on_demand_search(by_query(X, y, qid), 1.0, 8), groups)
+    search.move_to((1, 0))
+    for compare in (lambda: search.costs(np.array([2, 3, 4])), search.removals):
+        compare()
+        assert search.selected == (1, 0)
+        error = leave_query_out_error(X, y, qid, list(groups.columns((1, 0))), 1.0)
+        assert search.criterion() == pytest.approx(error, rel=1e-10)
 
 
 def test_random_candidates_are_groups() -> None:

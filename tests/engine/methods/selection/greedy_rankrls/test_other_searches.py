@@ -308,3 +308,14 @@ def test_a_feature_that_later_ones_make_dispensable_is_taken_out() -> None:
     assert [np.flatnonzero(coef).tolist() for coef in floating.coef_path_[[0, 2]]] == [[0], [2, 3, 4]]
     assert floating.criterion_path_[2] < 0.5 * greedy.criterion_path_[2]
     assert floating.get_support(indices=True).tolist() == sorted(floating.selection_order_.tolist())
+
+
+def test_of_equal_copies_the_later_one_is_taken_out() -> None:
+    X, _, qid = problem(1, 5)
+    y = X[:, 1] + X[:, 2] + X[:, 3]
+    X[:, 0] = X[:, 4] = y + 0.6 * np.random.default_rng(1).normal(size=100)
+    greedy, found = (
+        list(GreedyRankRLS(4, 30.0, search=search).steps(X, y, qid=qid)) for search in ("forward", "floating")
+    )
+    assert greedy[2].selected == (0, 4, 3)  # a copy halves the penalty, as long as there is nothing better
+    assert [sorted(step.selected) for step in found] == [[0], [0, 4], [0, 2, 3], [0, 1, 2, 3]]
