@@ -67,9 +67,11 @@ _FORMS: dict[str, Callable[[TextTable], str]] = {"text": _text, "markdown": _mar
 
 def explained(entries: Iterable[tuple[str, str]]) -> str:
     """Return names with what they mean as lines of a help text."""
+    names, texts = zip(*entries, strict=True)
+    width = max(map(len, names))
     return "\n".join(
-        textwrap.fill(text, 100, initial_indent=f"  {name:<14} ", subsequent_indent=" " * 17)
-        for name, text in entries
+        textwrap.fill(text, 100, initial_indent=f"  {name:<{width}}  ", subsequent_indent=" " * (width + 4))
+        for name, text in zip(names, texts, strict=True)
     )
 
 

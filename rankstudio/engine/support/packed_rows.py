@@ -162,6 +162,13 @@ class IndexTuples:
         """Return tuple k."""
         return tuple(self.flat[self.begins[k] : self.ends[k]].tolist())
 
+    def added(self, k: int) -> tuple[int, ...]:
+        """Return tuple k, without tuple k - 1 where both begin at the same place: O(1) for an index more."""
+        begin, end = self.begins[k], self.ends[k]
+        if k and self.begins[k - 1] == begin and self.ends[k - 1] <= end:
+            begin = self.ends[k - 1]
+        return tuple(self.flat[begin:end].tolist())
+
     @property
     def lengths(self) -> Ints:
         """Length of each tuple, shape (K,), without creating them."""

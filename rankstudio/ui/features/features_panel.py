@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from heapq import nlargest
 from math import isnan, nan
+from operator import attrgetter
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
@@ -180,7 +181,7 @@ def has_own_values(rows: Sequence[FeatureRow], key: str, *, most: bool = False) 
     most : bool
         Whether more than half of them have to.
     """
-    known = sum(not isnan(getattr(row, key)) for row in rows)
+    known = sum(not isnan(value) for value in map(attrgetter(key), rows))
     ranked = sum(row.rank is not None for row in rows)
     return known >= min(2, ranked) and (not most or 2 * known > ranked)
 
@@ -204,23 +205,15 @@ class Arrivals:
             known = 0
             self._forget()
         for place in range(known, len(path.steps)):
-            self._add(place, path.steps.selected(place))  # a whole step has an array of all features
+            new = [column for column in path.steps.added(place) if column not in self._seen]
+            self._seen.update(new)
+            self._found.append((place, new))
         self._last = path.steps[-1] if path.steps else None
         return self._found
 
     def _forget(self) -> None:
         self._found: list[tuple[int, list[int]]] = []
         self._seen: set[int] = set()
-        self._before: tuple[int, ...] = ()
-
-    def _add(self, place: int, selected: tuple[int, ...]) -> None:
-        """Note a model; where it adds to the one before, what is new stands at its end."""
-        n = len(self._before)
-        later = selected[n:] if selected[:n] == self._before else selected
-        new = [column for column in later if column not in self._seen]
-        self._seen.update(new)
-        self._before = selected
-        self._found.append((place, new))
 
 
 def _tone(row: FeatureRow) -> str:
@@ -622,9 +615,9 @@ class FeaturesPanel(Panel):
     def _width_of_names(self) -> int:
         """Return with which width neither the header nor a name is cut, or only a very long one."""
         model, metrics = self.table.rows_model, self.table.fontMetrics()
-        number, name = next((n, column) for n, column in enumerate(model.columns) if column.key == "name")
+        number = next(n for n, column in enumerate(model.columns) if column.key == "name")
         # Of thousands the longest are measured, as each takes 10 µs, and this is asked for at every change.
-        longest = nlargest(_MEASURED_NAMES, {name.text(row) for row in model.rows}, key=len)
+        longest = nlargest(_MEASURED_NAMES, set(map(_name, model.rows)), key=len)
         widest = max(map(metrics.horizontalAdvance, longest), default=0)
         header = self.table.horizontalHeader().sectionSizeHint(number)
         return max(header, min(_MOST_FOR_NAMES, widest + 2 * PAD + 2))

@@ -475,14 +475,17 @@ def _picture(path: PathResult, score: CandidateScore, groups: CandidateGroups) -
 
 
 _CLOSEST = {
-    0: (tr("Closest at step {step}: {name} tied with {rival}."), tr("Closest: {name} tied with {rival}.")),
+    0: (
+        tr("It is smallest at step {step}: {name} tied with {rival}."),
+        tr("It is smallest for {name}, which tied with {rival}."),
+    ),
     1: (
-        tr("Closest at step {step}: {name} led {rival} by {share}."),
-        tr("Closest: {name} led {rival} by {share}."),
+        tr("It is smallest at step {step}: {name} led {rival} by {share}."),
+        tr("It is smallest for {name}, which led {rival} by {share}."),
     ),
     -1: (
-        tr("Closest at step {step}: {name} trailed {rival} by {share}."),
-        tr("Closest: {name} trailed {rival} by {share}."),
+        tr("It is smallest at step {step}: {name} trailed {rival} by {share}."),
+        tr("It is smallest for {name}, which trailed {rival} by {share}."),
     ),
 }
 """What is said of the closest choice, by the sign of its lead: with one feature a step, and without."""
@@ -494,9 +497,9 @@ def _note(leads: dict[int, Margin], names: tuple[str, ...], path: PathResult) ->
     if not known:
         return ""
     if path.step_kind is StepKind.ITERATIONS:
-        said = tr("Margin: lead over the next feature.")
+        said = tr("The margin is the lead over the next feature.")
     else:
-        said = tr("Margin: lead over the next candidate.")
+        said = tr("The margin is the lead over the next candidate.")
     close = min(known, key=lambda lead: abs(lead.share))
     if close.rival is None or abs(close.share) >= TOSS_UP:
         return said
@@ -508,4 +511,4 @@ def _note(leads: dict[int, Margin], names: tuple[str, ...], path: PathResult) ->
         step=close.number,
         share=percent(abs(close.share)),
     )
-    return tr("{definition} Below 1 % is a near tie. {example}").format(definition=said, example=near)
+    return tr("{definition} Less than 1 % is a near tie. {example}").format(definition=said, example=near)

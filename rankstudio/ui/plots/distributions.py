@@ -8,7 +8,7 @@ from math import isnan
 
 import numpy as np
 from numpy.typing import ArrayLike
-from pyqtgraph.functions import arrayToQPath, arrayToQPolygonF
+from pyqtgraph.functions import arrayToQPolygonF
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
@@ -21,7 +21,7 @@ from rankstudio.engine.export.figures.values import (
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, CellValue, Numbers, Plot, floats
-from rankstudio.ui.plots.layers import Frame, hairline, pen
+from rankstudio.ui.plots.layers import Frame, draw_line, hairline, pen
 from rankstudio.ui.plots.legend import draw_entry, flow
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
@@ -207,8 +207,7 @@ class DensityPlot(Plot):
         for i, density in drawn:
             look = palettes.category(colors, i)
             painter.setPen(pen(look.color, 1.8, look.dash))
-            points = frame.pixels(density.xs, density.ys)
-            painter.drawPath(arrayToQPath(*points, connect="finite"))
+            draw_line(painter, *frame.pixels(density.xs, density.ys))
 
     def _draw_zeros(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the share of zeros of each class as a bar, of which the whole height is all documents."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF, QResizeEvent
+from PySide6.QtGui import QFontMetricsF, QPainter, QResizeEvent
 
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Level, Series
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, NEUTRAL, Numbers, Plot, describe, floats
-from rankstudio.ui.plots.layers import Frame, draw_marker, pen
+from rankstudio.ui.plots.layers import Frame, draw_line, draw_marker, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
@@ -256,13 +256,13 @@ class StepCurvesPlot(Plot):
                     pen(colors.q("muted" if stands_out else "line_hover"), 1.4 if stands_out else 0.9)
                 )
                 painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawPolyline(QPolygonF(frame.points(curve.x, curve.y)))
+                draw_line(painter, *frame.pixels(curve.x, curve.y))
                 continue
             look = self._look(curve, colors)
             if curve.filled is None:
                 painter.setPen(pen(look.color, 2.6 if stands_out else 1.8, look.dash))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawPolyline(QPolygonF(frame.points(curve.x, curve.y)))
+                draw_line(painter, *frame.pixels(curve.x, curve.y))
                 continue
             painter.setPen(pen(look.color, 1.5))
             for x, y, full in zip(curve.x.tolist(), curve.y.tolist(), curve.filled.tolist(), strict=True):

@@ -8,6 +8,7 @@ and hands over keys and clicks.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -84,10 +85,16 @@ def turns() -> Turns:
 
 
 _REFRESH_MILLISECONDS = 120  # for tables and bars; the curves grow with every delivery of the worker
+_REST, _LONGEST_REST = (
+    3,
+    1000,
+)  # times as long as the parts took, in milliseconds: so they take a quarter at most
 
 
 class RefreshTimer(QObject):
     """Has the parts of the window brought up to date a while after it was asked to, one in a turn.
+
+    What takes long is asked for less often: a table of thousands of rows does not slow a run.
 
     Parameters
     ----------
@@ -99,7 +106,8 @@ class RefreshTimer(QObject):
     def __init__(self, *parts: Callable[[], None], parent: QObject) -> None:
         super().__init__(parent)
         self.setObjectName("refresh-timer")
-        self._parts = parts
+        self._parts = *parts, self._end
+        self._began = 0.0
         self._timer = single_shot(_REFRESH_MILLISECONDS, self._begin, self)
 
     @property
@@ -120,4 +128,10 @@ class RefreshTimer(QObject):
 
     @Slot()
     def _begin(self) -> None:
+        self._began = time.thread_time()
         turns().ask(*self._parts)
+
+    @Slot()
+    def _end(self) -> None:
+        rest = round(_REST * 1000 * (time.thread_time() - self._began))
+        self._timer.setInterval(min(max(_REFRESH_MILLISECONDS, rest), _LONGEST_REST))

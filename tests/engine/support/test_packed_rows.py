@@ -32,12 +32,23 @@ def test_every_bit_comes_back(pattern: np.ndarray, fill: float) -> None:
             assert [bits(there.row(k)) for k in range(len(rows))] == [bits(row) for row in rows]
 
 
-@given(st.lists(st.lists(st.integers(0, 400), max_size=6).map(tuple), min_size=1, max_size=8))
+TUPLES = st.lists(st.integers(0, 400), max_size=6).map(tuple)
+PATHS = TUPLES.flatmap(
+    lambda whole: st.lists(st.integers(0, len(whole)).map(lambda k: whole[:k]), min_size=1)
+)
+
+
+@given(PATHS | st.lists(TUPLES, min_size=1, max_size=8))
 def test_tuples_come_back(rows: list[tuple[int, ...]]) -> None:
     kept = IndexTuples.of(rows)
     found = [kept.row(k) for k in range(len(rows))]
     assert found == rows
     assert all(type(column) is int for row in found for column in row)
+    for k, row in enumerate(rows):
+        before, added = rows[k - 1] if k else (), kept.added(k)
+        assert row in (added, before + added)
+        if rows == sorted(rows, key=len) and all(row == rows[-1][: len(row)] for row in rows):
+            assert len(added) == len(row) - len(before), "the shortest, as this is what is fast"
 
 
 def test_a_path_of_all_features_takes_what_the_formula_says() -> None:

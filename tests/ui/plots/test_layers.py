@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyqtgraph.functions import arrayToQPath
 from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtGui import QColor, QFontMetrics, QImage, QPainter
 
 from rankstudio.ui.plots import CurvesPlot
 from rankstudio.ui.plots.axes import label_box
 from rankstudio.ui.plots.curves import curves_plot
-from rankstudio.ui.plots.layers import Frame, padded, readable_range
+from rankstudio.ui.plots.layers import Frame, draw_line, padded, pen, readable_range
 from rankstudio.ui.process.turns import turns
 
 FRAME = Frame(QRectF(40, 20, 300, 150), QRectF(0, 0, 360, 200), (1.0, 46.0), (0.2, 0.3))
@@ -42,6 +43,30 @@ def test_the_nearest_point_is_found_beside_missing_ones():
     assert FRAME.nearest([(xs, ys)], at, 5.0) == (0, 1)
     assert FRAME.nearest([(xs, ys), (xs, ys)], at, 5.0) == (1, 1)
     assert FRAME.nearest([(xs, ys), (np.empty(0), np.empty(0))], at, 2.0) is None
+
+
+def pixels_of(draw) -> np.ndarray:
+    """Return how opaque each pixel is that something draws on nothing, from 0 to 255."""
+    image = QImage(440, 120, QImage.Format.Format_Alpha8)
+    image.fill(0)
+    painter = QPainter(image)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    draw(painter)
+    painter.end()
+    return np.frombuffer(image.constBits(), np.uint8).reshape(120, 440).copy()
+
+
+@pytest.mark.parametrize("dash", [(), (4.0, 3.0)])
+def test_a_line_in_pieces_covers_the_pixels_of_the_whole_line(dash, app):
+    """Catches a gap between two pieces, and dashes that begin again with each of them."""
+    rng = np.random.default_rng(1)
+    px, py = np.linspace(20.0, 420.0, 203), 60 + 20 * rng.standard_normal(203)
+    py[[40, 96, 97]] = np.nan
+    line = pen(QColor("black"), 1.5, dash)
+    whole = pixels_of(lambda p: (p.setPen(line), p.drawPath(arrayToQPath(px, py, connect="finite"))))
+    pieces = pixels_of(lambda p: (p.setPen(line), draw_line(p, px, py)))
+    assert whole.any()
+    assert np.abs(whole.astype(int) - pieces).max() < 80, "an edge may be darker where pieces overlap"
 
 
 @given(st.floats(-1e9, 1e9), st.floats(0, 1e9))

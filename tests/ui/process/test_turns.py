@@ -118,6 +118,21 @@ def test_many_askings_bring_each_part_up_to_date_once(app: QApplication) -> None
     parent.deleteLater()
 
 
+def test_what_takes_long_is_asked_for_less_often(app: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a run that waits for its table of thousands of rows, made anew eight times a second."""
+    now = [0.0]
+    monkeypatch.setattr("rankstudio.ui.process.turns.time.thread_time", lambda: now[0])
+    rests, least = [], RefreshTimer(parent=turns())._timer.interval()
+    for took in (0.01, 0.1, 30.0, 0.01):
+        parent = QObject()
+        timer = RefreshTimer(lambda took=took: now.__setitem__(0, now[0] + took), parent=parent)
+        timer._begin()
+        wait_until(lambda: not turns().waiting)
+        rests.append(timer._timer.interval())
+        parent.deleteLater()
+    assert rests == [least, 300, 1000, least]
+
+
 def test_nothing_is_drawn_once_it_was_stopped(app: QApplication) -> None:
     drawn: list[str] = []
     parent = QObject()

@@ -365,7 +365,9 @@ class _JoinedDocuments:
         if len(self._columns) > MOST_FEATURES:
             raise _wrong_number(path, len(self._columns))
         if new and len(self._absent) > 1:
-            text = tr("{path}: found a new feature {name} in logs of several engines, expected logs of one.")
+            text = tr(
+                "{path}: found the new feature {name}; logs of several engines must have the same features."
+            )
             raise DatasetError(text.format(path=path, name=quoted(new[0])))
 
     def facts(self, path: Path, judgments: Path) -> TableFacts:

@@ -102,6 +102,11 @@ class PathSteps(Sequence[Step], ABC):
         """Return the columns of a step's model, without what the step has of every feature."""
         return self[place].selected
 
+    def added(self, place: int) -> tuple[int, ...]:
+        """Return the columns of a step's model, without the step before where that is their beginning."""
+        selected, before = self.selected(place), self.selected(place - 1) if place else ()
+        return selected[len(before) :] if selected[: len(before)] == before else selected
+
     def _light(self) -> Sequence[Step]:
         """Return steps that tell the same but for what they have of each feature."""
         return self
@@ -141,6 +146,10 @@ class HeldSteps(PathSteps):
     def selected(self, place: int) -> tuple[int, ...]:  # noqa: D102 - inherited
         rows = self.rows.get("selected")
         return self._steps[place].selected if rows is None else rows.row(place)
+
+    def added(self, place: int) -> tuple[int, ...]:  # noqa: D102 - inherited
+        rows = self.rows.get("selected")
+        return rows.added(place) if isinstance(rows, IndexTuples) else super().added(place)
 
     def _light(self) -> Sequence[Step]:
         return self._steps

@@ -6,14 +6,14 @@ from collections.abc import Hashable, Sequence
 from math import isnan
 
 import numpy as np
-from pyqtgraph.functions import arrayToQPath, arrayToQPolygonF
+from pyqtgraph.functions import arrayToQPolygonF
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
 
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.curves.curve_set import REFERENCE_DASH, Band, Curve, CurveSet
-from rankstudio.ui.plots.layers import Frame, between_axes, pen
+from rankstudio.ui.plots.layers import Frame, between_axes, draw_line, pen
 from rankstudio.ui.plots.readout import Pixels
 from rankstudio.ui.style.colors import Colors, mix
 from rankstudio.ui.style.fonts import LEFT, SMALL, TINY, font
@@ -25,7 +25,7 @@ _FADE = 0.38
 # Points this far apart, in pixels, are drawn as points; closer ones would only thicken the line.
 _APART = 13.0
 _LONE = 3.4  # radius of a curve's only point, of which there is no line
-_CROWDED = 4  # points to a pixel column, from which on it is drawn by its extremes
+_CROWDED = 2  # points to a pixel column, from which on it is drawn by its extremes
 _SWATCH = 16.0
 _HEIGHTS = 7  # at which there is looked for room
 _OWN = 5  # times as bad it is to hide the curve that is named
@@ -85,7 +85,7 @@ def _outline_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -
     painter.setPen(pen(colors.q("muted"), 1.0))
     with between_axes(painter, frame):
         for ends in (band.low, band.high):
-            painter.drawPath(arrayToQPath(*frame.pixels(band.xs, ends), connect="finite"))
+            draw_line(painter, *frame.pixels(band.xs, ends))
     if band.xs.size == 1:  # no area: a bracket
         low, high = (frame.point(float(band.xs[0]), float(ends[0])) for ends in (band.low, band.high))
         painter.drawLine(low, high)
@@ -226,14 +226,13 @@ def draw_curve(
     if xs.size == 0:
         return
     px, py = frame.pixels(xs, ys)
-    fewer = extremes(px, py, painter.transform().m11())
+    fewer = extremes(px, py, painter.deviceTransform().m11())
     if fewer is not None:
         (px, py), width = fewer, min(width, _FADED)  # or it takes twenty times as long
     painter.setPen(pen(color, width, dash))
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    if px.size > 1:
-        with between_axes(painter, frame):
-            painter.drawPath(arrayToQPath(px, py, connect="finite"))
+    with between_axes(painter, frame):
+        draw_line(painter, px, py)
     dots = _dots(px, py)
     if dots.any():
         painter.setPen(Qt.PenStyle.NoPen)

@@ -21,7 +21,15 @@ from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, Numbers, Plot, describe, floats
-from rankstudio.ui.plots.layers import Frame, between_axes, draw_marker, padded, pen, readable_range
+from rankstudio.ui.plots.layers import (
+    Frame,
+    between_axes,
+    draw_line,
+    draw_marker,
+    padded,
+    pen,
+    readable_range,
+)
 from rankstudio.ui.plots.legend import draw_entry, flow
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
@@ -274,7 +282,7 @@ def draw_overlaid(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Co
         painter.setPen(pen(look.color, 2.4 if wide else 1.7, look.dash))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         there = np.isfinite(curve.y)
-        painter.drawPolyline(QPolygonF(frame.points(curve.x[there], curve.y[there])))
+        draw_line(painter, *frame.pixels(curve.x[there], curve.y[there]))
 
 
 def draw_point(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
