@@ -55,13 +55,13 @@ class StopAdvice:
     def sentence(self) -> str:
         """The advice."""
         if self.p_next is None:
-            return tr("All {n} tested steps are better than chance. A larger k tests more steps.").format(
+            return tr("ForwardStop accepts all {n} tested steps. A larger k tests more steps.").format(
                 n=self.n_tested
             )
         said = f"{self.p_next:.2g}"
         if not self.n_features:
-            return tr("No step is better than chance: already the first has p = {p}.").format(p=said)
-        return tr("Stop at {n}: the next step is no better than chance (p = {p}).").format(
+            return tr("No step is shown to be better than chance: the first has p = {p}.").format(p=said)
+        return tr("Stop at {n}: the next step is not shown to be better than chance (p = {p}).").format(
             n=self.n_features, p=said
         )
 
