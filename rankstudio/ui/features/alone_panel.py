@@ -106,7 +106,7 @@ class AloneController(Controller):
         self.panel.plot.picked.connect(self._on_picked)
         looked_at = session.datasetChanged, session.foldChanged, session.measureChanged, session.planChanged
         self._demand = OnDemand(
-            *(self, worker, self._key, self._measure, self.failed.emit),
+            *(self, worker, self._key, self._measure, self._fail),
             slot="alone",
             panel=self.panel,
             on=(*looked_at, models.absence.changed),
@@ -152,6 +152,10 @@ class AloneController(Controller):
         fold = session.watched or dataset.folds[0]
         work = partial(_measured, fold, session.measure, session.convention, session.sealed)
         return Computation(tr("Measuring each feature alone"), work, show)
+
+    def _fail(self, why: str) -> None:
+        self.panel.clear(why)
+        self.failed.emit(why)
 
     def _clear(self) -> None:
         self._measured = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import nlargest
+from math import ceil
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
@@ -130,11 +131,11 @@ class CandidateMapPlot(HeatMapPlot):
 
     def frame_for(self, size: QSizeF) -> Frame:
         """Leave room for names at the left, numbers of steps above, and the key to the colours."""
-        metrics = QFontMetricsF(font(TINY))
+        metrics = QFontMetricsF(font(TINY, bold=True))  # as the marked feature has it
         features = self._whole.features if self._whole else ()
         names = nlargest(_MEASURED, (self._all_names[f] for f in features), key=len)  # of ten thousand
         widest = max(map(metrics.horizontalAdvance, names), default=0.0)
-        left = round(min(widest, size.width() * _NAMES) + AIR)  # of all names, so that no column moves
+        left = ceil(min(widest, size.width() * _NAMES)) + AIR + 1  # of all names, so that no column moves
         right = color_bar_width(self.key()) + 3 * AIR
         width, height = max(1.0, size.width() - left - right), max(1.0, size.height() - HEADER - 4)
         if self.shown is not None:
@@ -316,7 +317,7 @@ class CandidateMapPlot(HeatMapPlot):
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         for row, label in enumerate(self._labels):
             rect = self.cell_rect(frame, self._from_below(row), 0)
-            box = QRectF(3, rect.top(), rect.left() - AIR - 1, rect.height())
+            box = QRectF(1, rect.top(), rect.left() - AIR, rect.height())
             painter.setFont(font(TINY, bold=row == self._row))
             painter.setPen(colors.q("text" if row == self._row else "muted"))
             text = painter.fontMetrics().elidedText(label, Qt.TextElideMode.ElideMiddle, int(box.width()))

@@ -17,7 +17,7 @@ from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Step
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.features.features_panel import NO_PATH, FeaturesPanel
-from rankstudio.ui.features.inspector_panel import InspectorPanel
+from rankstudio.ui.features.inspector_panel import SELECT, InspectorPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.selected_model import NO_DOCUMENTS, Shown
@@ -33,6 +33,7 @@ _SETTLED_MILLISECONDS = 120  # without another choice, before its feature is des
 
 _TESTING = tr("test: …")  # for a moment, with the room that the measures will need
 
+_NO_DOCUMENTS = tr("Open the data to see the values of a feature by relevance.")
 _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see them.")
 
 
@@ -244,8 +245,9 @@ class FeaturesController(Controller):
         self._release()
         self._settled.stop()
         self._settled_model.stop()
+        unread = self._session.dataset is not None and not self._session.has_documents
         for inspector in self._inspectors:
-            inspector.clear()
+            inspector.clear(_NO_DOCUMENTS if unread else SELECT)
 
     @Slot()
     def _release(self) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, SelectedCorrelation
     from rankstudio.engine.analysis.features.fsmrank_bounds import FSMRankBounds
 
+SELECT = tr("Select a feature in the table to see its values by relevance.")
 _STAYS = "\N{NO-BREAK SPACE}"  # a number stays beside its sign where the line breaks
 _ALONE = tr(
     "Measures of the ranking by this feature alone on each part, in the direction that is better on the "
@@ -127,7 +128,7 @@ class InspectorPanel(Panel):
         )
         if self.tables is not None:
             self.tables.show_feature(profile)
-        self.facts.setText(facts(profile, alone=self.tables is None))
+        self._say(facts(profile, alone=self.tables is None))
         self.facts.setToolTip(
             tr(
                 "Measures of the ranking by this feature alone on the training part, by the {label} "
@@ -151,17 +152,23 @@ class InspectorPanel(Panel):
         self.why_title.setVisible(explanation is not None)
         self.why.setVisible(explanation is not None)
 
-    def clear(self) -> None:
-        """Show no feature."""
+    def clear(self, why: str = SELECT) -> None:
+        """Show no feature, and why there is none."""
         self.set_title(tr("Inspector"))
         self.set_caption("")
-        self.plot.placeholder = tr("Select a feature in the table to see its values by relevance.")
+        self.plot.placeholder = why
         self.plot.set_densities(())
         if self.tables is not None:
             self.tables.clear()
         self.define(None, 0)
-        self.facts.clear()
+        self._say("")
         self.explain(None)
+
+    def _say(self, text: str) -> None:
+        """Show facts; the keyboard goes to them only where they have a link."""
+        self.facts.setText(text)
+        linked = Qt.FocusPolicy.StrongFocus if "<a " in text else Qt.FocusPolicy.NoFocus
+        self.facts.setFocusPolicy(linked)
 
     @Slot()
     def _restyle(self) -> None:

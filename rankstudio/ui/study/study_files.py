@@ -184,8 +184,10 @@ class StudyFiles(Controller):
                 self.failed.emit(outcome.text)
             if opened:
                 self._restorer.recognise(recognised)
-            else:
-                self._models.absence.read_runs(False)
+                return
+            self._models.absence.read_runs(False)
+            if outcome.ending is Ending.FAILED:
+                self.said.emit(tr("{name} was not opened").format(name=file.name))
 
         self._models.task_worker.submit(
             Job(tr("Opening {name}").format(name=file.name), work, on_message=handle, on_end=end)

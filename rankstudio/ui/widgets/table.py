@@ -510,9 +510,18 @@ class TableView(QTableView):
             drawn = painter.drawText(box, flags, self.placeholder)
             painter.end()
             cut = "" if box.contains(drawn) else self.placeholder
+        if empty and self._focus_shown and self.hasFocus():
+            self._draw_focus()  # which no row shows
         if cut != self._cut:
             self._cut = cut
             self.setToolTip(plain(cut))
+
+    def _draw_focus(self) -> None:
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self._theme.colors.q("accent"), 2.0))
+        painter.drawRoundedRect(self.viewport().rect().adjusted(2, 2, -2, -2), 6, 6)
+        painter.end()
 
     # Inside
 

@@ -10,6 +10,7 @@ from waiting import wait_until
 from windows import finish, settle
 
 from rankstudio.engine.analysis.features import features_alone
+from rankstudio.engine.errors import DatasetError
 from rankstudio.ui.features.alone_panel import AlonePlot
 from rankstudio.ui.main_window import MainWindow
 
@@ -56,6 +57,18 @@ def test_while_features_are_measured_it_is_said_and_it_stops_with_the_page(
         settle(window)
     window.workspace.show_page("data")
     wait_until(lambda: plot.shown is not None)
+
+
+def test_features_that_cannot_be_measured_say_why(window: MainWindow, monkeypatch) -> None:
+    def failing(*_: object, **__: object) -> Iterator[float]:
+        raise DatasetError("The labels are too large.")
+        yield 0.5
+
+    monkeypatch.setattr(features_alone, "measuring_alone", failing)
+    window.workspace.show_page("data")
+    plot = window.sections.alone.panel.plot
+    wait_until(lambda: "The labels are too large." in plot.placeholder)
+    assert plot.shown is None
 
 
 def test_a_click_looks_at_the_feature_everywhere(ran: MainWindow) -> None:

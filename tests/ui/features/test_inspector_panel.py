@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, Qt
 
 from rankstudio.engine.analysis.features.feature_profile import (
     ClassDensity,
@@ -73,6 +73,7 @@ def test_the_closest_feature_is_a_link(panel):
     assert told == [38]
     panel.clear()
     assert panel.facts.text() == ""
+    assert panel.facts.focusPolicy() is Qt.FocusPolicy.NoFocus, "Tab does not stop at nothing"
 
 
 def test_the_link_is_in_the_theme_s_accent_also_after_a_change(panel, theme):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from candidate_paths import SCORE, WEIGHT, growing, weights
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 from waiting import wait_until
 from windows import finish, settle
@@ -18,6 +19,8 @@ from rankstudio.engine.analysis.features.candidate_map import Margin, candidate_
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.features.why_panel import WhyPanel, _note
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.plots.axes import AIR
+from rankstudio.ui.style.fonts import TINY, font
 
 NAMES = tuple(f"feature {j}" for j in range(8))
 
@@ -51,6 +54,11 @@ def test_rows_are_in_the_order_of_the_path_and_numbers_are_scores(panel):
     np.testing.assert_array_equal([row[2] for row in rows[:5]], growing(3).steps[1].candidates[list(order())])
     assert panel.caption() == "score"
     assert panel.plot.accessibleName() == "score"
+
+
+def test_the_longest_name_has_room_when_it_is_marked(panel):
+    widest = max(map(QFontMetricsF(font(TINY, bold=True)).horizontalAdvance, NAMES))
+    assert panel.plot.frame().area.left() - AIR >= widest
 
 
 def test_ranks_are_shown_when_they_are_asked_for(panel):

@@ -109,6 +109,7 @@ def test_runs_are_shown_where_their_data_are_gone(opened: Opened, data: Path) ->
         np.testing.assert_array_equal(curves.family[1].ys, before.paths[1, 1].validation["MAP"])
         assert window.sections.features.features.table.rows()
         assert window.current.test == dict(before.folds[1].test)
+        assert window.sections.features.inspector.plot.placeholder.startswith("Open the data")
         assert not window.commands["run"].isEnabled()
         window.session.look_at(2)
         chosen = record.folds[2].chosen.unit.values

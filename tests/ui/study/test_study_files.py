@@ -196,6 +196,7 @@ def test_a_file_that_is_no_study_is_a_sentence_and_nothing_else(window: MainWind
     wait_until(window.notice.text)
     assert window.notice.text().startswith(f"{foreign}: ")
     assert window.notice.newest.accessibleName().startswith("error: ")
+    assert window.status.text() == "foreign.rankstudio was not opened"
     assert foreign.read_bytes() == content
     assert window.sections.compare.panel.rows() == rows
     assert window.models.study_store.path == path

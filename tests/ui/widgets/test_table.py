@@ -307,6 +307,15 @@ def test_an_empty_table_says_what_will_be_here(theme, stage):
     assert table.viewport().grab().toImage() != blank
 
 
+def test_an_empty_table_shows_that_the_keyboard_is_there(theme, stage):
+    table = TableView(theme, COLUMNS, "empty")
+    stage(table, 300, 120)
+    table.clearFocus()
+    blank = table.viewport().grab().toImage()
+    table.setFocus(Qt.FocusReason.TabFocusReason)
+    assert table.viewport().grab().toImage() != blank
+
+
 def test_other_columns_of_the_same_rows(table, chosen):
     click(table, 1)
     chosen.clear()

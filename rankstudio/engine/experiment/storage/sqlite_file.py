@@ -312,7 +312,9 @@ def in_words(path: Path) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise StudyInUseError(
-                tr("{path}: the study is in use by {owner}.").format(path=path, owner=_owner(path))
+                tr("{path}: the study is in use by {owner}. Close it there first.").format(
+                    path=path, owner=_owner(path)
+                )
             ) from error
         raise StoreError(f"{path}: {tr(_IN_WORDS.get(code, str(error)))}.") from error
 

@@ -200,7 +200,7 @@ class Study:
         """
         found = fingerprint(dataset)
         place = str(dataset.path.absolute()) if dataset.path is not None else ""
-        self._refuse_changes(place, found.files)
+        self._refuse_changes(plan, place, found.files)
         wanted = (plan, as_json(versions()), found.checksum)
         with self._file.transaction() as db:
             run = None if anew else self._equal(*wanted)
@@ -549,9 +549,11 @@ class Study:
                 continue  # a plan of a version that is not ours is none to go on with
         return None
 
-    def _refuse_changes(self, place: str, found: Sequence[Source]) -> None:
-        """Raise ChangedDataError where files of a place changed since they were recorded."""
-        used = {row["dataset"] for row in self._listed()}
+    def _refuse_changes(self, plan: Plan, place: str, found: Sequence[Source]) -> None:
+        """Raise ChangedDataError where files of a place changed since a run read the same columns of them."""
+        # The same file with other columns, or the labels of another judge, has another checksum.
+        alike = None, plan_as_dict(plan).get("columns", {})
+        used = {row["dataset"] for row in self._listed() if _columns_of(row) in alike}
         for row in self._sound("dataset", "WHERE place = ?", place):
             changed = ""
             with suppress(*IMPOSSIBLE):
@@ -704,6 +706,13 @@ def _kept_files(row: Row) -> dict[str, list[str]]:
     with suppress(*IMPOSSIBLE):
         return dict(json.loads(row["same"]).get("own_files", {}))
     return {}
+
+
+def _columns_of(row: Row) -> dict[str, Any] | None:
+    """Return the columns of the plan of a run as recorded; None if its record is damaged."""
+    with suppress(*IMPOSSIBLE):
+        return dict(json.loads(row["plan"]).get("columns", {}))
+    return None
 
 
 def _hashable(value: Any) -> Any:

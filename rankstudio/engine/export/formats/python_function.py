@@ -65,7 +65,8 @@ def scores(documents):
 def write(function: ScoreFunction) -> Files:
     """Return the module."""
     ids = [given.id for given in function.inputs]
-    lines = [f"# A ranking model: {comment_text(function.about, 'python')}", "", "FEATURES = {"]
+    about = " ".join(comment_text(function.about, "python").split())  # without "=": "k 5, lambda 2"
+    lines = [f"# A ranking model: {about}", "", "FEATURES = {"]
     lines += [f"    {given.id}: {given.name!r}," for given in function.inputs]
     lines += ["}", '"""The features\' names by their ids."""', ""]
     if function.linear:

@@ -120,7 +120,7 @@ def test_other_versions_begin_anew(path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_second_process_is_refused_at_once_and_told_who_is_first(path: Path) -> None:
     with Study.create(path) as study:
-        refusal = f"{path}: the study is in use by process {os.getpid()}."
+        refusal = f"{path}: the study is in use by process {os.getpid()}. Close it there first."
         assert open_elsewhere(path) == refusal
         with pytest.raises(StoreError) as caught:
             Study.open(path)  # nor does this process open it twice

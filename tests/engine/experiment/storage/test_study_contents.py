@@ -137,6 +137,24 @@ def test_files_of_removed_runs_alone_may_change(path: Path, tmp_path: Path) -> N
         study.begin(PLAN, changed)
 
 
+def test_a_table_is_not_changed_by_other_columns_or_another_judge(path: Path, tmp_path: Path) -> None:
+    frame = dataset().folds[0].train.to_frame()
+    frame["model"] = frame["label"].iloc[::-1].to_numpy()
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    told = [
+        {"ignore": ["model"]},
+        {"ignore": ["model", "feature 2"]},
+        *({"labels": ["label", "model"], "label": judge} for judge in ("label", "model")),
+    ]
+    with Study.create(path) as study:
+        for columns in told:
+            plan = PLAN.changed(data=str(tmp_path / "people.csv"), columns=columns)
+            study.begin(plan, open_dataset(tmp_path / "people.csv", columns=columns))
+        frame.iloc[::-1].to_csv(tmp_path / "people.csv", index=False)
+        with pytest.raises(ChangedDataError, match="the file changed"):
+            study.begin(plan, open_dataset(tmp_path / "people.csv", columns=columns))
+
+
 def test_a_study_goes_on_in_another_file(path: Path, tmp_path: Path) -> None:
     _, study = fill(path)
     other = tmp_path / "kept" / "other.rankstudio"

@@ -445,7 +445,8 @@ def pmml_score(node: Any, row: dict[str, float]) -> float:
 def test_python(given) -> None:
     module: dict[str, Any] = {}
     exec(written(given, "python")[""].decode(), module)
-    assert "import" not in written(given, "python")[""].decode()
+    text = written(given, "python")[""].decode()
+    assert "import" not in text and "  " not in text.partition("\n")[0]
     by_id = {f.id: f.name for f in given.model.features}
     assert module["FEATURES"] == {i: by_id[i] for i in names(given).values()}
     assert given.same([module["score"](row) for row in given.rows]) == given.all
