@@ -14,6 +14,7 @@ from rankstudio.engine.data.dataset import FoldedDataset, default_names
 from rankstudio.engine.data.feature_sets import first_feature_set
 from rankstudio.engine.data.file_access import read_beginning
 from rankstudio.engine.errors import DatasetError, FileAccessError, shown, shown_path
+from rankstudio.engine.export.exported_names import FEATURE_SET, SHIFTED, exported_names
 from rankstudio.engine.export.foreign.onnx_model import onnx_model
 from rankstudio.engine.export.foreign.parsed_model import ParsedModel, UnreadableModelError
 from rankstudio.engine.export.foreign.search_engines import elasticsearch_model, ranklib_model, solr_model
@@ -23,9 +24,7 @@ from rankstudio.engine.export.foreign.tree_libraries import (
     xgboost_dump,
     xgboost_model,
 )
-from rankstudio.engine.export.formats.elasticsearch import FEATURES, SCRIPT
 from rankstudio.engine.export.models import Model, Weight
-from rankstudio.engine.export.score_function import model_inputs
 from rankstudio.engine.export.trees import ScoreTree, checked_trees, model_text, parsed_trees
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.files import read_text
@@ -104,12 +103,12 @@ def _named_by_set(parsed: ParsedModel, path: Path) -> ParsedModel:
     DatasetError
         If the set changes values, which the thresholds of trees then count with.
     """
-    beside = path.with_name(f"{path.stem}{FEATURES}")
+    beside = path.with_name(f"{path.stem}{FEATURE_SET}")
     known = first_feature_set([beside])
     if known is None:
         return parsed
     used = {number for tree in parsed.trees for number, *_ in tree.splits}
-    if any(SCRIPT in text for at, text in enumerate(known.definitions.values()) if at in used):
+    if any(SHIFTED in text for at, text in enumerate(known.definitions.values()) if at in used):
         text = tr("{file}: found templates that add constants to values, expected values as they are.")
         raise DatasetError(text.format(file=shown_path(beside)))
     return replace(parsed, names=known.names)
@@ -228,7 +227,7 @@ def _found_features(
             "{file}: the {program} model numbers features by their places in its feature set, which is not "
             "there. Save it as {beside} next to the model, or as featureset.json next to the data."
         )
-        raise DatasetError(text.format(beside=f"{path.stem}{FEATURES}", **told))
+        raise DatasetError(text.format(beside=f"{path.stem}{FEATURE_SET}", **told))
     if missing is not None and not numbers:
         text = tr(
             "{file}: the {program} model was learned from {size} features without names, and {data} has {n}. "
@@ -263,8 +262,8 @@ def _known_names(dataset: FoldedDataset) -> dict[str, int]:
 
 def _exported_names(dataset: FoldedDataset) -> dict[str, int]:
     """Return the ids of features by the names that exports give them."""
-    inputs = model_inputs(list(zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True)))
-    return {given.identifier: given.id for given in inputs}
+    ids = dataset.feature_ids.tolist()
+    return dict(zip(exported_names(list(zip(ids, dataset.feature_names, strict=True))), ids, strict=True))
 
 
 def _numbers(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]:
