@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import time
@@ -37,12 +38,12 @@ class _LiveLine:
     stream : text stream
         The error stream by default, so that results stay clean.
     live : bool
-        Whether it is a terminal.
+        Whether it is a terminal that can write a line again; one of ``TERM=dumb`` cannot.
     """
 
     def __init__(self, stream: TextIO | None, drawn: float = float("-inf")) -> None:
         self.stream = sys.stderr if stream is None else stream
-        self.live = self.stream.isatty()
+        self.live = self.stream.isatty() and os.environ.get("TERM") != "dumb"
         self._drawn = drawn  # at which moment, for the last time
 
     def show(self, text: str) -> None:

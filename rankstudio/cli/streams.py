@@ -54,10 +54,13 @@ def silence() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+_PLAIN = {"─": "-", "–": "-", "−": "-", "█": "#", "░": "."}
+
+
 def _escape(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Return what stands for what an output cannot encode: hyphens for rules, else the code points."""
-    if isinstance(error, UnicodeEncodeError) and error.object[error.start] == "─":
-        return "-", error.start + 1
+    """Return what stands for what an output cannot encode: ASCII for rules and bars, else the code points."""
+    if isinstance(error, UnicodeEncodeError) and error.object[error.start] in _PLAIN:
+        return _PLAIN[error.object[error.start]], error.start + 1
     return codecs.backslashreplace_errors(error)
 
 

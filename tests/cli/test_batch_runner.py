@@ -173,6 +173,12 @@ def test_data_without_a_part_to_measure_on_are_refused_at_the_start(
     assert all(row["average"] for row in json.loads(capsys.readouterr().out)["rows"])
 
 
+def test_a_comparison_without_data_is_refused(file: Path, refused) -> None:
+    """Catches a table of nothing and the status 0."""
+    file.write_text('[[runs]]\nmethod = "gas"\n')
+    refused(["run", str(file)], f"{file.name} --data")
+
+
 def test_several_data_are_for_comparisons_alone(folders, refused) -> None:
     refused(["run", *options(folders), "--method", "rankrls"], "--data")
 

@@ -200,6 +200,7 @@ def test_what_the_output_cannot_encode_is_escaped(encoding: str) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"\\u03a3" in done.stdout
     assert b"\\u2500" not in done.stdout
+    assert b"\\u2013" not in done.stdout
 
 
 @needs_full

@@ -32,6 +32,13 @@ def test_the_last_step_is_returned_and_a_file_gets_no_counts() -> None:
     assert stream.getvalue() == ""
 
 
+def test_a_terminal_that_writes_no_line_again_gets_none(monkeypatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    stream = Terminal()
+    assert last_state(iter([1000, 2000]), int, 2000, stream) == (2000, False)
+    assert stream.getvalue() == ""
+
+
 def test_a_terminal_is_counted_on_and_left_clean() -> None:
     stream = Terminal()
     assert last_state(iter([1000, 2000]), int, 2000, stream) == (2000, False)

@@ -14,8 +14,8 @@ from rankstudio.cli.streams import STANDARD, input_file, refuse_output_with_json
 
 HELP = "score the documents of a file with a model"
 DESCRIPTION = """\
-Score the documents of DATA with a RankStudio model. Labels are not used. Missing values and scaling are
-treated as in the training of the model.
+Score the documents of DATA with a RankStudio model. Labels are not used, but DATA needs them: 0
+everywhere will do. Missing values and scaling are treated as in the training of the model.
 
   rankstudio predict test.txt --model results/models/fold1.json --out fold1.scores
   rankstudio predict test.txt --model results/models/fold1.json --json

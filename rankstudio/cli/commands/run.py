@@ -84,6 +84,8 @@ def _run(args: argparse.Namespace, at_hand: Workers) -> int:
         refuse_beside_comparison(args)
         comparison = load_comparison(path)
         data = [str(Path(place).absolute()) for place in args.data or ()] or _beside(comparison.data, path)
+        if not data:
+            raise PlanError(f'{path}: no data to compare on. Add --data, or a line such as data = "MQ2008".')
         stopped = compare(comparison, data, args, at_hand)
         return _status(args, stopped, study_path(args.study, args.out))
     args.plan = path

@@ -20,6 +20,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import method
 
 _SEVERAL = ("label", "protocol", "method", "ranker")  # of which a run may have a list
+_PARAMETERS = ("parameters", "ranker_parameters")
 _OWN = ("title", "data", "runs", "parameters", "against")
 
 
@@ -129,6 +130,10 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
     runs, data = values.get("runs"), values.get("data", [])
     if not _tables(runs) or not runs or not all(run.get("method") for run in runs):
         raise PlanError(tr('runs: expected tables [[runs]], each with a line like method = "gas".'))
+    unknown = sorted({name for run in runs for name in run} - {*_SEVERAL, *_PARAMETERS})
+    if unknown:
+        text = tr("runs: a run has no field {name}; the fields are {known}.")
+        raise PlanError(text.format(name=shown(unknown[0]), known=", ".join((*_SEVERAL, *_PARAMETERS))))
     for name in _SEVERAL:
         if not all(_texts(given) and given != [] for run in runs if (given := run.get(name)) is not None):
             raise PlanError(
@@ -142,7 +147,7 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
                 tr("{name}: expected a text, got {values}.").format(name=name, values=shown(values[name]))
             )
     given = values.get("parameters", {})
-    own = [run.get(name, {}) for run in runs for name in ("parameters", "ranker_parameters")]
+    own = [run.get(name, {}) for run in runs for name in _PARAMETERS]
     if not isinstance(given, dict) or not _tables([*given.values(), *own]):
         raise PlanError(tr("parameters: expected a table for each method, such as [parameters.gas]."))
 

@@ -15,7 +15,7 @@ import numpy as np
 from rankstudio.engine.arithmetic.kernel_functions import NAMES, Kernel
 from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.errors import DataError, OutputError, StoreError, shown
+from rankstudio.engine.errors import DataError, OutputError, StoreError, shown, shown_path
 from rankstudio.engine.export.tables import csv_text
 from rankstudio.engine.export.trees import checked_trees, tree_scores
 from rankstudio.engine.steps import Step
@@ -140,7 +140,7 @@ class Model:
         place = {int(i): column for column, i in enumerate(ids)}
         missing = sorted({f.id for f in self.features} - set(place))
         if missing:
-            raise DataError(f"The model needs feature {missing[0]}, which the data do not have.")
+            raise _absent(missing[0], self.source)
         if isinstance(X, SparseRows) and "kind" in self.beyond:  # such models take few of many features
             ids = sorted(self.needed)
             X, place = X[:, [place[i] for i in ids]], {i: column for column, i in enumerate(ids)}
@@ -166,13 +166,18 @@ class Model:
                 return _trees(self.beyond["lightgbm"], self.beyond["columns"], place, X, self.source)
 
 
+def _absent(feature: int, source: str) -> DataError:
+    what = f"{shown_path(source)}: the" if source else "The"
+    return DataError(f"{what} model needs feature {feature}, which the data do not have.")
+
+
 def _trees(text: str, ids: Sequence[int], place: Mapping[int, int], X: Floats, source: str) -> Floats:
     """Score documents with LightGBM's trees, which were learned from columns with these ids."""
     trees = checked_trees(text, len(ids))
     asked = [ids[column] for column in trees.columns]
     missing = [i for i in asked if i not in place]
     if missing:
-        raise DataError(f"The model needs feature {missing[0]}, which the data do not have.")
+        raise _absent(missing[0], source)
     return tree_scores(trees, X[:, [place[i] for i in asked]], source)
 
 

@@ -39,7 +39,7 @@ def test_predicted_scores_are_those_that_evaluate_measures(place: Path, tmp_path
 
 
 def test_scores_stand_in_the_order_of_the_file_and_values_are_prepared_as_the_model_needs_it(
-    tmp_path: Path, answer
+    tmp_path: Path, answer, refused
 ) -> None:
     (tmp_path / "test.txt").write_text("1 qid:1 1:2\n0 qid:2 1:9\n0 qid:1 1:4\n1 qid:2 1:NULL\n")
     values = {"format": "rankstudio-model", "version": 3, "method": "gas", "parameters": {}}
@@ -52,6 +52,10 @@ def test_scores_stand_in_the_order_of_the_file_and_values_are_prepared_as_the_mo
         (tmp_path / "model.json").write_text(json.dumps(values | {"origin": origin, "features": features}))
         command = ["predict", str(tmp_path / "test.txt"), "--model", str(tmp_path / "model.json"), "--json"]
         assert answer(command) == expected
+    (tmp_path / "model.json").write_text(
+        json.dumps(values | {"origin": {}, "features": [features[0] | {"id": 7}]})
+    )
+    refused(command, "model.json 7")
 
 
 def test_models_of_another_run_are_not_replaced_without_force(place: Path, tmp_path: Path, refused) -> None:

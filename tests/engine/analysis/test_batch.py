@@ -155,6 +155,7 @@ def test_published_numbers_are_of_known_methods_and_found_by_what_was_run() -> N
         (f'data = [3, "{"x" * 5000}"]\nruns = [{{ method = "gas" }}]', "…."),
         (f"seed = 0x{'f' * 5000}\nruns = [{{ method = 'rankrls' }}]", "digits"),
         ('folds = "x"\nruns = [{ method = "gas" }]', "folds"),
+        ('runs = [{ method = "gas", rnaker = "ranksvm" }]', "rnaker ranker"),
     ],
 )
 def test_what_is_of_the_wrong_kind_is_told(text: str, expected: str, file: Path) -> None:
