@@ -55,13 +55,13 @@ class StopAdvice:
     def sentence(self) -> str:
         """The advice."""
         if self.p_next is None:
-            return tr("All {n} tested steps are better than chance. A larger k tests more steps.").format(
+            return tr("ForwardStop accepts all {n} tested steps. A larger k tests more steps.").format(
                 n=self.n_tested
             )
         said = f"{self.p_next:.2g}"
         if not self.n_features:
-            return tr("No step is better than chance: already the first has p = {p}.").format(p=said)
-        return tr("Stop at {n}: the next step is no better than chance (p = {p}).").format(
+            return tr("No step is shown to be better than chance: the first has p = {p}.").format(p=said)
+        return tr("Stop at {n}: the next step is not shown to be better than chance (p = {p}).").format(
             n=self.n_features, p=said
         )
 
@@ -98,6 +98,9 @@ class SelectionEvidence:
         Sets with another feature in place of each selected column, for the most likely candidates.
     smaller : mapping or None
         A set of k - 1 features without the column, for each selected column.
+    tied : mapping or None
+        A column outside the set with the same score, for each selected column that has one at its step: only
+        the order of the columns decides between them.
     near_best : tuple of SizedNearBestSets or None
         Near-best sets of k - 1 features, and of k, if their number is small enough.
     significance : StepSignificance or None
@@ -123,6 +126,7 @@ class SelectionEvidence:
     best: BestSubset | None = None
     exchanges: Mapping[int, tuple[Exchange, ...]] | None = None
     smaller: Mapping[int, SetDifference] | None = None
+    tied: Mapping[int, int] | None = None
     near_best: tuple[SizedNearBestSets, ...] | None = None
     significance: StepSignificance | None = None
     repeated: RepeatedLeftOut | None = None
@@ -310,7 +314,7 @@ class SelectionEvidence:
         if self.smaller is not None:
             row = replace(row, smaller=self.smaller.get(row.column))
         if row.probability is not None and row.probability >= self.rules.threshold:
-            row = replace(row, by_chance=self.by_chance)
+            row = replace(row, by_chance=self.by_chance, tied=(self.tied or {}).get(row.column))
         return replace(row, verdict=verdict_of(row, self.rules))
 
 

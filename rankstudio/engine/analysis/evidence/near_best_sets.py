@@ -24,7 +24,7 @@ NORMAL = 1.96
 _WINDOW = 0.005  # share of the best criterion by which the first sets to compare may be worse
 _FEWEST = 1000  # sets in a window: where there are fewer, the next one may be as good, however far it is
 _WIDEST = 0.08  # at which doubling ends: the number of sets to compare grows many times with each
-_MOST_ERRORS = 1e8  # of sets in queries, a matter of seconds: with fewer, a window may be wider
+_MOST_ERRORS = 1e8  # of all sets in all queries: with no more, all are compared in seconds
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,8 @@ def near_best_sets(
         As in :func:`rankstudio.engine.analysis.evidence.best_subset.best_subset`.
     window : float, optional
         Sets with a criterion up to this share above the best one are compared. By default the window is
-        doubled until it contains a thousand sets, and its outer half no kept one, or it contains all sets. It
-        ends at 8 % if it takes more than seconds to double it.
+        doubled until it contains a thousand sets, and its outer half no kept one. Beyond 8 % all sets are
+        compared, if that takes seconds.
 
     Returns
     -------
@@ -171,9 +171,7 @@ def near_sets_of_size(
     width, evaluated, left = _WINDOW if window is None else window, 0, 1.0
     while True:
         state = NearSets()
-        most = criterion * (1 + width) + problem.tie
-        if window is None and most >= problem.empty:  # above the training error of every set
-            width = most = inf
+        most = inf if width == inf else criterion * (1 + width) + problem.tie
         with closing(search_near(problem, best.size, reference, most, NORMAL, state)) as work:
             for _ in work:
                 yield WorkProgress("near-best sets", 1.0 - left * (1.0 - state.share / 2))
@@ -182,10 +180,11 @@ def near_sets_of_size(
         kept = criteria <= most
         none_outside = criteria[kept].max(initial=0.0) <= criterion * (1 + width / 2)
         complete = most == inf or (bool(none_outside) and state.n_evaluated >= _FEWEST)
-        slow = width >= _WIDEST and state.n_evaluated * problem.n_queries > _MOST_ERRORS
-        if complete or window is not None or slow:
+        slow = best.n_sets * problem.n_queries > _MOST_ERRORS
+        if complete or window is not None or (slow and width >= _WIDEST):
             break
-        width, left = width * 2, left / 2  # the last search takes the longest, and which it is is not known
+        width = width * 2 if width < _WIDEST else inf
+        left /= 2  # the last search takes the longest, and which it is is not known
     sets = [
         NearBestSet(columns, value, value - criterion, deviation)
         for columns, value, deviation, inside in zip(

@@ -39,8 +39,9 @@ from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_second
 from rankstudio.engine.methods.shards.sums import informative_columns, sums_of_products
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
+from rankstudio.engine.steps import steps_of
 from rankstudio.engine.support.compilation import announced
-from rankstudio.engine.support.work import Waiting, WorkProgress, finish, part_of
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish, part_of, without_notes
 
 Work = Waiting[None]
 Gathering = Generator[PartialResult[SelectionEvidence], None, SelectionEvidence]
@@ -388,7 +389,31 @@ class _Evidence:
                 ]
             known = zip(rivals.tolist(), alike.tolist(), results, strict=True)
             exchanges[column] = tuple(Exchange(one, r, *compared) for one, r, compared in known)
-        self._keep(exchanges=exchanges, smaller=smaller)
+        tied = yield from part_of(self._ties(), 1.0, 1.0)
+        self._keep(exchanges=exchanges, smaller=smaller, tied=tied)
+
+    def _ties(self) -> Waiting[dict[int, int]]:
+        """Return the selected columns with the same score as one outside the set, and that one.
+
+        Scores per cost and of random candidates are not compared, and sets that are not nested.
+        """
+        method, found = self._estimator, self.found
+        other = any(getattr(method, name, None) is not None for name in ("costs", "n_candidates"))
+        if other or not isinstance(method, GrowingSelector):
+            return {}
+        tied, before = dict[int, int](), 0
+        for step in (yield from without_notes(steps_of(_sized(self._path, found.size).work(self._data)))):
+            if step.selected != found.selected[: len(step.selected)] or not step.candidates.size:
+                return {}
+            outside = np.isfinite(step.candidates)
+            outside[list(found.selected)] = False
+            rounding = TIE * np.nanmax(np.abs(step.candidates), initial=0.0)
+            for column in step.selected[before:]:
+                equal = outside & (np.abs(step.candidates - step.candidates[column]) <= rounding)
+                if equal.any():
+                    tied[column] = int(np.argmax(equal))
+            before = len(step.selected)
+        return tied
 
     def _rivals(self, column: int) -> Waiting[tuple[Ints, Floats]]:
         """Return the columns that may be interchangeable with one, and their correlations with it."""

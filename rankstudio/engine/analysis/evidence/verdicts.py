@@ -179,6 +179,8 @@ class FeatureEvidence:
         Set of k - 1 features without it that was compared with the best set of k.
     by_chance : bool
         Whether so many features are selected that all of those above the threshold may be there by chance.
+    tied : int or None
+        Column outside the set that has the same score at the step of the feature.
     verdict : Verdict or None
         None for features that are not selected, or required.
     """
@@ -198,6 +200,7 @@ class FeatureEvidence:
     twin: Exchange | None = None
     smaller: SetDifference | None = None
     by_chance: bool = False
+    tied: int | None = None
     verdict: Verdict | None = None
 
     def reason(self, named: Named) -> str:
@@ -238,6 +241,11 @@ class FeatureEvidence:
                 "Selected on only {share} % of the halves of the queries. The loss without it may be 0 "
                 "(95 % interval {low} to {high}), and a smaller set without it is as good."
             ).format(share=share, low=significant(self.loss.low), high=significant(self.loss.high))
+        if self.tied is not None:
+            return tr(
+                "Selected on {share} % of the halves of the queries, but {other} has the same score at its "
+                "step, and the order of the columns decides between them."
+            ).format(share=share, other=named(self.tied))
         if self.by_chance:
             return tr(
                 "Selected on {share} % of the halves of the queries. For a selection of this size, "
@@ -253,7 +261,8 @@ def verdict_of(row: FeatureEvidence, rules: VerdictRules) -> Verdict | None:
     """Return the verdict on a selected feature by the first rule that applies.
 
     1. Interchangeable: it has a partner, see :func:`partner_of`. 2. Secure: its probability is at least the
-    threshold, and not all such features may be there by chance. 3. Dispensable: the interval of the loss
+    threshold, not all such features may be there by chance, and no feature outside the set has the same score
+    at its step. 3. Dispensable: the interval of the loss
     without it includes or is below 0, and a set of k - 1 features without it is not significantly different
     from the best set of k. 4. Uncertain: all other features.
 
@@ -275,7 +284,7 @@ def verdict_of(row: FeatureEvidence, rules: VerdictRules) -> Verdict | None:
     if row.partner is not None:
         return Verdict.INTERCHANGEABLE
     if row.probability >= rules.threshold:
-        return Verdict.UNCERTAIN if row.by_chance else Verdict.SECURE
+        return Verdict.UNCERTAIN if row.by_chance or row.tied is not None else Verdict.SECURE
     no_loss = row.loss is not None and row.loss.low <= 0
     if no_loss and row.smaller is not None and row.smaller.near_best:
         return Verdict.DISPENSABLE

@@ -73,6 +73,13 @@ def test_few_sets_are_all_compared_however_far_apart_they_are():
     assert found.sets[1].difference > 0.015 * found.best.criterion
 
 
+def test_labels_without_an_error_have_one_best_set():
+    X, _, qid = noisy(1)
+    (found,) = near_best_sets(X, X[:, 3], qid=qid, n_features=1, regularization=1e-9)
+    assert found.complete
+    assert [one.features for one in found.sets] == [(3,)]
+
+
 def test_a_search_that_would_take_long_ends_and_says_so(monkeypatch):
     monkeypatch.setattr(near_best, "_MOST_ERRORS", 0)
     X, y, qid = noisy(1)

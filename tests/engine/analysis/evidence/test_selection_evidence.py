@@ -271,6 +271,17 @@ def test_sets_as_good_are_said_as_far_as_they_are_known(found) -> None:
     assert len({said(), said(complete=False), said(sets=near.sets[:1]), said(best=alone)}) == 4
 
 
+@pytest.mark.parametrize("method", [GreedyRankRLS(), SingleFeatureRanking()])
+def test_what_only_the_order_of_the_columns_selects_is_not_secure(method, small) -> None:
+    X, _, qid = small
+    found = selection_evidence(
+        method, X, np.ones(180), qid=qid, n_features=2, n_halves=10, parts=("stability", "alternatives")
+    )
+    assert found.selected == (0, 1)
+    assert [(row.probability, row.tied, row.verdict) for row in found.rows] == [(1, 2, Verdict.UNCERTAIN)] * 2
+    assert all("2 has the same score" in row.reason(str) for row in found.rows)
+
+
 def test_required_features_have_no_verdict(small) -> None:
     X, y, qid = small
     method = GreedyRankRLS(3, 2.0, pinned=(0,), banned=(5,))

@@ -48,8 +48,6 @@ class SubsetProblem:
         Maximum error of a bound, due to rounding and to a ridge larger than that of the equations.
     tie : float
         Criteria with at most this difference are equal.
-    empty : float
-        Error without features.
     budget : float
     n_queries : int
     groups : ColumnGroups
@@ -63,7 +61,6 @@ class SubsetProblem:
     ridge: float
     slack: float
     tie: float
-    empty: float
     budget: float
     n_queries: int
     groups: ColumnGroups
@@ -135,7 +132,6 @@ class SubsetProblem:
             ridge,
             slack,
             TIE * labels,
-            labels,
             rules.budget * (1 + 1e-12),  # 0.1 + 0.1 + 0.1 fits into 0.3
             n_queries,
             groups,
