@@ -153,7 +153,9 @@ def models_page() -> str:
 
 def _model_format(form: ModelFormat) -> str:
     files = f"`{form.suffix}`" + (f", `…{form.beside}`" if form.beside else "")
-    models = {(True, False): "weighted sums", (False, True): "trees"}.get((form.linear, form.trees), "all")
+    models = {(True, False): "weighted sums", (False, True): "trees"}.get(
+        (form.linear, form.trees), "weighted sums, trees"
+    )
     scaled = ", also of scaled features" if form.scales else ""
     numbers = f"floats in {form.single}" if form.single else "doubles"
     numbers += f", which prints {form.prints} digits" if form.prints else ""

@@ -102,14 +102,14 @@ def add_preferences(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def add_costs(parser: Any) -> None:
+def add_costs(parser: Any, effect: str = "They change the selection with --by-cost milliseconds") -> None:
     """Add the option of what features cost."""
     parser.add_argument(
         "--costs",
         metavar="FILE",
         help="milliseconds of each feature: a CSV file with the columns feature, per_document and per_query, "
         "the same as JSON, or profiles of Elasticsearch or OpenSearch; by default costs.csv or costs.json "
-        "next to the data. They change the selection with --by-cost milliseconds",
+        f"next to the data. {effect}",
     )
 
 

@@ -64,7 +64,10 @@ def _escape(error: UnicodeError) -> tuple[str | bytes, int]:
 STANDARD = Path("-")
 """What names the standard input where a file is read, and the standard output where one is written."""
 
-_NAME = "standard-input"
+_NAME, _SHOWN = "standard-input", "standard input"
+
+_STORED: list[str] = []
+"""The temporary files that hold what was read from the standard input."""
 
 
 def is_standard(path: Path | None) -> bool:
@@ -95,13 +98,22 @@ def input_file(path: Path, ending: str = "") -> Path:
         folder = temporary_folder()
     except OSError as error:
         raise OutputError(f"Standard input could not be stored: {error.strerror or error}.") from error
-    write_bytes(folder / f"{_NAME}{ending}", content)
-    return folder / f"{_NAME}{ending}"
+    stored = folder / f"{_NAME}{ending}"
+    write_bytes(stored, content)
+    _STORED.append(str(stored))
+    return stored
+
+
+def with_input_named(text: str) -> str:
+    """Return a message with "standard input" in place of the temporary file that holds it."""
+    for path in _STORED:
+        text = text.replace(path, _SHOWN)
+    return text
 
 
 def shown_input(path: Path) -> str:
     """Return how a sentence calls what is read."""
-    return "standard input" if is_standard(path) else str(path)
+    return _SHOWN if is_standard(path) else str(path)
 
 
 def write_output(path: Path, content: str | bytes) -> None:

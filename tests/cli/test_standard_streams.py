@@ -106,6 +106,18 @@ def test_data_scores_and_plans_come_from_the_standard_input(
     assert answer(["run", "-", "--json"]) == json.loads(Path("out/results.json").read_text())
 
 
+def test_a_fault_of_the_standard_input_names_it(monkeypatch, capsys) -> None:
+    """Catches the path of the temporary file, which is gone when it is read."""
+    for command, content in (
+        (["run", "-"], b'method = "gas"'),
+        (["predict", "-", "--model", MODEL], b"1 qid:1 x"),
+        (["evaluate", TEST, "-"], b"x"),
+    ):
+        give(monkeypatch, content)
+        assert main(command) == 1
+        assert capsys.readouterr().err.startswith("rankstudio: standard input"), command
+
+
 def test_data_go_through_a_pipe_in_another_format(tmp_path: Path) -> None:
     program = [sys.executable, "-m", "rankstudio", "convert", "-", "-"]
     table = subprocess.run(

@@ -47,7 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="K,K",
         help="numbers of documents that are ranked again; default: 5,10,20,50,100",
     )
-    add_costs(parser)
+    add_costs(parser, "They replace the costs of the run")
     add_memory_option(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 

@@ -14,7 +14,7 @@ from rankstudio.cli.streams import STANDARD, form_of_output, write_output
 from rankstudio.cli.study_file_option import reading
 from rankstudio.engine.analysis.result_table.query import TESTS, TableQuery
 from rankstudio.engine.analysis.significance import RunComparison, by_dataset, compare_runs
-from rankstudio.engine.errors import PlanError
+from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.result_table.formats import FORMATS as TABLE_FORMATS
 from rankstudio.engine.export.result_table.formats import table_format
@@ -181,6 +181,7 @@ def _studies(args: argparse.Namespace) -> Iterator[tuple[Study, Sequence[RunSumm
 def _compare(runs: Sequence[RunResult], args: argparse.Namespace) -> list[RunComparison]:
     """Compare the runs on each dataset; where there are several, one run alone is passed over."""
     against = int(args.against) if args.against and args.against.isdecimal() else args.against
+    _check_dataset(args, [result.data_name for result in runs])
     chosen = {name: own for name, own in by_dataset(runs).items() if args.data in (None, name)}
     several = {name: own for name, own in chosen.items() if len(own) > 1}
     for name in chosen.keys() - several.keys() if several else ():
@@ -188,6 +189,12 @@ def _compare(runs: Sequence[RunResult], args: argparse.Namespace) -> list[RunCom
     if not several:
         compare_runs(next(iter(chosen.values()), []))  # says what is missing
     return [compare_runs(own, args.measure, against, args.seed) for own in several.values()]
+
+
+def _check_dataset(args: argparse.Namespace, names: Sequence[str]) -> None:
+    """Raise a ParameterError where no completed run is on the dataset of ``--data``."""
+    if names and args.data not in (None, *names):
+        raise ParameterError("--data", args.data, f"one of {', '.join(dict.fromkeys(names))}")
 
 
 def _is_table_wanted(args: argparse.Namespace) -> bool:
@@ -214,7 +221,9 @@ def _write_table(args: argparse.Namespace) -> int:
     elif form.text is None:
         raise PlanError(f"--to {form.key}: {form.label} is binary and cannot be printed; add --out FILE.")
     sources = [read_study(study) for study, _ in _studies(args)]
-    runs = [run for run in table_runs(sources) if args.data in (None, run.result.data_name)]
+    runs = list(table_runs(sources))
+    _check_dataset(args, [run.result.data_name for run in runs])
+    runs = [run for run in runs if args.data in (None, run.result.data_name)]
     names = tuple(name.strip() for name in (args.measures or args.measure or "").split(",") if name.strip())
     against = int(args.against) if (args.against or "").isdecimal() else args.against or ""
     marks = args.marks or args.test is not None

@@ -125,6 +125,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
+    from rankstudio.engine.data.formats.dataset_writer import NAMES
     from rankstudio.engine.experiment.runner import open_data
     from rankstudio.engine.export.dataset_files import DatasetFiles
 
@@ -168,7 +169,8 @@ def run(args: argparse.Namespace) -> int:
         data = part.data
         sizes = {"documents": data.n_documents, "queries": data.n_queries, "features": data.n_features}
         written.append({"path": str(part.path), **sizes})
-        lost |= dict.fromkeys(part.losses)
+        # The table of features that --renumber writes has their names.
+        lost |= dict.fromkeys(w for w in part.losses if not (args.renumber and w == NAMES))
     if lost:
         print(f"Note: {form.label} cannot store {', '.join(lost)}; not written.", file=sys.stderr)
     if args.json:

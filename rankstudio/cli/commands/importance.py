@@ -19,7 +19,7 @@ from rankstudio.cli.progress_bar import last_share
 from rankstudio.cli.replacement import add_force_option, check_outputs, write_new
 from rankstudio.cli.study_file_option import OpenedRun, add_run_number, opened_run
 from rankstudio.engine.data.dataset import id_and_name
-from rankstudio.engine.errors import PlanError
+from rankstudio.engine.errors import PlanError, StoreError
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.number_format import percentage
@@ -219,8 +219,11 @@ def _of_run(args: argparse.Namespace) -> _Looked:
     def keep(found: PermutationImportance) -> None:
         measured = MeasuredImportance(found, name, convention, step.n_selected)
         place = measured.place(model_place(unit.position, step.selected))
-        with Study.open(args.data) as study:
-            study.save_evidence(run.key, result.fold, place, pack_evidence(measured))
+        try:
+            with Study.open(args.data) as study:
+                study.save_evidence(run.key, result.fold, place, pack_evidence(measured))
+        except StoreError as error:
+            print(f"Note: the losses are not stored. {error}", file=sys.stderr)
 
     losses = step_importance(step, part, wanted, convention, None)
     work = step_importance(step, part, wanted, convention, args.repeats, args.seed)

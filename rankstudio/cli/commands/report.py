@@ -8,9 +8,10 @@ from pathlib import Path
 
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
-from rankstudio.cli.streams import refuse_output_with_json, write_output
+from rankstudio.cli.streams import is_standard, refuse_output_with_json, write_output
 from rankstudio.cli.study_file_option import reading
 from rankstudio.engine.analysis.report.document import SECTIONS, section_keys, wanted_keys
+from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.names import measure
 
 HELP = "write the report of a study as one HTML file"
@@ -32,6 +33,9 @@ EPILOG = (
 While the test part of a study is sealed, the report shows no test measures. Substitutes and paired bands need
 the data, read from their original location. If the data changed or are missing, both are left out."""
 )
+
+
+_ENDINGS = (".html", ".htm", ".xhtml")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -60,6 +64,8 @@ def run(args: argparse.Namespace) -> int:
     keys = section_keys(args.sections) if args.sections else ()
     name = measure(args.measure).name if args.measure else ""
     refuse_output_with_json(args)
+    if not is_standard(args.out) and args.out.suffix.lower() not in ("", *_ENDINGS):
+        raise ParameterError("--out", args.out, f"a file ending in {_ENDINGS[0]}; the window also writes PDF")
     check_outputs([args.out], args)
     with reading(args.study) as (study, _):
         check_outputs([args.out], args, recorded_files(study))

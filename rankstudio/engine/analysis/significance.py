@@ -357,9 +357,11 @@ def compare_runs(
     name = measure(name).name if name else comparing_measure(runs[0].plan)
     for number, result in enumerate(runs, start=1):
         why = why_unpaired(result, runs[0], name)
+        if why and number == 1:
+            known = ", ".join(result.plan.measures)
+            raise PlanError(f"Run 1, {result.plan.title}: {why}; its measures are {known}.")
         if why:
-            fault = f"cannot be compared with run 1: {why}" if number > 1 else f"was {why}"
-            raise PlanError(f"Run {number}, {result.plan.title}, {fault}.")
+            raise PlanError(f"Run {number}, {result.plan.title}, cannot be compared with run 1: {why}.")
     reference = _reference(runs, name, against)
     others = [(position, reference) for position in range(len(runs)) if position != reference]
     tests: list[CorrectedTest | None] = [*_test(runs, others, name, seed)]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +10,7 @@ import numpy as np
 
 from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.errors import DatasetError, OutputError
+from rankstudio.engine.export.exported_names import exported_names, identifier
 from rankstudio.engine.export.models import NORMALIZE, Model
 from rankstudio.engine.export.trees import ScoreTree, TextTree, parsed_trees
 from rankstudio.engine.language import tr
@@ -200,7 +198,7 @@ def refusal_of(kind: str) -> str:
         )
     return tr(
         "This model is a sum of kernel functions. Other programs support only weighted sums "
-        "and trees, so it is written as RankStudio's own JSON, which predict and evaluate read."
+        "and trees. Use RankStudio's own JSON, which predict and evaluate read."
     )
 
 
@@ -229,12 +227,10 @@ def score_function(model: Model) -> ScoreFunction:
     fold = model.origin.get("fold", "")
     data = str(model.origin.get("data", "model"))
     name = identifier(f"{data} {'all' if fold == 'all' else f'fold{fold}'} {model.method}")
-    about = (
-        f"{model.method} on {data}, {'all documents' if fold == 'all' else f'fold {fold}'}, k = {len(ids)}"
-    )
+    about = f"{model.method} on {data}, {'all documents' if fold == 'all' else f'fold {fold}'}, k {len(ids)}"
     value = model.parameters.get("regularization")
     if isinstance(value, int | float):  # a file may hold anything
-        about += f", lambda = {value:g}" if isinstance(value, float) else f", lambda = {value}"
+        about += f", lambda {value:g}" if isinstance(value, float) else f", lambda {value}"
     scaled = model.normalize != NORMALIZE[0]
     return ScoreFunction(name, _short(about), inputs, weights, trees, scaled, sums=sums)
 
@@ -290,23 +286,8 @@ def _tree(tree: TextTree, place_of: Mapping[int, int]) -> ScoreTree:
 
 def model_inputs(features: Sequence[tuple[int, str]]) -> tuple[ModelInput, ...]:
     """Return inputs from features by id and name, with distinct identifiers."""
-    plain = [identifier(name) for _, name in features]
-    twice = {name for name, count in Counter(plain).items() if count > 1}
-    return tuple(
-        ModelInput(
-            i,
-            _short(name),
-            f"feature_{i}" if own in twice or own.startswith("feature_") else own,
-        )
-        for (i, name), own in zip(features, plain, strict=True)
-    )
-
-
-def identifier(text: str) -> str:
-    """Return a text as a name of lower-case letters, digits and ``_``; "feature_" if nothing is left."""
-    letters = unicodedata.normalize("NFKD", text[:200]).encode("ascii", "ignore").decode().lower()
-    words = "_".join(re.findall(r"[a-z0-9]+", letters))
-    return words if words and not words[0].isdigit() else f"feature_{words}"
+    names = exported_names(features)
+    return tuple(ModelInput(i, _short(name), own) for (i, name), own in zip(features, names, strict=True))
 
 
 def _short(text: str) -> str:

@@ -90,8 +90,9 @@ def test_the_table_names_the_reference_and_can_be_markdown(studies, done) -> Non
         (["--against", "4"], "against 1 3 4"),
         (["--against", "gas"], "against rankrls single-feature listnet gas"),
         (["--out", "table.doc"], "--out csv json"),
-        (["--measure", "P@3"], "1 RankRLS P@3"),
-        (["--data", "Elsewhere"], "0 runs"),
+        (["--measure", "P@3"], "1 RankRLS P@3 NDCG@10"),
+        (["--data", "Elsewhere"], "--data Elsewhere Made"),
+        (["--data", "Elsewhere", "--bold"], "--data Elsewhere Made"),
     ],
 )
 def test_what_cannot_be_compared_is_told(studies, refused, options: list[str], message: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -110,7 +112,7 @@ def test_what_a_model_loses_without_each_feature(tmp_path: Path, answer, done) -
 
 
 def test_a_study_keeps_the_importance_of_its_runs_for_the_report(
-    folder: Path, tmp_path: Path, answer, done
+    folder: Path, tmp_path: Path, answer, done, monkeypatch
 ) -> None:
     """Catches another fold, part, seed or model, and what the window would not find again."""
     place = tmp_path / "made.rankstudio"
@@ -137,6 +139,10 @@ def test_a_study_keeps_the_importance_of_its_runs_for_the_report(
     }
     assert printed["queries"] == part.n_queries
     done(command)  # once more: it replaces what was kept
+    with monkeypatch.context() as read_only:  # a study of somebody else: printed all the same
+        read_only.setattr(os, "access", lambda place, mode: mode != os.W_OK)
+        told = done([*command, "--json"])
+        assert json.loads(told.out) == printed and "not stored" in told.err
     with Study.open(place, reading=True) as study:
         assert len(read_study(study).runs[0].importances) == 1
     out = tmp_path / "written"

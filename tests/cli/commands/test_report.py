@@ -28,6 +28,11 @@ def test_an_unknown_section_is_refused(study: Path, tmp_path: Path, capsys) -> N
     assert not (tmp_path / "r.html").exists()
 
 
+def test_no_page_is_written_as_a_pdf(study: Path, tmp_path: Path, capsys) -> None:
+    assert main(["report", str(study), "--without-data", "--out", str(tmp_path / "report.pdf")]) == 1
+    assert ".html" in capsys.readouterr().err and not list(tmp_path.iterdir())
+
+
 def test_documents_that_changed_are_left_out(study: Path, tmp_path: Path) -> None:
     bare, with_data = tmp_path / "bare.html", tmp_path / "data.html"
     command = ["report", str(study), "--sections", "data", "--out"]

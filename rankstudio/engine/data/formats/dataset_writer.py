@@ -90,11 +90,14 @@ def written_files(path: Path, form: DataFormat) -> tuple[Path, ...]:
     return (path, path.with_name(without_ending(path.name) + form.sizes)) if form.sizes else (path,)
 
 
+NAMES = "names of features"
+
+
 def losses(dataset: RankingDataset, form: DataFormat) -> tuple[str, ...]:
     """Return the parts of a dataset that a format cannot store."""
     ids = dataset.feature_ids
     there = {
-        "names of features": dataset.feature_names != default_names(ids),
+        NAMES: dataset.feature_names != default_names(ids),
         "ids of features": not np.array_equal(ids, np.arange(1, len(ids) + 1)),
         "ids of queries": dataset.query_ids != tuple(str(i + 1) for i in range(dataset.n_queries)),
         "comments": any(dataset.comments),

@@ -223,14 +223,12 @@ class ColumnsReader:
             If there are no rows, or no column is numeric in all of them.
         """
         if self._first is None:
-            where = shown_path(self._part.paths[0])
-            raise DatasetError(
-                tr("{path}: found no rows, expected at least one document.").format(path=where)
-            )
+            raise _no_rows(shown_path(self._part.paths[0]))
         names, found = self._first.names, self._first.found
         kept = [found.features[i] for i in self._builder.features()]
         if not kept:
-            raise no_features(self._first.where)
+            where = self._first.where
+            raise no_features(where) if self._builder.n_documents else _no_rows(where)
         text = tr('the column "{column}" numbers rows or queries and was left out.')
         numbering = [names[i] for i in found.ignored if names[i]]
         return TableFacts(
@@ -260,6 +258,10 @@ class _Header:
         return tuple("" if i is None else self.names[i] for i in (*told, *rest))
 
 
+def _no_rows(where: str) -> DatasetError:
+    return DatasetError(tr("{path}: found no rows, expected at least one document.").format(path=where))
+
+
 def no_features(where: str) -> DatasetError:
     """Return the error of a table without features."""
     return DatasetError(
@@ -279,6 +281,9 @@ def _parts(table: TableColumns, position: int | None) -> Ints:
     return np.array(codes, dtype=np.int64)
 
 
+_WITHOUT_COMMAS = "a number with a decimal point and without commas"
+
+
 def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
     """Return a column as numbers, NaN where there is none."""
     values = table.column(position)
@@ -292,7 +297,9 @@ def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
     for row, value in enumerate(values.tolist()):
         number = _number(value, table.text_numbers) if values.dtype.kind in "OUST" else None
         if number is None:
-            raise table.error(row, _found(table, position, _quoted(value)), expected)
+            commas = isinstance(value, str) and "," in value and is_numeral(value.replace(",", ""))
+            wanted = _WITHOUT_COMMAS if commas else expected
+            raise table.error(row, _found(table, position, _quoted(value)), wanted)
         numbers[row] = number
     return numbers
 

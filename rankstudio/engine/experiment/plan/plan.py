@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import product
@@ -558,6 +558,7 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     """
     if why := refusal(plan, entry, selects=entry.key == plan.method):
         raise PlanError(why)
+    _check_bans(parameters, plan.groups)
     parameters = {name: _prices(plan) if v == MILLISECONDS else v for name, v in parameters.items()}
     by_feature = [p.name for p in entry.parameters if p.own_file or p.kind in (Kind.FEATURES, Kind.COSTS)]
     columns: dict[int, int] = {}
@@ -574,6 +575,19 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
         arguments["groups"] = groups
     made: LinearRanker = entry.load()(**arguments)
     return made
+
+
+def _check_bans(parameters: Mapping[str, Any], groups: Mapping[str, Sequence[int]]) -> None:
+    """Raise a ParameterError where a banned feature is pinned, or is in a group with a pinned one.
+
+    The method checks the same by columns, which count from 0.
+    """
+    pinned, banned = parameters.get("pinned") or (), parameters.get("banned") or ()
+    group_of = {feature: name for name, features in groups.items() for feature in features}
+    first = {group_of.get(feature, feature) for feature in pinned}
+    both = sorted(feature for feature in banned if group_of.get(feature, feature) in first)
+    if both:
+        raise ParameterError("banned", list(banned), f"features that are not pinned ({both[0]} is)")
 
 
 def _prices(plan: Plan) -> tuple[tuple[int, float], ...]:

@@ -6,12 +6,15 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.dataset import FoldedDataset, default_names
+from rankstudio.engine.data.feature_sets import first_feature_set
 from rankstudio.engine.data.file_access import read_beginning
 from rankstudio.engine.errors import DatasetError, FileAccessError, shown, shown_path
+from rankstudio.engine.export.exported_names import FEATURE_SET, SHIFTED, exported_names
 from rankstudio.engine.export.foreign.onnx_model import onnx_model
 from rankstudio.engine.export.foreign.parsed_model import ParsedModel, UnreadableModelError
 from rankstudio.engine.export.foreign.search_engines import elasticsearch_model, ranklib_model, solr_model
@@ -36,7 +39,7 @@ _ONNX = ".onnx"
 _LIGHTGBM, _RANKLIB = "tree\n", ("## ", "<ensemble")
 _HEAD = 1 << 12
 _NAMELESS = re.compile(r"|(Column_|feature_|feature |f)[0-9]+")
-_GREATEST = 2**53
+_FIRST = "feature_0"
 
 
 def is_foreign_text(path: Path) -> bool:
@@ -85,9 +88,30 @@ def parsed_file(path: Path) -> ParsedModel | None:
         As of :func:`foreign_model`.
     """
     try:
-        return _parsed(path)
+        parsed = _parsed(path)
     except UnreadableModelError as error:
         raise DatasetError(f"{shown_path(path)}: {error}") from error
+    placed = parsed is not None and parsed.numbering == "set" and not parsed.names
+    return _named_by_set(parsed, path) if parsed and placed else parsed
+
+
+def _named_by_set(parsed: ParsedModel, path: Path) -> ParsedModel:
+    """Return a model with the names of the feature set that is exported next to it, if it is there.
+
+    Raises
+    ------
+    DatasetError
+        If the set changes values, which the thresholds of trees then count with.
+    """
+    beside = path.with_name(f"{path.stem}{FEATURE_SET}")
+    known = first_feature_set([beside])
+    if known is None:
+        return parsed
+    used = {number for tree in parsed.trees for number, *_ in tree.splits}
+    if any(SHIFTED in text for at, text in enumerate(known.definitions.values()) if at in used):
+        text = tr("{file}: found templates that add constants to values, expected values as they are.")
+        raise DatasetError(text.format(file=shown_path(beside)))
+    return replace(parsed, names=known.names)
 
 
 def _parsed(path: Path) -> ParsedModel | None:
@@ -178,16 +202,19 @@ def _found_features(
     used = list(used)
     ids = dataset.feature_ids.tolist()
     named = {number: parsed.names[number] for number in used if number < len(parsed.names)}
+    known = _known_names(dataset) if named else {}
+    if named and any(name not in known for name in named.values()):
+        known = {**_exported_names(dataset), **known}
+    unknown = [number for number in used if named.get(number, "") not in known]
+    # A library that names the first column "feature_0" counts columns, not the ids of "feature 1".
+    if used and not unknown and (_FIRST not in parsed.names or _FIRST in known):
+        return {number: known[named[number]] for number in used}
     if any(not _NAMELESS.fullmatch(name) for name in named.values()):
-        known = _known_names(dataset)
-        unknown = next((n for n in used if named.get(n, "") not in known), None)
-        if unknown is None:
-            return {number: known[named[number]] for number in used}
         text = tr(
             "{file}: the {program} model uses the feature {name}, which the data do not have; expected a "
             "name of one of {data}'s {n} features."
         )
-        told = {"name": shown(named.get(unknown, "")), "data": dataset.name, "n": len(ids)}
+        told = {"name": shown(named.get(unknown[0], "")), "data": dataset.name, "n": len(ids)}
         raise DatasetError(text.format(file=shown_path(path), program=parsed.program, **told))
     numbers = _numbers(parsed, dataset)
     missing = next((number for number in used if number not in numbers), None)
@@ -195,6 +222,12 @@ def _found_features(
     if not used:
         text = tr("{file}: the model of {program} uses no features. Open one that has a split or weight.")
         raise DatasetError(text.format(**told))
+    if missing is not None and not numbers and parsed.numbering == "set":
+        text = tr(
+            "{file}: the {program} model numbers features by their places in its feature set, which is not "
+            "there. Save it as {beside} next to the model, or as featureset.json next to the data."
+        )
+        raise DatasetError(text.format(beside=f"{path.stem}{FEATURE_SET}", **told))
     if missing is not None and not numbers:
         text = tr(
             "{file}: the {program} model was learned from {size} features without names, and {data} has {n}. "
@@ -227,6 +260,12 @@ def _known_names(dataset: FoldedDataset) -> dict[str, int]:
     return {form: number for form, number in pairs if several[form] == 1}
 
 
+def _exported_names(dataset: FoldedDataset) -> dict[str, int]:
+    """Return the ids of features by the names that exports give them."""
+    ids = dataset.feature_ids.tolist()
+    return dict(zip(exported_names(list(zip(ids, dataset.feature_names, strict=True))), ids, strict=True))
+
+
 def _numbers(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]:
     """Return the ids of features by their numbers in a model that names none.
 
@@ -236,8 +275,10 @@ def _numbers(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]:
     if parsed.numbering == "set" and dataset.feature_set is not None:
         places = {name: place for place, name in enumerate(dataset.feature_set.names)}
         return {places[name]: number for number, name in dataset.feature_set.ids.items()}
-    if parsed.numbering == "set":
+    if parsed.numbering == "set" and dataset.feature_names == default_names(dataset.feature_ids):
         return {number - 1: number for number in ids}
+    if parsed.numbering == "set":
+        return {}
     if parsed.numbering == "id":
         return {number: number for number in ids}
     if parsed.n_features == max(ids) + 1:

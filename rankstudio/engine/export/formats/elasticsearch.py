@@ -11,6 +11,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
+from rankstudio.engine.export.exported_names import FEATURE_SET, SHIFTED
 from rankstudio.engine.export.formats import ranklib
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, json_bytes
 from rankstudio.engine.export.formats.trial import weighted_sum
@@ -18,8 +19,6 @@ from rankstudio.engine.export.score_function import ModelInput, ScoreFunction, V
 from rankstudio.engine.export.trees import ScoreTree
 from rankstudio.engine.language import tr, translatable
 
-FEATURES = "-featureset.json"
-_SCRIPT = "Math.max(0.0, (doc[params.field].size() == 0 ? 0.0 : doc[params.field].value) + params.shift)"
 _LINEAR, _RANKLIB = "model/linear", "model/ranklib"
 
 
@@ -40,7 +39,7 @@ def write(function: ScoreFunction) -> Files:
     model = {"name": function.name, "model": {"type": kind, "definition": definition}}
     return {
         "": json_bytes({"model": model}),
-        FEATURES: json_bytes({"featureset": {"name": function.name, "features": features}}),
+        FEATURE_SET: json_bytes({"featureset": {"name": function.name, "features": features}}),
     }
 
 
@@ -68,7 +67,7 @@ def field_query(given: ModelInput) -> dict[str, Any]:
         field = {"field": given.identifier, "missing": 0}
         return {"function_score": {"query": everything, "field_value_factor": field}}
     parameters = {"field": given.identifier, "shift": given.shift}
-    return {"script_score": {"query": everything, "script": {"source": _SCRIPT, "params": parameters}}}
+    return {"script_score": {"query": everything, "script": {"source": SHIFTED, "params": parameters}}}
 
 
 def not_negative(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
@@ -85,7 +84,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents like the plug-in, in single precision."""
     model = json.loads(files[""])["model"]["model"]
     columns = function.called
-    features = json.loads(files[FEATURES])["featureset"]["features"]
+    features = json.loads(files[FEATURE_SET])["featureset"]["features"]
     places = {
         number: columns[f["name"]] for number, f in enumerate(features, start=1) if f["name"] in columns
     }
@@ -132,7 +131,7 @@ FORMAT = ModelFormat(
     write,
     read,
     single="Elasticsearch",
-    beside=FEATURES,
+    beside=FEATURE_SET,
     fit=not_negative,
     fitted=translatable(
         "Features with negative values are shifted in their templates, because Elasticsearch "

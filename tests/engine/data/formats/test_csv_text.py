@@ -100,6 +100,8 @@ def test_missing_values_can_be_refused(tmp_path: Path) -> None:
         ),
         ("qid,b,x\n1,2,3\n", {}, 'found no column for the label among "qid", "b", "x"'),
         ("qid,label\n1,2\n", {}, "found only query and label columns"),
+        ('qid,label,x\n1,2,"1,784.70"\n', {}, "expected a number with a decimal point and without commas"),
+        ('qid,label,x\n1,2,"a,b"\n', {}, 'expected a number (ignore the column "x"'),
         ("qid,label,x,x\n1,2,3,4\n", {}, 'found two columns named "x", expected different names'),
         (
             "qid,label,x\n1,2,3\n",
@@ -129,7 +131,11 @@ def test_missing_values_can_be_refused(tmp_path: Path) -> None:
         ("qid,label,x\n1,1,1_000\n", {}, 'line 2: found "1_000" in column "x"'),
         ("qid,label,x\n1,1,١\n", {}, 'line 2: found "١" in column "x"'),
         ("qid,label,x\n,1,1\n", {}, 'line 2: found nothing in column "qid", expected the id of a query.'),
-        ("qid;label;x\n1;1;0,5\n", {}, 'line 2: found "0,5" in column "x"'),
+        (
+            "qid;label;x\n1;1;0,5\n",
+            {},
+            'line 2: found "0,5" in column "x", expected a number with a decimal point',
+        ),
         ("qid,label,x\n1,1,\0\n", {}, "found binary data (a zero byte), expected text."),
         (b"\xff\xfeq\0i\0d\0", {}, "found text in UTF-16, expected UTF-8"),
     ],

@@ -134,6 +134,12 @@ def test_what_is_no_frame_is_refused(frame: Any) -> None:
         RankingDataset.from_frame(frame)
 
 
+def test_a_frame_without_rows_is_refused(make: Any) -> None:
+    empty = make(pd.DataFrame({"qid": [1], "label": [0], "x": [0.5]}))[:0]
+    with pytest.raises(DatasetError, match="no rows"):
+        RankingDataset.from_frame(empty)
+
+
 def test_columns_of_part_and_fold_make_folds(make: Any) -> None:
     folds = make_ranking(n_queries=20, seed=0).folds[:2]
     rows = [

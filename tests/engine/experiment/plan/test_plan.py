@@ -7,6 +7,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from experiment.small import plan_of_command, plan_of_program
 from hypothesis import given
@@ -17,7 +18,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.errors import FileAccessError, OutputError, ParameterError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.difference import differences
-from rankstudio.engine.experiment.plan.plan import Plan, has_map, longest_path
+from rankstudio.engine.experiment.plan.plan import Plan, has_map, longest_path, n_steps
 from rankstudio.engine.experiment.plan.toml import (
     load_plan,
     plan_as_dict,
@@ -407,6 +408,15 @@ def test_a_path_reaches_as_far_as_its_method_goes(
 def test_a_group_is_one_step_of_several_features() -> None:
     plan = Plan("data", parameters={"n_features_to_select": 2}, groups={"fields": (1, 2, 3)})
     assert longest_path(plan, 46) == 4
+
+
+def test_a_banned_feature_that_is_pinned_is_named_by_its_id() -> None:
+    """Catches the column, which counts from 0."""
+    ids = np.arange(1, 7)
+    for banned, groups in ((6, {}), (5, {"title": (2, 5)})):
+        plan = Plan("x", parameters={"pinned": (2, 6), "banned": (banned,)}, groups=groups)
+        with pytest.raises(ParameterError, match=naming(f"banned {banned} pinned")):
+            n_steps(plan, ids)
 
 
 def test_an_empty_number_that_is_no_default_is_kept() -> None:

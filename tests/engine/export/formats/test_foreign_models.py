@@ -18,11 +18,12 @@ from wording import naming
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.errors import DataError, DatasetError
+from rankstudio.engine.export.exported_names import SHIFTED
 from rankstudio.engine.export.foreign.foreign_files import foreign_model, is_foreign_text
 from rankstudio.engine.export.foreign.parsed_model import greatest_below, greatest_up_to
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS
 from rankstudio.engine.export.model_files import holds_models, model_and_data, models_in
-from rankstudio.engine.export.models import Model, save_model
+from rankstudio.engine.export.models import Model, Weight, save_model
 from rankstudio.engine.export.proof import ranked_alike
 from rankstudio.engine.export.score_function import score_function
 
@@ -115,22 +116,58 @@ def test_what_is_written_for_another_program_is_read_as_its_own(given, key: str,
     path = tmp_path / f"m{form.suffix}"
     form.save(path, form.files(function))
     test = given.test
-    called = {i.id: i.name if key == "onnx" else i.identifier for i in function.inputs}
+    called = {i.id: i.name for i in function.inputs}
     names = tuple(called.get(i, f"other {i}") for i in test.feature_ids.tolist())
-    if key == "elasticsearch":  # the number of a feature is its place in the set
-        beside = json.loads((tmp_path / "m-featureset.json").read_text())
-        chosen = [feature["name"] for feature in beside["featureset"]["features"]]
-        numbers = {i: name for i, name in called.items() if name in chosen}
-        known = FeatureSet("elasticsearch", "", dict.fromkeys(chosen, "{}"), ids=numbers)
-        data = replace(FoldedDataset.of(test.changed(feature_names=names)), feature_set=known)
-    else:
-        data = FoldedDataset.of(test.changed(feature_names=names))
+    data = FoldedDataset.of(test.changed(feature_names=names))
     model = foreign_model(path, data)
     assert model is not None
     found = model.predict(test.X, test.feature_ids)
     expected = given.model.predict(test.X, test.feature_ids)
     assert ranked_alike(expected, found, test.query_ptr).all()
     assert {f.id for f in model.features} <= {f.id for f in given.model.features}
+
+
+@pytest.mark.parametrize("key", ["ranklib", "solr", "elasticsearch", "onnx"])
+def test_features_without_names_are_found_by_their_ids(key: str, tmp_path: Path) -> None:
+    """Catches feature 4, the first of the model, read as the first of the data."""
+    data = data_of(np.random.default_rng(2).random((20, 6)))
+    ours = Model((Weight(4, "feature 4", 0.25), Weight(6, "feature 6", -1.5)), "rankrls", {}, {})
+    form = MODEL_FORMATS[key]
+    form.save(tmp_path / f"m{form.suffix}", form.files(score_function(ours)))
+    X = data.folds[0].train.X
+    found = scores_of(tmp_path / f"m{form.suffix}", data)
+    assert (found.argsort() == ours.predict(X).argsort()).all()
+
+
+def test_columns_that_a_library_counts_from_0_are_no_ids(tmp_path: Path) -> None:
+    features = [{"name": f"feature_{number}"} for number in range(4)]
+    weights = {"feature_1": 1.0, "feature_2": 0.5}
+    solr = {**SOLR_LINEAR, "features": features, "params": {"weights": weights}}
+    (tmp_path / "m.json").write_text(json.dumps(solr))
+    X = np.random.default_rng(2).random((8, 4))
+    for names in (None, tuple(f"feature_{number}" for number in range(4))):
+        np.testing.assert_allclose(scores_of(tmp_path / "m.json", data_of(X, names)), X @ [0, 1, 0.5, 0])
+
+
+def test_places_in_a_feature_set_need_the_set(tmp_path: Path) -> None:
+    """The set is next to the model or that of the data; data without names have the numbers of the set."""
+    path, beside = tmp_path / "m.json", tmp_path / "m-featureset.json"
+    path.write_text(json.dumps({"type": "model/ranklib", "definition": RANKLIB}))
+    X, names = np.random.default_rng(3).random((30, 3)), ("a", "b", "c")
+    placed, named = scores_of(path, data_of(X)), data_of(X, names)
+    with pytest.raises(DatasetError, match=beside.name):
+        foreign_model(path, named)
+    turned = data_of(X[:, ::-1], names[::-1])
+    known = FeatureSet("elasticsearch", "", dict.fromkeys(names, "{}"), ids={3: "a", 2: "b", 1: "c"})
+    np.testing.assert_array_equal(scores_of(path, replace(turned, feature_set=known)), placed)
+    features = [{"name": name, "template": {"match_all": {}}} for name in names]
+    beside.write_text(json.dumps({"featureset": {"name": "s", "features": features}}))
+    np.testing.assert_array_equal(scores_of(path, named), placed)
+    np.testing.assert_array_equal(scores_of(path, turned), placed)
+    features[1]["template"] = {"script_score": {"script": {"source": SHIFTED, "params": {"shift": 1.0}}}}
+    beside.write_text(json.dumps({"featureset": {"name": "s", "features": features}}))
+    with pytest.raises(DatasetError, match="constants"):
+        foreign_model(path, named)
 
 
 # Solr's reference guide, "Learning To Rank": a LinearModel and a MultipleAdditiveTreesModel.

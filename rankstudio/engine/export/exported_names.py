@@ -1,0 +1,31 @@
+"""Names of features in exported models, and the feature set that is written next to a model."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+
+FEATURE_SET = "-featureset.json"
+"""End of the name of Elasticsearch's feature set, after the stem of the model."""
+
+SHIFTED = "Math.max(0.0, (doc[params.field].size() == 0 ? 0.0 : doc[params.field].value) + params.shift)"
+"""Script of a template that adds a constant to a field."""
+
+
+def exported_names(features: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+    """Return distinct names, from features by id and name: "bm25_of_title"; "feature_7" for others."""
+    plain = [identifier(name) for _, name in features]
+    twice = {name for name, count in Counter(plain).items() if count > 1}
+    return tuple(
+        f"feature_{i}" if own in twice or own.startswith("feature_") else own
+        for (i, _), own in zip(features, plain, strict=True)
+    )
+
+
+def identifier(text: str) -> str:
+    """Return a text as a name of lower-case letters, digits and ``_``; "feature_" if nothing is left."""
+    letters = unicodedata.normalize("NFKD", text[:200]).encode("ascii", "ignore").decode().lower()
+    words = "_".join(re.findall(r"[a-z0-9]+", letters))
+    return words if words and not words[0].isdigit() else f"feature_{words}"
