@@ -144,6 +144,10 @@ class DatasetError(DataError, ValueError):
     """Files that are readable but do not belong together, or a dataset that a method cannot use."""
 
 
+class PositionBiasError(DatasetError):
+    """A log of clicks from which the position bias cannot be estimated, so that it has to be given."""
+
+
 class SeveralDatasetsError(DatasetError):
     """A folder that holds several datasets.
 

@@ -14,7 +14,7 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.preferences.clicks import ClickRule, PairRule
 from rankstudio.engine.data.preferences.csv_file import ClickFacts
 from rankstudio.engine.data.preferences.preferences import PreferenceSummary
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import ParameterError, PositionBiasError
 from rankstudio.engine.experiment.plan.plan import Plan, learned_from
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import tr, trn
@@ -29,6 +29,8 @@ from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 
 _ETA_WIDTH = 84  # pixels
+USUAL_ETA = "1"
+"""The exponent where a log does not tell it: a click at position 2 weighs twice (Joachims et al. 2017)."""
 
 Described = tuple[PreferenceSummary, ClickFacts | None]
 """What is counted of preferences, and what is known of clicks; None where they are none."""
@@ -189,7 +191,12 @@ class PreferencesController(Controller):
             if dataset is session.dataset:
                 session.change(tr("the preferences"), preferences=named)
                 text = tr("The next run learns from the preferences of {file}")
-                if "pairs" in named:
+                if "pairs" in named and rule is None and named["eta"] == USUAL_ETA:
+                    text = tr(
+                        "The next run learns from the clicks of {file}. η cannot be estimated from them and "
+                        "is set to 1: change it on the Data page."
+                    )
+                elif "pairs" in named:
                     text = tr("The next run learns from the clicks of {file}, weighted by position")
                 self.said.emit(text.format(file=Path(path).name))
 
@@ -261,7 +268,12 @@ class PreferencesController(Controller):
 def _named(plan: Plan, dataset: FoldedDataset, path: Path, rule: ClickRule | None) -> dict[str, str]:
     from rankstudio.engine.experiment.units.preferred import named_for  # noqa: PLC0415 - on the worker only
 
-    return named_for(plan, dataset, path, rule)
+    try:
+        return named_for(plan, dataset, path, rule)
+    except PositionBiasError:
+        if rule is not None:
+            raise
+        return named_for(plan, dataset, path, ClickRule(eta=USUAL_ETA))  # the field shows it, to be changed
 
 
 def _described(plan: Plan, dataset: FoldedDataset, fold: int | None) -> Described:

@@ -442,11 +442,15 @@ def _documents(summary: DatasetSummary) -> str:
         "query, median {median:g};",
         summary.n_queries,
     )
+    if sizes.min() == sizes.max():
+        text = tr("{n_documents:,} documents of {n_queries:,} queries, {max:,} documents per query;")
     lacking = trn(
         "{without_relevant:,} query has no relevant document.",
         "{without_relevant:,} queries have no relevant document.",
         summary.without_relevant,
     )
+    if not summary.without_relevant:
+        lacking = tr("every query has a relevant document.")
     useless = trn(
         "{only_relevant:,} query has only relevant documents.",
         "{only_relevant:,} queries have only relevant documents.",

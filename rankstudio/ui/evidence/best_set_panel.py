@@ -130,7 +130,7 @@ def gap_so_far(found: SelectionEvidence | None) -> str:
 def _searched(sized: SizedSubset) -> str:
     """Return of how many sets it is the best one, and how that is known."""
     if sized.proved:
-        text = tr("{n:,} sets · proved in {time}")
+        text = trn("{n:,} set · proved in {time}", "{n:,} sets · proved in {time}", sized.n_sets)
         seconds = sized.seconds
         time = f"{max(seconds, 0.01):.2g} s" if seconds < 10 else duration(seconds)
         return text.format(n=sized.n_sets, time=time)

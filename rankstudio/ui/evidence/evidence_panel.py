@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QVBoxLayout
 
 from rankstudio.engine.support.number_format import fixed, signed
 from rankstudio.ui.evidence.work_row import WorkRow
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.shared import Shared
@@ -471,6 +471,10 @@ def _faint(row: EvidenceRow) -> str:
     return "text" if row.selected else "faint"
 
 
+def _features(n: int) -> str:
+    return trn("{n} feature", "{n} features", n).format(n=n)
+
+
 def _percent(value: float) -> str:
     return tr("{share} %").format(share=fixed(round(100 * value), 0))
 
@@ -580,11 +584,11 @@ class EvidencePanel(Panel):
         self.table.placeholder = ""
         self.table.show_rows(importance_rows(found, ids, names), found.measure.name, 0, 0, permuted=True)
         text = (
-            tr("{n} features · {n_queries} validation queries")
+            tr("{features} · {n_queries} validation queries")
             if by_validation
-            else tr("{n} features · {n_queries} training queries")
+            else tr("{features} · {n_queries} training queries")
         )
-        self.set_caption(text.format(n=len(found.groups), n_queries=found.baseline.size))
+        self.set_caption(text.format(features=_features(len(found.groups)), n_queries=found.baseline.size))
         self.foot.setText(
             tr("The model stays as it is. Of features that say the same, each may show little loss alone.")
         )
@@ -611,10 +615,14 @@ class EvidencePanel(Panel):
             by_margins=found.deciding_by_margins,
         )
         if stability is None or not stability.n_paths:
-            self.set_caption(tr("{k} features").format(k=found.k))
+            self.set_caption(_features(found.k))
             self.foot.setText("")
             return
-        text = tr("{k} of {n} features · {n_paths} half-samples of {n_queries} queries")
+        text = trn(
+            "{k} of {n} feature · {n_paths} half-samples of {n_queries} queries",
+            "{k} of {n} features · {n_paths} half-samples of {n_queries} queries",
+            len(ids),
+        )
         self.set_caption(
             text.format(k=found.k, n=len(ids), n_paths=stability.n_paths, n_queries=found.n_queries)
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 from math import comb, inf
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
     from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
     from rankstudio.engine.analysis.evidence.verdicts import VerdictRules
+    from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.storage.study import RunKey, Study
 
 GREEDY = "greedy-rankrls"
@@ -600,11 +601,8 @@ class Evidence(QObject):
         record = self._current.shown.record
         if record is None or not record.paths or not record.clock.seconds:
             return inf
-        # A selection that several models of a ranker share was made once.
-        own = [repr(sorted(one.parameters.items())) for one in record.plan.combinations]
-        selections = {(fold, own[position]) for fold, position in record.paths}
         left = N_HALVES - _n_halves(self.found)
-        return left * record.clock.seconds / len(selections) / 2
+        return left * record.clock.seconds / n_selections(record.plan, record.paths) / 2
 
     def _key_now(self) -> _Key | None:
         dataset, model = self._session.dataset, self._current.model
@@ -615,6 +613,19 @@ class Evidence(QObject):
         if not selects or train.n_queries < 2 or is_wide(train):
             return None
         return dataset.checksum, *model.learned_by, tuple(model.step.selected)
+
+
+def n_selections(plan: Plan, units: Iterable[tuple[int, int]]) -> int:
+    """Return how many selections some units of a run made, given by fold and position.
+
+    One that several models share was made once: of a final ranker, or of a λ that does not select.
+    """
+    ranks = {one.name for one in plan.entry.parameters if one.ranks}
+    own = [
+        repr(sorted((name, value) for name, value in one.parameters.items() if name not in ranks))
+        for one in plan.combinations
+    ]
+    return len({(fold, own[position]) for fold, position in units})
 
 
 _LAST = {

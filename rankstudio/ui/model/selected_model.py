@@ -21,6 +21,7 @@ from rankstudio.engine.experiment.plan.left_out_names import plain_name
 from rankstudio.engine.experiment.plan.plan import Plan, path_plan
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.catalog.parameter import MILLISECONDS
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.shard import DOCUMENTS
@@ -292,7 +293,9 @@ class CurrentModel(QObject):
         same = form == shown.plan  # the usual case, and a plan takes long to make while the slider moves
         if same or not _alike(form, shown.plan) or reading(form) != reading(shown.plan):
             return shown.plan
+        by_costs = MILLISECONDS in form.parameters.values()  # else they change no number
         return shown.plan.changed(
+            costs=form.costs if by_costs else shown.plan.costs,
             parameters=form.parameters,
             ranker_parameters=form.ranker_parameters,
             groups=form.groups,

@@ -137,6 +137,9 @@ def test_costs_are_imported_shown_kept_and_select(theme: Theme, tmp_path: Path, 
         plan = window.session.plan
         assert plan.parameters["costs"] == "milliseconds"
         assert plan.feature_costs == window.session.dataset.costs
+        settle(window)
+        model = window.current.model
+        assert model is not None and model.plan.costs == plan.costs, window.notice.text()
         show_data(window)
         rows = window.sections.data.statistics.table.rows()
         assert [(row.per_document, row.per_query) for row in rows] == [(0.01, i % 3) for i in ids]

@@ -17,6 +17,7 @@ from rankstudio.engine.data.preferences.preferences import sample_preferences
 from rankstudio.engine.experiment.plan.toml import load_plan
 from rankstudio.engine.experiment.results.events import UnitFinished
 from rankstudio.engine.experiment.runner import open_data, run
+from rankstudio.ui.data.preferences import USUAL_ETA
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
 
@@ -209,3 +210,23 @@ def test_clicks_are_said_to_be_clicks_and_their_rule_can_be_changed(
     window.session.change("quick", parameters={"n_features_to_select": 2, "regularization": 1.0})
     finish(window)
     assert "clicks over skipped: log.csv" in window.sections.strip._state.text()
+
+
+def test_clicks_at_one_position_each_open_with_the_usual_exponent(window: MainWindow, tmp_path: Path) -> None:
+    dataset = window.session.dataset
+    assert dataset is not None
+    query = dataset.folds[0].train.query_ids[0]
+    path = tmp_path / "log.csv"
+    path.write_text(f"qid,docid,position,click\n{query},1,1,0\n{query},2,2,1\n")
+    drop(window, path)
+    wait_until(lambda: bool(window.session.plan.preferences))
+    assert window.session.plan.preferences["eta"] == USUAL_ETA
+    assert naming("log.csv η 1 Data").search(window.status.text())
+    window.workspace.show_page("data")
+    view = window.sections.data.panel.preferences
+    assert view.eta.text() == USUAL_ETA
+    view.eta.setText("estimated")
+    view.eta.editingFinished.emit()
+    wait_until(window.notice.text)
+    settle(window)
+    assert naming("η estimated").search(window.notice.text()) and view.eta.text() == USUAL_ETA

@@ -70,6 +70,14 @@ def test_rows_of_other_documents_take_the_place_of_those_before(panel: Statistic
     assert not panel._headline.isVisible()
 
 
+def test_queries_of_one_length_have_no_range(panel: StatisticsPanel) -> None:
+    said = []
+    for sizes in ((4, 4), (3, 5)):
+        panel.show_summary("x", summary_of(documents(sizes)), None)
+        said.append("median" in panel._headline.text())
+    assert said == [False, True]
+
+
 def test_of_very_many_features_those_with_the_most_values_are_listed(panel: StatisticsPanel) -> None:
     entries = np.array([4, 15_000, 15_000], dtype=np.int32)
     X = SparseRows.of_parts(np.ones(3), entries, np.array([0, 2, 3]), 20_000)

@@ -17,7 +17,7 @@ from PySide6.QtTest import QTest
 from waiting import turn, wait_until
 from windows import finish, settle, write_item
 
-from rankstudio.engine import RankRLS, permutation_importance, set_changes
+from rankstudio.engine import Plan, RankRLS, permutation_importance, set_changes
 from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSubset
 from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence
 from rankstudio.engine.analysis.evidence.evidence_result import N_OTHERS, SelectionEvidence
@@ -32,7 +32,7 @@ from rankstudio.ui.evidence.stop_panel import CHANCE, CURVE, TOO_LARGE, StopPane
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.model.evidence import MOST_SECONDS, MOST_SHARED, Package, Progress
+from rankstudio.ui.model.evidence import MOST_SECONDS, MOST_SHARED, Package, Progress, n_selections
 from rankstudio.ui.plots.maps.set_matrix import EXCLUDED, FREE, REQUIRED
 from rankstudio.ui.style.theme import Theme
 
@@ -112,6 +112,18 @@ def test_what_is_not_possible_says_why(theme: Theme) -> None:
     assert best.near.text() == TOO_LARGE
     panel.clear()
     assert "appears here" in panel.curve.placeholder
+
+
+@pytest.mark.parametrize(
+    ("method", "n"),
+    [("gas", 2 * 2), ("greedy-rankrls", 2 * 3)],  # two values of c, and of λ one selection; three of λ
+)
+def test_a_lambda_that_only_ranks_selects_nothing(method: str, n: int) -> None:
+    """Catches a time for the halves that is too short by as many values of λ as there are."""
+    c = {"c": (0.1, 0.2)} if method == "gas" else {}
+    plan = Plan("x", method, parameters={"regularization": (1.0, 2.0, 4.0), **c})
+    units = [(fold, position) for fold in (1, 2) for position in range(len(plan.combinations))]
+    assert n_selections(plan, units) == n
 
 
 @pytest.mark.parametrize(("gap", "said"), [(0.2, "2 %"), (4.0, "40 %"), (9.0, "")])

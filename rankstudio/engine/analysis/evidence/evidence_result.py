@@ -27,6 +27,7 @@ from rankstudio.engine.analysis.evidence.verdicts import (
     verdict_of,
 )
 from rankstudio.engine.language import tr, trn
+from rankstudio.engine.statistics.mean_intervals import LEAST_PAIRS
 from rankstudio.engine.support.number_format import relative_excess
 
 N_OTHERS = 4
@@ -80,7 +81,7 @@ class SelectionEvidence:
     rules : VerdictRules
         ``dataclasses.replace(evidence, rules=...)`` applies other rules.
     done : tuple of str
-        Names of the complete parts. Verdicts need "stability" and "alternatives".
+        Names of the complete parts. Verdicts need "stability" and "alternatives", and six queries.
     losses : FeatureLosses or None
     changes : SetChanges or None
         Exact left-out error of the set, and of each change by one feature.
@@ -302,7 +303,7 @@ class SelectionEvidence:
     def _judged(self, row: FeatureEvidence) -> FeatureEvidence:
         """Add the verdict, and what it depends on."""
         ready = "stability" in self.done and "alternatives" in self.done and row.column not in self.required
-        if not ready or self.stability is None:
+        if not ready or self.stability is None or self.n_queries < LEAST_PAIRS:
             return row
         inside = (self.stability.places > 0) & (self.stability.places <= self.size)
         if self.exchanges is not None:

@@ -34,6 +34,8 @@ HEAD = 1 << 16
 
 _FEATURE = re.compile(rb"[0-9]+:")
 
+_SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
+
 
 def recognised_form(path: Path, told: DataColumns) -> str:
     """Return the format of a file.
@@ -86,21 +88,25 @@ def _names_a_query(line: bytes) -> bool:
 
 
 def refuse_other_binary(path: Path, begin: bytes) -> None:
-    """Reject a file with the ending of Parquet or Arrow that is neither that nor text.
+    """Reject a spreadsheet, and a file with the ending of Parquet or Arrow that is neither that nor text.
 
     Raises
     ------
     FileAccessError
     """
+    spreadsheet = path.name.lower().endswith(_SPREADSHEETS)  # unless it is text of that name
     magic = {"parquet": PARQUET, "arrow": ARROW}.get(format_of_name(path.name).key)
-    if magic is None or begin.startswith(magic) or is_packed(begin):
+    known = magic is not None and begin.startswith(magic)
+    if not (spreadsheet or magic) or known or is_packed(begin):
         return
     try:
         getincrementaldecoder("utf-8")().decode(begin.rstrip(b"\n"))
         binary = b"\0" in begin
     except UnicodeDecodeError:
         binary = True
-    if binary:
+    if binary and spreadsheet:
+        raise FileAccessError(path, tr("spreadsheets are not read. Save the sheet as CSV or Parquet."))
+    if binary and magic:
         raise FileAccessError(
             path,
             tr("not a {format} file: it does not begin with {magic} and is not text.").format(

@@ -21,7 +21,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.preferences.preferences import GREATEST
 from rankstudio.engine.data.source_file import line_error, number, streamed_lines
-from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.errors import DatasetError, ParameterError, PositionBiasError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import unguarded
 
@@ -427,7 +427,7 @@ def estimate_bias(log: Impressions) -> PositionBias:
 
     Raises
     ------
-    DatasetError
+    PositionBiasError
         If no clicked document was shown at several positions, or the likelihood grows beyond η = 10.
 
     Notes
@@ -445,7 +445,7 @@ def estimate_bias(log: Impressions) -> PositionBias:
     np.maximum.at(high, place, depth)
     useful = (clicks > 0) & (high > low)
     if not useful.any():
-        raise DatasetError(
+        raise PositionBiasError(
             tr("η cannot be estimated: no clicked document is shown at several positions. Give η instead.")
         )
     kept = useful[place]
@@ -465,7 +465,7 @@ def estimate_bias(log: Impressions) -> PositionBias:
 
     if slope(_MOST_ETA) > 0:
         text = tr("η cannot be estimated: it would exceed {most:g}. Give η instead.")
-        raise DatasetError(text.format(most=_MOST_ETA))
+        raise PositionBiasError(text.format(most=_MOST_ETA))
     eta = float(brentq(slope, 0.0, _MOST_ETA, xtol=1e-12)) if slope(0.0) > 0 else 0.0
     information = float(clicks @ moments(eta)[1])
     return PositionBias(eta, information**-0.5, int(useful.sum()))

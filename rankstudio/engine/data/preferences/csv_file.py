@@ -238,7 +238,7 @@ def _of_clicks(path: Path, checksum: str, rule: ClickRule | None) -> PreferenceF
         bias = log.bias()
         pairs = click_pairs(log, bias)
     except DatasetError as error:
-        raise DatasetError(f"{path}: {error}") from None
+        raise type(error)(f"{path}: {error}") from None
     columns = PreferenceColumns(
         pairs.line,
         pairs.query,

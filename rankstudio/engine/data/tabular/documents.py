@@ -37,7 +37,7 @@ from rankstudio.engine.data.tabular.recognition import (
     short,
 )
 from rankstudio.engine.errors import DataError, DatasetError, ParameterError, shown_path
-from rankstudio.engine.language import tr
+from rankstudio.engine.language import tr, translatable
 
 MISSING = ("", "NULL", "null", "Null", "NaN", "nan", "NAN", "NA", "N/A", "n/a", "None", "<NA>", "#N/A")
 """What says in text that there is no value."""
@@ -133,16 +133,20 @@ def read_documents(
     )
     if len(found.features) > MOST_FEATURES:
         raise DatasetError(
-            f"{table.where}: found {len(found.features)} features, expected at most {MOST_FEATURES}."
+            tr("{where}: found {n} features, expected at most {most}.").format(
+                where=table.where, n=len(found.features), most=MOST_FEATURES
+            )
         )
     check_memory(table.where, table.n_rows, len(found.features))
-    label = "a finite number as the relevance label"
+    label = tr("a finite number as the relevance label")
     y = _numbers(table, found.label, label)
     if found.judges:  # a judge may have left documents out
         y = np.column_stack([_numbers(table, position, label) for position in found.judges])
     elif np.isnan(y).any():
         row = int(np.isnan(y).argmax())
-        raise table.error(row, _found(table, found.label, "nothing"), "a number as the relevance label")
+        raise table.error(
+            row, _found(table, found.label, tr("nothing")), tr("a number as the relevance label")
+        )
     starts, runs = (np.zeros(0, np.int64), ()) if found.qid is None else _runs(table, found.qid)
     if told.no_queries:
         runs = one_run(table.n_rows)
@@ -151,9 +155,9 @@ def read_documents(
     missing = np.isnan(X).sum(axis=0).astype(np.int64)
     if refuse and missing.any():
         row, column = (int(place[0]) for place in np.nonzero(np.isnan(X)))
-        expected = "a value for every feature, because missing values are refused"
+        expected = tr("a value for every feature, because missing values are refused")
         position = found.features[kept[column]]
-        raise table.error(row, _found(table, position, "nothing"), expected, True)
+        raise table.error(row, _found(table, position, tr("nothing")), expected, True)
     comments = _comments(table, found)
     return DocumentPiece(
         X, y, comments, missing, runs, lambda run: table.line(int(starts[run])), parts, kept
@@ -265,7 +269,9 @@ def _no_rows(where: str) -> DatasetError:
 def no_features(where: str) -> DatasetError:
     """Return the error of a table without features."""
     return DatasetError(
-        f"{where}: found no numeric column other than query and label; expected at least one."
+        tr("{where}: found no numeric column other than query and label; expected at least one.").format(
+            where=where
+        )
     )
 
 
@@ -277,11 +283,11 @@ def _parts(table: TableColumns, position: int | None) -> Ints:
     codes = [part_code(value) for value in values]
     if None in codes:
         row = codes.index(None)
-        raise table.error(row, _found(table, position, _quoted(values[row])), PART_EXPECTED)
+        raise table.error(row, _found(table, position, _quoted(values[row])), tr(PART_EXPECTED))
     return np.array(codes, dtype=np.int64)
 
 
-_WITHOUT_COMMAS = "a number with a decimal point and without commas"
+_WITHOUT_COMMAS = translatable("a number with a decimal point and without commas")
 
 
 def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
@@ -298,7 +304,7 @@ def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
         number = _number(value, table.text_numbers) if values.dtype.kind in "OUST" else None
         if number is None:
             commas = isinstance(value, str) and "," in value and is_numeral(value.replace(",", ""))
-            wanted = _WITHOUT_COMMAS if commas else expected
+            wanted = tr(_WITHOUT_COMMAS) if commas else expected
             raise table.error(row, _found(table, position, _quoted(value)), wanted)
         numbers[row] = number
     return numbers
@@ -337,7 +343,7 @@ def _features(
     for i, position in enumerate(found.features):
         check()
         name = table.names[position]
-        expected = f'a number (ignore the column "{short(name)}" if it is not a feature)'
+        expected = tr('a number (ignore the column "{name}" if it is not a feature)').format(name=short(name))
         try:
             X[:, len(kept)] = _numbers(table, position, expected)
         except DataError:
@@ -358,7 +364,7 @@ def _runs(table: TableColumns, position: int) -> tuple[Ints, Iterable[tuple[str,
     texts = [_id_text(value) for value in list(unique)]
     bad = (codes < 0) | np.isin(codes, [i for i, text in enumerate(texts) if not text])
     if bad.any():
-        raise table.error(int(bad.argmax()), _found(table, position, "nothing"), "the id of a query")
+        raise table.error(int(bad.argmax()), _found(table, position, tr("nothing")), tr("the id of a query"))
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
     ids = (texts[code] for code in codes[starts].tolist())
     return starts, zip(ids, np.diff(starts, append=len(codes)).tolist(), strict=True)
@@ -389,7 +395,7 @@ def _comment(value: Any, is_id: bool) -> str:
 
 
 def _found(table: TableColumns, position: int, what: str) -> str:
-    return f'{what} in column "{short(table.names[position])}"'
+    return tr('{what} in column "{name}"').format(what=what, name=short(table.names[position]))
 
 
 def _quoted(value: Any) -> str:

@@ -17,7 +17,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import TakenComments
 from rankstudio.engine.data.table import Table
 from rankstudio.engine.errors import DatasetError, UnknownColumnsError
-from rankstudio.engine.language import tr, trn
+from rankstudio.engine.language import tr, translatable, trn
 
 QUERY_NAMES = (
     "qid", "q_id", "query_id", "queryid", "srch_id", "search_id", "searchid", "topic_id", "topicid", "qry_id",
@@ -146,7 +146,9 @@ def _with_features(
     features = tuple(i for i in rest if i not in index)
     if not features:
         raise UnknownColumnsError(
-            f"{where}: found only query and label columns, expected at least one feature column."
+            tr("{where}: found only query and label columns, expected at least one feature column.").format(
+                where=where
+            )
         )
     reserved = {*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME}
     unsure = tuple(i for i in features if plain_name(names[i]) in reserved)
@@ -180,7 +182,9 @@ def _check_once(
     if twice:
         name = names[twice[0]]
         raise UnknownColumnsError(
-            f'{where}: the column "{short(name)}" is used twice; expected each column at most once.'
+            tr('{where}: the column "{name}" is used twice; expected each column at most once.').format(
+                where=where, name=short(name)
+            )
         )
 
 
@@ -242,7 +246,9 @@ def _check_twice(where: str, names: Sequence[str], told: DataColumns) -> None:
         # Nameless columns are row numbers or follow the last delimiter: none is read.
         if name in seen and name and name not in told.ignore and (not told.features or name in told.features):
             raise UnknownColumnsError(
-                f'{where}: found two columns named "{short(name)}", expected different names.'
+                tr('{where}: found two columns named "{name}", expected different names.').format(
+                    where=where, name=short(name)
+                )
             )
         seen.add(name)
 
@@ -296,7 +302,7 @@ PART_WORDS = {
 }
 """Words for each part."""
 
-PART_EXPECTED = "train, vali or test (or training, valid, validation, dev …)"
+PART_EXPECTED = translatable("train, vali or test (or training, valid, validation, dev …)")
 _CODES = {word: code for code, words in enumerate(PART_WORDS.values()) for word in words}
 
 

@@ -54,6 +54,7 @@ from rankstudio.engine.methods.rankers.rankrls_outputs import (
     solved,
 )
 from rankstudio.engine.methods.rankers.rankrls_shards import (
+    is_wide,
     left_out_models,
     left_out_predictions,
     model_steps,
@@ -122,9 +123,12 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     Notes
     -----
     O(mn² + n³) for X^'X^, its eigendecomposition and the rows in its basis, shared by every λ; then O(n²) for
-    the weights and O(sum of |q| n min(|q|, n)) for the leave-query-out error. More than 65,536 documents are
-    processed in shards, which may be larger than memory, with pairs within queries: O(n²) memory besides a
-    shard, and O(mn²) for each λ. Leave-query-out errors are also computed by shards.
+    the weights and O(sum of |q| n min(|q|, n)) for the leave-query-out error. With at least twice as many
+    features as documents, a singular value decomposition of X^ takes O(m²n) time and O(mn) memory instead.
+
+    More than 65,536 documents are processed in shards, which may be larger than memory, with pairs within
+    queries: O(n²) memory besides a shard, and O(mn²) for each λ. Leave-query-out errors are also computed by
+    shards.
 
     Examples
     --------
@@ -162,7 +166,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             return whole_need(shape).plus(NUMBER * shape.Q * (shape.n + 1) ** 2)
         # X^'X^, its eigenvectors, and what one of them is made of the other; the rows in this basis.
         need = sums_need(shape) if shape.sharded else whole_need(shape, 2.0)
-        return need.plus(3 * NUMBER * shape.n**2)
+        wide = not shape.sharded and is_wide(shape.m, shape.n)
+        return need.plus(3 * NUMBER * shape.n * (shape.m if wide else shape.n))
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield the only step, with all features; one step per iteration of conjugate gradients.

@@ -49,14 +49,14 @@ def _leave_query_out(
 ) -> tuple[Floats]:
     """Return the sum of the squared residuals of left-out queries, shape (1,).
 
-    ``coef`` (n,) are the weights trained on all queries, ``values`` (n,) and ``vectors`` (n, n) the
-    eigenvalues and eigenvectors of X^'X^.
+    ``coef`` (n,) are the weights trained on all queries, ``values`` (r,) and ``vectors`` (n, r) the
+    eigenvalues and eigenvectors of X^'X^, as in :class:`_Decomposed`.
     """
     from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 
     rows = PairRows.of(data, cost)
     X, y = rows.centred
-    n, sizes, total = X.shape[1], np.diff(rows.ptr), values + regularization
+    n, sizes, total = values.size, np.diff(rows.ptr), values + regularization
     rotated, residuals = rows.shared.of(_Rotated).by(vectors, X), y - X @ coef
     root, smallest, errors = total**-0.5, regularization / float(total.max()), np.empty(sizes.size)
     small = np.minimum(sizes, n)
@@ -87,9 +87,12 @@ def _left_out_error(V: Floats, residuals: Floats) -> float:
 
 @dataclass
 class _Decomposed:
-    """The eigenvalues (n,), none negative, and vectors of X^'X^ of some data, by the cost."""
+    """The eigenvalues (r,), none negative, and vectors (n, r) of X^'X^ of some data, and X^'y^, by the cost.
 
-    by_cost: dict[PairCost, tuple[Floats, Floats]] = field(default_factory=dict)
+    r is n, or the number of documents: the other eigenvalues are 0, and X^'y^ has no part in their vectors.
+    """
+
+    by_cost: dict[PairCost, tuple[Floats, Floats, Floats]] = field(default_factory=dict)
 
 
 def model_steps(data: TrainingData, regularization: float, cost: PairCost) -> Iterator[Step | WorkProgress]:
@@ -98,21 +101,37 @@ def model_steps(data: TrainingData, regularization: float, cost: PairCost) -> It
     Notes
     -----
     O(mn²) for the sums, which all λ share with their eigendecomposition, O(n³), and the rows in its basis for
-    a single shard; then for each λ the sum of |q| n min(|q|, n) for the error.
+    a single shard; O(m²n) in place of both for fewer documents than half of the features. Then for each λ the
+    sum of |q| r min(|q|, r) for the error.
     """
     known = data.shared.of(_Decomposed).by_cost
     if cost not in known:
-        _refuse_large(*data.X.shape)
-    squares, right = yield from sums_of_products(data, cost)
+        known[cost] = yield from _decomposed(data, cost)
+    values, vectors, right = known[cost]
     with STEADY:
-        if cost not in known:
-            eigenvalues, vectors = np.linalg.eigh(squares)
-            known[cost] = np.maximum(eigenvalues, 0.0), vectors
-        values, vectors = known[cost]
         coef: Floats = vectors @ ((vectors.T @ right) / (values + regularization))
     message = cost, coef, values, vectors, regularization
     (error,) = yield from summed(data, "leaving queries out", _leave_query_out, *message, by_blocks=True)
     yield Step(1, tuple(range(coef.size)), coef, float(error[0]), np.empty(0))
+
+
+def is_wide(m: int, n: int) -> bool:
+    """Return whether the rows are decomposed and not their products: few documents with many features."""
+    return 2 * m <= n
+
+
+def _decomposed(data: TrainingData, cost: PairCost) -> Waiting[tuple[Floats, Floats, Floats]]:
+    """Return what :class:`_Decomposed` keeps."""
+    if not data.several and is_wide(*data.X.shape):
+        X, y = PairRows.of(data.whole("RankRLS"), cost).centred
+        with STEADY:
+            _, roots, vectors = np.linalg.svd(X, full_matrices=False)
+            return roots**2, vectors.T, X.T @ y
+    _refuse_large(*data.X.shape)
+    squares, right = yield from sums_of_products(data, cost)
+    with STEADY:
+        values, vectors = np.linalg.eigh(squares)
+    return np.maximum(values, 0.0), vectors, right
 
 
 def nested_steps(

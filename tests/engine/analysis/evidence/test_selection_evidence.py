@@ -282,6 +282,11 @@ def test_what_only_the_order_of_the_columns_selects_is_not_secure(method, small)
     assert all("2 has the same score" in row.reason(str) for row in found.rows)
 
 
+def test_few_queries_have_no_verdict(found) -> None:
+    assert all(row.verdict is not None for row in found.rows if row.selected)
+    assert all(row.verdict is None for row in replace(found, n_queries=5).rows)
+
+
 def test_required_features_have_no_verdict(small) -> None:
     X, y, qid = small
     method = GreedyRankRLS(3, 2.0, pinned=(0,), banned=(5,))

@@ -148,6 +148,12 @@ def test_what_is_wrong_is_told_in_a_sentence(
     assert sentence in str(error.value) and str(tmp_path / "some.csv") in str(error.value)
 
 
+def test_a_spreadsheet_is_refused_and_text_with_its_ending_read(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="Save the sheet as CSV"):
+        read(tmp_path, b"PK\3\4\x14\0\6\0rest", "some.xlsx")
+    assert read(tmp_path, "qid\tlabel\tx\n1\t0\t5\n", "some.xls").X.tolist() == [[5]]
+
+
 def test_parts_need_the_same_columns(tmp_path: Path) -> None:
     from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415
 

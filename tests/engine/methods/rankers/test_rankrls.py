@@ -10,6 +10,7 @@ from wording import naming
 from rankstudio.engine import RankRLS
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
+from rankstudio.engine.methods.memory_need import NUMBER, DataShape
 from rankstudio.engine.methods.rankers import rankrls_shards
 
 
@@ -60,7 +61,7 @@ def test_without_statistics_it_predicts_the_same(problem: Problem) -> None:
     np.testing.assert_allclose(found, predicted, rtol=0, atol=eps * scale)
 
 
-@pytest.mark.parametrize("n", [3, 8, 90])
+@pytest.mark.parametrize("n", [3, 8, 90, 500])
 @pytest.mark.parametrize("most", [0, 4, 1000])
 def test_both_ways_of_leaving_queries_out_are_retraining(
     n: int, most: int, monkeypatch: pytest.MonkeyPatch
@@ -70,17 +71,29 @@ def test_both_ways_of_leaving_queries_out_are_retraining(
     qid = np.repeat(np.arange(9), [1, 2, 3, 4, 7, 8, 9, 70, 95])
     X, y = rng.standard_normal((qid.size, n)), rng.integers(0, 3, qid.size).astype(float)
     expected = leave_query_out_error(X, y, qid, list(range(n)), 0.5)
-    assert RankRLS(regularization=0.5).fit(X, y, qid=qid).criterion_ == pytest.approx(expected, rel=1e-9)
+    fitted = RankRLS(regularization=0.5).fit(X, y, qid=qid)
+    assert fitted.criterion_ == pytest.approx(expected, rel=1e-9)
+    np.testing.assert_allclose(fitted.coef_, rankrls_on_pairs(X, y, qid, 0.5), rtol=0, atol=1e-9)
+
+
+def test_twice_as_many_features_as_documents_need_no_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches minutes and n² numbers for a few documents with thousands of features."""
+    rng = np.random.default_rng(1)
+    X, y, qid = rng.random((30, 60)), rng.random(30), np.arange(30) // 5
+    monkeypatch.setattr(rankrls_shards, "sums_of_products", lambda *_: pytest.fail("makes products"))
+    assert RankRLS().fit(X, y, qid=qid).criterion_ > 0
+    shape = DataShape(m=30, n=60, Q=6, s=30)
+    assert RankRLS().memory_need(shape).least < NUMBER * (2 * 30 * 60 + 3 * 60 * 60)
 
 
 def test_what_fits_in_no_memory_is_refused_with_what_would(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
-    X, y, qid = rng.random((40, 300)), rng.random(40), np.arange(40) // 4
+    X, y, qid = rng.random((200, 300)), rng.random(200), np.arange(200) // 4
     monkeypatch.setattr(rankrls_shards, "_LARGE", 0.0)
     monkeypatch.setattr("rankstudio.engine.support.memory.available", lambda: 1e6)
     with pytest.raises(OutOfMemoryError) as refused:
         RankRLS().fit(X, y, qid=qid)
-    assert naming("RankRLS 40 300 2.2 MB 1.0 MB 204 features").search(str(refused.value))
+    assert naming("RankRLS 200 300 2.2 MB 1.0 MB 204 features").search(str(refused.value))
     assert RankRLS().fit(X[:, :204], y, qid=qid).criterion_ > 0
 
 
