@@ -103,7 +103,8 @@ def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
         if found != feature.id and names.count(feature.name) == 1:
             raise DatasetError(
                 f"{shown_path(path)}: found {feature.name} as feature {found}, expected it as feature "
-                f"{feature.id}, as in the training data of the model."
+                f"{feature.id}, as in the training data of the model. List the columns in that order "
+                "(--columns)."
             )
 
 

@@ -58,6 +58,16 @@ def test_scores_stand_in_the_order_of_the_file_and_values_are_prepared_as_the_mo
     refused(command, "model.json 7")
 
 
+def test_moved_columns_are_listed_in_the_order_of_the_training_data(tmp_path: Path, answer, refused) -> None:
+    values = {"format": "rankstudio-model", "version": 3, "method": "gas", "parameters": {}, "origin": {}}
+    features = [{"id": 1, "name": "a", "weight": 1}]
+    (tmp_path / "model.json").write_text(json.dumps(values | {"features": features}))
+    (tmp_path / "moved.csv").write_text("qid,label,b,a\n1,0,5,7\n1,0,6,8\n")
+    command = ["predict", str(tmp_path / "moved.csv"), "--model", str(tmp_path / "model.json")]
+    refused(command, "moved.csv a 2 1 --columns")
+    assert answer([*command, "--columns", "a,b", "--json"]) == [7.0, 8.0]
+
+
 def test_models_of_another_run_are_not_replaced_without_force(place: Path, tmp_path: Path, refused) -> None:
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "fold1.json").write_text("mine")
