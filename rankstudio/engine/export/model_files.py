@@ -18,6 +18,7 @@ from rankstudio.engine.data.formats.data_format import format_of_name
 from rankstudio.engine.data.given_scores import GivenFiles
 from rankstudio.engine.data.table import Missing, scaling
 from rankstudio.engine.errors import DataError, DatasetError, FileAccessError, shown, shown_path
+from rankstudio.engine.export.exported_names import FEATURE_SET
 from rankstudio.engine.export.foreign.foreign_files import (
     ENDINGS,
     foreign_model,
@@ -209,7 +210,7 @@ def holds_models(path: Path) -> bool:
 
 
 def files_of_models(folder: Path) -> list[Path]:
-    """Return the JSON files and models of other programs in a folder, without hidden ones.
+    """Return the JSON files and models of other programs in a folder, without hidden ones and feature sets.
 
     Raises
     ------
@@ -217,6 +218,7 @@ def files_of_models(folder: Path) -> list[Path]:
         If the folder cannot be read.
     """
     paths = [path for path in children(folder) if not path.name.startswith(".")]
+    paths = [path for path in paths if not path.name.endswith(FEATURE_SET)]
     files = [path for path in paths[:_MOST_FILES] if path.suffix.lower() in ENDINGS and path.is_file()]
     return [path for path in files if path.suffix.lower() == ".json" or is_foreign_text(path)]
 

@@ -22,7 +22,7 @@ from rankstudio.engine.export.exported_names import SHIFTED
 from rankstudio.engine.export.foreign.foreign_files import foreign_model, is_foreign_text
 from rankstudio.engine.export.foreign.parsed_model import greatest_below, greatest_up_to
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS
-from rankstudio.engine.export.model_files import holds_models, model_and_data, models_in
+from rankstudio.engine.export.model_files import files_of_models, holds_models, model_and_data, models_in
 from rankstudio.engine.export.models import Model, Weight, save_model
 from rankstudio.engine.export.proof import ranked_alike
 from rankstudio.engine.export.score_function import score_function
@@ -164,6 +164,7 @@ def test_places_in_a_feature_set_need_the_set(tmp_path: Path) -> None:
     beside.write_text(json.dumps({"featureset": {"name": "s", "features": features}}))
     np.testing.assert_array_equal(scores_of(path, named), placed)
     np.testing.assert_array_equal(scores_of(path, turned), placed)
+    assert files_of_models(tmp_path) == [path]
     features[1]["template"] = {"script_score": {"script": {"source": SHIFTED, "params": {"shift": 1.0}}}}
     beside.write_text(json.dumps({"featureset": {"name": "s", "features": features}}))
     with pytest.raises(DatasetError, match="constants"):
