@@ -85,10 +85,8 @@ def turns() -> Turns:
 
 
 _REFRESH_MILLISECONDS = 120  # for tables and bars; the curves grow with every delivery of the worker
-_REST, _LONGEST_REST = (
-    3,
-    1000,
-)  # times as long as the parts took, in milliseconds: so they take a quarter at most
+_REST = 3  # times as long as the parts took nothing is drawn: they take a quarter of the time at most
+_LONGEST_REST = 1000  # milliseconds, after parts that took very long
 
 
 class RefreshTimer(QObject):

@@ -56,7 +56,6 @@ _BYTES_OF_VALUE = 4  # of text, at least: " 1:0"
 _SHOWN = 40
 _LOOK = 1 << 24  # 16 MiB: newlines are counted without a copy of the text
 _UTF8_MARK = b"\xef\xbb\xbf"
-_ZIP = b"PK\x03\x04"
 
 _EXPECTED = {
     BAD_LABEL: translatable("a finite number as the relevance label"),
@@ -518,9 +517,6 @@ def cut(
 
 def zero_byte_error(path: Path, text: Bytes, begin: int, end: int) -> FormatError:
     """Return the error of the first zero byte from ``begin`` on; there must be one."""
-    if text[:4].tobytes() == _ZIP:
-        found = tr("a ZIP archive, such as an Excel workbook")
-        return FormatError(path, 0, 0, found, tr("text; save the sheet as CSV"))
     return format_error(path, text, find_byte(text, b"\0", begin, end), BINARY, 0)
 
 

@@ -34,7 +34,7 @@ HEAD = 1 << 16
 
 _FEATURE = re.compile(rb"[0-9]+:")
 
-_SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
+_WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"  # ZIP archives, as which most are stored, and old ones
 
 
 def recognised_form(path: Path, told: DataColumns) -> str:
@@ -88,25 +88,26 @@ def _names_a_query(line: bytes) -> bool:
 
 
 def refuse_other_binary(path: Path, begin: bytes) -> None:
-    """Reject a spreadsheet, and a file with the ending of Parquet or Arrow that is neither that nor text.
+    """Reject a workbook, and a file with the ending of Parquet or Arrow that is neither that nor text.
 
     Raises
     ------
     FileAccessError
     """
-    spreadsheet = path.name.lower().endswith(_SPREADSHEETS)  # unless it is text of that name
+    if begin.startswith(_WORKBOOKS):
+        text = tr(
+            "found a workbook or a ZIP archive. Save the sheet as CSV or Parquet, or unpack the archive."
+        )
+        raise FileAccessError(path, text)
     magic = {"parquet": PARQUET, "arrow": ARROW}.get(format_of_name(path.name).key)
-    known = magic is not None and begin.startswith(magic)
-    if not (spreadsheet or magic) or known or is_packed(begin):
+    if magic is None or begin.startswith(magic) or is_packed(begin):
         return
     try:
         getincrementaldecoder("utf-8")().decode(begin.rstrip(b"\n"))
         binary = b"\0" in begin
     except UnicodeDecodeError:
         binary = True
-    if binary and spreadsheet:
-        raise FileAccessError(path, tr("spreadsheets are not read. Save the sheet as CSV or Parquet."))
-    if binary and magic:
+    if binary:
         raise FileAccessError(
             path,
             tr("not a {format} file: it does not begin with {magic} and is not text.").format(

@@ -148,9 +148,14 @@ def test_what_is_wrong_is_told_in_a_sentence(
     assert sentence in str(error.value) and str(tmp_path / "some.csv") in str(error.value)
 
 
-def test_a_spreadsheet_is_refused_and_text_with_its_ending_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["some.xlsx", "some.txt", "some.csv"])
+@pytest.mark.parametrize("begin", [b"PK\3\4\x14\0\6\0", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"])
+def test_a_workbook_is_refused_whatever_its_name(tmp_path: Path, begin: bytes, name: str) -> None:
     with pytest.raises(DataError, match="Save the sheet as CSV"):
-        read(tmp_path, b"PK\3\4\x14\0\6\0rest", "some.xlsx")
+        read(tmp_path, begin + b"rest", name)
+
+
+def test_text_that_is_named_as_a_workbook_is_read(tmp_path: Path) -> None:
     assert read(tmp_path, "qid\tlabel\tx\n1\t0\t5\n", "some.xls").X.tolist() == [[5]]
 
 

@@ -40,7 +40,6 @@ CASES = {
     "a feature repeated later": (b"1 qid:1 7:2 3:1 7:5", 1, 17, "feature 7 again", "at most once"),
     "an enormous id": (b"1 qid:1 2147483648:2", 1, 9, '"2147483648:2"', "at most 2147483647"),
     "a zero byte": (GOOD + b"PK\x03\x04\x00", 2, 5, "binary data", "text"),
-    "a workbook": (b"PK\x03\x04\x14\x00\x06\x00", 0, 0, "an Excel workbook", "save the sheet as CSV"),
     "UTF-16": ("1 qid:1 1:1".encode("utf-16"), 1, 1, "text in UTF-16", "UTF-8"),
     "an empty file": (b"", 0, 0, "an empty file", "at least one line"),
     "nothing but blank lines": (b"\n  \n# nothing\n", 0, 0, "no documents", "at least one line"),

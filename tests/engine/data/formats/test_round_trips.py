@@ -168,7 +168,7 @@ def test_other_columns_are_other_data(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["some.parquet", "some.arrow", "some.feather"])
-@pytest.mark.parametrize("content", [bytes(range(256)) * 9, b"\xff\xfe\xfd" * 7, b"PK\x03\x04" + bytes(50)])
+@pytest.mark.parametrize("content", [bytes(range(256)) * 9, b"\xff\xfe\xfd" * 7])
 def test_other_binary_data_named_as_a_table_are_told_apart(tmp_path: Path, name: str, content: bytes) -> None:
     path = tmp_path / name
     path.write_bytes(content)
