@@ -457,13 +457,15 @@ def _given(args: argparse.Namespace, prefix: str, names: Callable[[], Names]) ->
 
 def _check_known(key: str, given: Mapping[str, Any], prefix: str) -> None:
     """Refuse options that a method has not, by what they are called here."""
-    if not key:  # no ranker: the plan says that it has no parameters
+    options = {p.name: prefix + p.option.removeprefix("--") for one in methods() for p in one.parameters}
+    if given and not key:
+        raise PlanError(f"{options[next(iter(given))]}: only with --ranker. Omit it.")
+    if not key:
         return
-    entry, options = method(key), {p.name: p.option for one in methods() for p in one.parameters}
+    entry = method(key)
     for name in given.keys() - {p.name for p in entry.parameters}:
         known = ", ".join(prefix + p.option.removeprefix("--") for p in entry.parameters)
-        option = prefix + options[name].removeprefix("--")
-        raise PlanError(f"{entry.label} has no option {option}. Its options: {known or 'none'}.")
+        raise PlanError(f"{entry.label} has no option {options[name]}. Its options: {known or 'none'}.")
 
 
 def _names_of(plan: Plan) -> Callable[[], Names]:

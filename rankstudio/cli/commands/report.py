@@ -64,11 +64,12 @@ def run(args: argparse.Namespace) -> int:
     keys = section_keys(args.sections) if args.sections else ()
     name = measure(args.measure).name if args.measure else ""
     refuse_output_with_json(args)
-    if not is_standard(args.out) and args.out.suffix.lower() not in ("", *_ENDINGS):
-        raise ParameterError("--out", args.out, f"a file ending in {_ENDINGS[0]}; the window also writes PDF")
     check_outputs([args.out], args)
     with reading(args.study) as (study, _):
         check_outputs([args.out], args, recorded_files(study))
+        if not is_standard(args.out) and args.out.suffix.lower() not in ("", *_ENDINGS):
+            expected = f"a file ending in {_ENDINGS[0]}; the window also writes PDF"
+            raise ParameterError("--out", str(args.out), expected)
         source = read_study(study, no_data if args.without_data else DataOpener())
     report = make_report(replace(source, measure=name))
     report = report.arranged(keys or wanted_keys(source.settings.sections))

@@ -147,7 +147,7 @@ def test_a_sealed_study_shows_its_validation_part(study, tmp_path, capsys) -> No
         (["--measures", "MAP", "--measure", "MAP"], "--measure --measures"),
         (["--measures", "MOP"], "measure"),
         (["--marks", "--against", "gas"], "against rankrls single-feature gas"),
-        (["--bold", "--data", "Elsewhere"], "completed run"),
+        (["--bold", "--data", "Elsewhere"], "--data Elsewhere Made Other"),
     ],
 )
 def test_what_makes_no_table_is_told(study, refused, options: list[str], message: str) -> None:

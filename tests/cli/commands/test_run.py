@@ -189,6 +189,10 @@ def test_options_that_a_study_to_go_on_with_ignores_are_refused(options, named, 
     refused(["run", *options, "--resume", str(path)], f"rankstudio {named} --resume")
 
 
+def test_an_option_of_a_ranker_that_is_not_there_is_refused_by_its_name(refused) -> None:
+    refused(["run", "--sample", "--ranker-C", "1"], "rankstudio --ranker-C --ranker")
+
+
 def test_left_out_queries_choose_in_the_terminal_and_a_rerun_has_the_same_bits(
     folder, tmp_path, refused, done
 ) -> None:
