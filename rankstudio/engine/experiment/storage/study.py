@@ -42,7 +42,7 @@ from rankstudio.engine.experiment.storage.study_contents import (
     RunSummary,
     SealMark,
     change,
-    files_digest,
+    digest_of_recorded,
     fingerprint,
 )
 from rankstudio.engine.experiment.storage.study_rows import (
@@ -686,8 +686,10 @@ def _digest_of_earlier_version(plan: Plan, data: RecordedData) -> str:
 
     It equals that of new runs if the folds are those of the files.
     """
-    is_from_files = bool(data.files) and parse_protocol(plan.protocol).kind == GIVEN
-    return files_digest(data.files) if is_from_files else data.checksum
+    protocol = parse_protocol(plan.protocol)
+    if not data.files or protocol.kind != GIVEN:
+        return data.checksum
+    return digest_of_recorded(data, has_training_files=protocol.train == 100)
 
 
 def same(plan: Plan) -> str:
