@@ -227,13 +227,21 @@ class ComparableGroup(Generic[Name]):
     @property
     def scope(self) -> str:
         """Description of what the measures are from: "test, fold 5 only, 157 queries"."""
+        return f"{self.key.part.label}, {self.extent}"
+
+    @property
+    def extent(self) -> str:
+        """Description of the folds and queries: "fold 5 only, 157 queries"."""
         first = next(iter(self.runs.values()))
-        numbers = self.key.folds
+        queries = paired_over(first.plan, self.n_queries) if self.n_queries else ""
+        return ", ".join(filter(None, [self.folds_text, queries]))
+
+    @property
+    def folds_text(self) -> str:
+        """Description of the folds: "5 folds", "fold 5 only"."""
+        first = next(iter(self.runs.values()))
         is_part_of_folds = bool(first.plan.folds) or not first.complete
-        folds = trn("{n} fold", "{n} folds", len(numbers)).format(n=len(numbers))
-        if is_part_of_folds and numbers:
-            folds = tr("{folds} only").format(folds=listed_folds(numbers))
-        return ", ".join([self.key.part.label, folds, paired_over(first.plan, self.n_queries)])
+        return _counted_folds(self.key.folds, is_part_of_folds)
 
 
 def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[Name], ...]:
@@ -263,6 +271,12 @@ def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[N
         apart = comparable(run, next(iter(leader.runs.values()))).reason if leader else ""
         groups.append(ComparableGroup(key, own, unranked, apart))
     return tuple(groups)
+
+
+def _counted_folds(numbers: Sequence[int], is_part_of_folds: bool) -> str:
+    if is_part_of_folds and numbers:
+        return tr("{folds} only").format(folds=listed_folds(numbers))
+    return trn("{n} fold", "{n} folds", len(numbers)).format(n=len(numbers))
 
 
 def paired_over(plan: Plan, n: int) -> str:

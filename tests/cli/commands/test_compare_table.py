@@ -49,7 +49,9 @@ def test_several_datasets_stand_side_by_side(study, capsys) -> None:
     assert cells == ["Method", "Made MAP", "Made NDCG@10", "Other MAP", "Other NDCG@10"]
     assert [row.split("|")[1].strip() for row in rows] == ["RankRLS", "Single features"]
     assert "**0." in rows[0] + rows[1]
-    assert text.startswith("**MAP and NDCG@10 on Made and Other: test part, mean over 2 folds.**")
+    assert text.startswith(
+        "**MAP and NDCG@10 on Made and Other: test, 2 folds, 16 queries; mean over the folds.**"
+    )
 
 
 def test_the_table_has_the_numbers_of_the_study(study, capsys) -> None:

@@ -86,8 +86,13 @@ class ReportedRun:
 
     @property
     def part(self) -> str:
-        """Part behind its numbers: "test", or "validation" if the test part is sealed or missing."""
-        return "test" if any(fold.test for fold in self.result.folds) else "validation"
+        """Name of the part behind its numbers: "test", or "validation, cross-fitted"."""
+        return self.result.part.label
+
+    @property
+    def without_test(self) -> ReportedRun:
+        """The run without all numbers of the test part."""
+        return replace(self, result=replace(self.result, folds=tuple(map(without_test, self.result.folds))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,10 +129,7 @@ class ReportSource:
         """The source itself, or without all numbers of the test part if that is sealed."""
         if not self.sealed:
             return self
-        results = (replace(r.result, folds=tuple(map(without_test, r.result.folds))) for r in self.runs)
-        return replace(
-            self, runs=tuple(replace(r, result=one) for r, one in zip(self.runs, results, strict=True))
-        )
+        return replace(self, runs=tuple(run.without_test for run in self.runs))
 
     def datasets(self) -> dict[str, list[ReportedRun]]:
         """Return the runs by dataset name, in order of first occurrence."""
@@ -181,14 +183,16 @@ class DataOpener:
         return self._opened[key]
 
 
-def read_study(study: Study, opener: Opener = no_data) -> ReportSource:
-    """Return the source of a study's report: its finished, undamaged, visible runs.
+def read_study(study: Study, opener: Opener = no_data, *, includes_hidden: bool = False) -> ReportSource:
+    """Return the source of a study's report: its finished, undamaged runs.
 
     Parameters
     ----------
     study : Study
     opener : callable
         Returns the documents of a run, or None: :class:`DataOpener` or :func:`no_data`.
+    includes_hidden : bool
+        Whether runs that the user has hidden are included.
 
     Raises
     ------
@@ -198,7 +202,7 @@ def read_study(study: Study, opener: Opener = no_data) -> ReportSource:
     runs = []
     for summary in study.runs():
         label = study.label(summary.key)
-        if not summary.finished or summary.damage or label.hidden:
+        if not summary.finished or summary.damage or (label.hidden and not includes_hidden):
             continue
         result, recorded = study.result(summary.key), study.data(summary.key)
         plan = result.plan.changed(data=recorded.opened_by(result.plan))
