@@ -12,6 +12,7 @@ from experiment.small import dataset, ended
 from wording import naming
 
 from rankstudio.engine.analysis.selection_stability import stability_of
+from rankstudio.engine.analysis.comparability import paired_over
 from rankstudio.engine.analysis.significance import (
     best_run,
     by_dataset,
@@ -19,7 +20,6 @@ from rankstudio.engine.analysis.significance import (
     compare_with,
     compared_runs,
     first_equals,
-    paired_over,
     pin_effects,
     why_unpaired,
 )
