@@ -151,11 +151,12 @@ _ATTRIBUTES = (
     (Difference.LABEL, "label"),
     (Difference.CONVENTION, "convention"),
     (Difference.PROTOCOL, "protocol"),
-    (Difference.DATA, "data_digest"),
     (Difference.FOLDS, "folds"),
+    (Difference.DATA, "data_digest"),
     (Difference.PART, "part"),
 )
-"""Attributes in the order in which they give the reason: another label or protocol changes the digest."""
+"""Attributes in the order in which they give the reason: another label, protocol or number of folds
+changes the digest."""
 
 
 def _reason(difference: Difference, key: ComparisonKey, other: ComparisonKey) -> str:
