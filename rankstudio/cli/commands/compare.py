@@ -78,7 +78,7 @@ table for publication:
   the correction and the number of hypotheses. The reference is the best row of the first column, or the row
   given by --against: a number, title or method.
   Measures that a run did not report are computed from its models on the original data. While the test part
-  of a study is sealed, validation measures are shown.
+  of a dataset is sealed, validation measures are shown.
   CSV, TSV, Excel and Parquet have all digits unless --digits is given; Excel and Parquet need the extras
   "excel" and "parquet"."""
 
@@ -205,7 +205,7 @@ def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) ->
     for source in sources:
         for run, shown in zip(source.runs, source.shown.runs, strict=True):
             has_test = any(fold.test for fold in run.result.folds)
-            if args.part is None and source.sealed and has_test:
+            if args.part is None and source.is_sealed(run) and has_test:
                 sealed[run.result.data_name] = None
             runs.append(_on_part(run, shown, args.part).result)
     for name in sealed:

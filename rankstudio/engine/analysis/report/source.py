@@ -111,7 +111,7 @@ class ReportSource:
     settings : ReportSettings
         Texts of the user, and the included sections.
     seal_marks : tuple of SealMark
-        Times at which the test part was sealed and shown.
+        Times at which the test parts of datasets were sealed and shown.
     measure : str
         Measure for comparing runs; "" for the selection criterion.
     """
@@ -122,17 +122,23 @@ class ReportSource:
     seal_marks: tuple[SealMark, ...] = ()
     measure: str = ""
 
-    @property
-    def sealed(self) -> bool:
-        """Whether the test part is sealed."""
-        return is_sealed(self.seal_marks)
+    def is_sealed(self, run: ReportedRun) -> bool:
+        """Return whether the test part of a run's dataset is sealed."""
+        return is_sealed(self.seal_marks, run.recorded)
 
     @property
     def shown(self) -> ReportSource:
-        """The source itself, or without all numbers of the test part if that is sealed."""
-        if not self.sealed:
-            return self
-        return replace(self, runs=tuple(run.without_test for run in self.runs))
+        """The source without all numbers of sealed test parts."""
+        return replace(self, runs=tuple(map(self._shown, self.runs)))
+
+    def _shown(self, run: ReportedRun) -> ReportedRun:
+        """Return a run without the numbers of its test part if that is sealed."""
+        return run.without_test if self.is_sealed(run) else run
+
+    @property
+    def sealed_datasets(self) -> tuple[str, ...]:
+        """Names of the datasets whose test parts are sealed."""
+        return tuple(dict.fromkeys(run.result.data_name for run in self.runs if self.is_sealed(run)))
 
     @cached_property
     def groups(self) -> tuple[ReportedGroup, ...]:

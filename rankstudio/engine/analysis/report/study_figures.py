@@ -303,7 +303,7 @@ def study_figures(source: ReportSource) -> tuple[StudyFigure, ...]:
     Parameters
     ----------
     source : ReportSource
-        If the test part is sealed, none of them shows a number of it.
+        No figure shows a number of a test part that is sealed.
     """
     shown = source.shown
     groups = shown.groups

@@ -117,7 +117,7 @@ def table_runs(sources: Iterable[ReportSource], part: str | None = None) -> list
             shown.result if part is None else run.without_test.result if part == "validation" else run.result,
             run.label.name,
             lambda run=run: run.data if run.data is not None else opener(run.plan, run.recorded),  # type: ignore[misc]
-            source.sealed if part is None else part == "validation",
+            source.is_sealed(run) if part is None else part == "validation",
         )
         for source in sources
         for run, shown in zip(source.runs, source.shown.runs, strict=True)
