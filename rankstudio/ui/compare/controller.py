@@ -49,7 +49,7 @@ class CompareController(Controller):
         self.panel = RunsPanel(theme)
         self.curves = CurvesView(theme)
         self.panels = self.panel, self.curves, self.views
-        scope = ComparisonScope(models)
+        scope = self._scope = ComparisonScope(models)
         self.table = TableController(scope, self.panel, self)
         self.panel.tools.insertWidget(self.panel.tools.count() - 1, self.table.button)
         self._covered = CoveredNumber()
@@ -81,6 +81,7 @@ class CompareController(Controller):
             signal.connect(self._show)
         for signal in (session.choiceChanged, runs.shownChanged):
             signal.connect(self._note_choice)
+        session.datasetChanged.connect(self._show)
         runs.labelled.connect(self._show)
         runs.shownChanged.connect(self._mark)
         session.measureChanged.connect(lambda: self._show_measured(runs.records))
@@ -114,7 +115,7 @@ class CompareController(Controller):
         rows = [known.get(record.key) or self._row(record) for record in self._runs.records]
         sealed = self._session.sealed
         self._covered.setVisible(sealed and any(row.summary.means for row in rows))
-        self.panel.show_runs(rows, sealed=sealed)
+        self.panel.show_runs(rows, self._scope.groups(), sealed=sealed)
 
     def _row(self, record: RunRecord) -> RunRow:
         choice = choice_of(self._session, self._runs, record)
@@ -133,7 +134,8 @@ class CompareController(Controller):
 
     @Slot()
     def _show_tests(self) -> None:
-        self.panel.show_tests(self._tests.rows, self._session.measure)
+        tested = [row for _, rows in self._tests.groups for row in rows]
+        self.panel.show_tests(tested, self._session.measure)
 
     @Slot(int)
     def _tick(self, key: int) -> None:

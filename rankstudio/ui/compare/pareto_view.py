@@ -29,6 +29,7 @@ _NOTHING = tr(
     "The validation measures of finished runs appear here by number of features, as means over folds."
 )
 
+_WAITING = tr("Comparing the runs …")
 _BEATEN = tr("Pareto-optimal models by size and measure")
 _ACT = tr("click a point to select it")
 _NAMES = 110  # pixels of the names of runs, for which other columns give way
@@ -100,6 +101,19 @@ class ParetoView(View):
         self._halves.setDirection(direction)
         super().resizeEvent(event)
 
+    def wait(self) -> None:
+        """Show nothing yet: the tests of the runs, by which models are good enough, are not done."""
+        self.plot.placeholder = _WAITING
+        self._clear()
+
+    def _clear(self) -> None:
+        self._rows = []
+        self.plot.set_spots((), None)
+        self.table.set_rows(())
+        self.sentence.setText("")
+        self.sentence.hide()
+        self.set_caption("")
+
     def show_pareto_front(
         self, runs: Sequence[tuple[int, str, Plan]], found: ParetoFront | None, name: str
     ) -> None:
@@ -114,6 +128,7 @@ class ParetoView(View):
         name : str
             Of the measure.
         """
+        self.plot.placeholder = _NOTHING
         by = found.by if found is not None else "size"
         if (name, by) != self._shown:
             self._shown = name, by
