@@ -57,6 +57,8 @@ class RunCurve:
     model : int or None
         Position of the model whose size is nearest to the mean size of the models that the folds selected;
         None for a given ranking, and over time or queries.
+    n_folds : int
+        Folds behind each mean.
     """
 
     values: tuple[Any, ...]
@@ -68,6 +70,7 @@ class RunCurve:
     half: Floats
     unpaired: str = ""
     model: int | None = None
+    n_folds: int = 0
 
 
 def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
@@ -231,6 +234,7 @@ def _bare(
         nothing if half is None else half,
         unpaired,
         _selected_position(run, sizes),
+        len(run.folds),
     )
 
 

@@ -65,6 +65,7 @@ class CompareController(Controller):
         for feeder in self._feeders:
             feeder.failed.connect(self.failed)
         self.curves.picked.connect(self._pick)
+        self.panel.table.pointed.connect(self._point)
         self.panel.ticked.connect(self._tick)
         self.panel.referenceAsked.connect(marks.refer_to)
         marks.changed.connect(self._show_ticks)
@@ -144,6 +145,12 @@ class CompareController(Controller):
     @Slot()
     def _mark(self) -> None:
         self.panel.mark(self._runs.shown.key if self._runs.shown else None)
+
+    @Slot(object)
+    def _point(self, row: RunRow | None) -> None:
+        """Let the curve of the run under the mouse stand out, else that of the run that is shown."""
+        shown = self._runs.shown.key if self._runs.shown is not None else None
+        self.curves.plot.emphasise(row.key if row is not None else shown)
 
     @Slot(int)
     def _select(self, key: int) -> None:

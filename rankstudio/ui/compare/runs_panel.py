@@ -290,8 +290,18 @@ class RunsPanel(Panel):
         if name != self._measure:
             self._choices.pop(name, None)
             self._sought = name
-        self._compared, self._measure = {one.key: one for one in found}, name
+        groups = [group for group in self._groups if len(group.measured) > 1]
+        several = {key for group in groups for key in group.measured}
+        self._compared = {one.key: one for one in found if one.key in several or not self._groups}
+        self._measure = name
         self._show()
+
+    def comparison_of(self, key: int) -> ComparedRun | None:
+        """Return the comparison of a run with the reference of its group; None without one."""
+        return self._compared.get(key)
+
+    def _scale_for(self, key: int) -> Scale | None:
+        return self._scales.get(key)
 
     def group_of(self, key: int) -> RunGroup | None:
         """Return the group of a run."""
@@ -434,7 +444,7 @@ class RunsPanel(Panel):
         The measures are those of the plans, and the deviation is that of the chooser.
         """
         measures, chooser, differences, compared, _, labelled, by_hand = self._shape
-        tests = DifferenceCells(self._compared.get, self._scales.get)
+        tests = DifferenceCells(self.comparison_of, self._scale_for)
         settings = settings_column(lambda row: self._differences.get(row.key) or None)
         first, *others = [measure_column(name, self._is_best) for name in measures]
         spare = [*others, *spread_columns(chooser, measures[0])]
