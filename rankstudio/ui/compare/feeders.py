@@ -94,7 +94,8 @@ class ComparisonScope:
         dataset, shown = self.session.dataset, self.runs.shown
         if dataset is None:
             return None
-        groups = [group for group in self.groups() if group.data == dataset.name]
+        on_data = {record.key for record in self.runs.records if record.dataset.name == dataset.name}
+        groups = [group for group in self.groups() if on_data.intersection(group.keys)]
         own = (group for group in groups if shown is not None and shown.key in group.keys)
         return next(own, groups[0] if groups else None)
 

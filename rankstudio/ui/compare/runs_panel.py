@@ -40,6 +40,7 @@ from rankstudio.ui.widgets.layout import named
 from rankstudio.ui.widgets.table import RowAction
 
 _ACTIVE = ("queued", "running", "paused")
+_NAMES = 140  # pixels of the names of runs, for which other columns give way
 WARNING_MARK = "⚠"
 """Beside a run with a note. A dagger would be read as a significant difference, as in tables of results."""
 _TONES = {"done": "ok", "failed": "error", "cancelled": "warning", "unfinished": "warning", "queued": "muted"}
@@ -231,6 +232,7 @@ class RunsPanel(Panel):
             shared=Shared("runs", tr("Runs table"), tr("Every run with its measures."), always=True),
         )
         self.table.row_actions = self._actions
+        self.table.set_spare(("by_hand",), ("counts",), ("parameters",), ("p_holm",), names=_NAMES)
         self.table.written_first = (DATA, PART)
         self.filter = named(
             QLineEdit(),
@@ -558,7 +560,7 @@ def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:
         tooltip=tr("Method or name of the run (F2 or double-click to rename)"),
         edited=lambda row: row.name,
         stretch=True,
-        least=140,
+        least=_NAMES,
     )
     return [tick, RUN_DOT, number, method]
 
@@ -721,7 +723,7 @@ _STATES = {
 
 def _status(row: RunRow) -> ProgressCell | str:
     """Return what the status cell shows: a bar while the run works, else a word."""
-    folds = tr("{done} of {n} folds").format(done=row.folds_done, n=row.n_folds) if row.n_folds > 1 else ""
+    folds = tr("{done} of {there} folds").format(done=row.folds_done, there=row.n_folds) if row.n_folds > 1 else ""
     if row.state == "running":
         return ProgressCell(row.progress, folds or time_text(row.seconds_left))
     if row.state == "paused":

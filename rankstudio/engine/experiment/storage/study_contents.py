@@ -193,11 +193,13 @@ def fingerprint(dataset: FoldedDataset) -> Fingerprint:
 def data_digest(dataset: FoldedDataset) -> str:
     """Return a digest of the documents and labels that runs are measured on.
 
-    Folds as in the files have the digest of the files. Of other folds it covers the validation and test
+    Folds as in the files have the digest of the files, also with a share of the training queries. Of other
+    folds it covers the validation and test
     parts, so that runs on a share of the training queries have the same one.
     """
     found = fingerprint(dataset)
-    if found.files and not dataset.divided_by:
+    folds_of_files = not dataset.divided_by or dataset.divided_by.startswith("train ")
+    if found.files and folds_of_files:
         return files_digest(found.files)
     whole: dict[int, str] = {}
     lines = [
