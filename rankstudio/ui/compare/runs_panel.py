@@ -27,7 +27,7 @@ from rankstudio.engine.support.number_format import percentage, signed
 from rankstudio.ui.compare.difference_cells import DifferenceCells, Scale, is_better
 from rankstudio.ui.compare.groups import RunGroup
 from rankstudio.ui.compare.view import RUN_DOT
-from rankstudio.ui.language import tr, trn
+from rankstudio.ui.language import together, tr, trn
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Choice
@@ -224,7 +224,7 @@ class RunsPanel(Panel):
         self._best: dict[tuple[int, str], float] = {}
         self._groups: tuple[RunGroup, ...] = ()
         self._scales: dict[int, Scale] = {}
-        self._sealed = False
+        self._sealed: Mapping[int, str] = {}
         self.table = TableView(
             *(theme, (), "runs-table", lambda row: row.key),
             said=tr("Runs"),
@@ -274,10 +274,22 @@ class RunsPanel(Panel):
         self._show()
 
     def show_runs(
-        self, rows: Iterable[RunRow], groups: Sequence[RunGroup] = (), *, sealed: bool = False
+        self,
+        rows: Iterable[RunRow],
+        groups: Sequence[RunGroup] = (),
+        *,
+        sealed: Mapping[int, str] | None = None,
     ) -> None:
-        """List runs in their groups, and say where their test part is sealed; tells nobody."""
-        self._sealed = sealed
+        """List runs in their groups; tells nobody.
+
+        Parameters
+        ----------
+        rows : iterable of RunRow
+        groups : sequence of RunGroup
+        sealed : Mapping of int to str, optional
+            The runs with a sealed test part, with the names of their data.
+        """
+        self._sealed = sealed or {}
         self._groups = tuple(groups)
         self._rows = {row.key: row for row in rows}
         self._show()
@@ -435,7 +447,11 @@ class RunsPanel(Panel):
         """Return the caption: what the numbers are, and how many runs are listed."""
         parts = list(dict.fromkeys(group.part for group in self._groups if group.measured))
         said = [_PARTS[parts[0]]] if len(parts) == 1 else []
-        said += [tr("test part sealed")] if parts and self._sealed else []
+        if parts and self._sealed:
+            names = together(sorted({*self._sealed.values()}))
+            some = tr("test part of {data} sealed").format(data=names)
+            every = {row.key for row in rows if row.summary.means} <= self._sealed.keys()
+            said.append(tr("test part sealed") if every else some)
         if n_shown < len(rows):
             said.append(tr("{n_shown} of {n_rows} runs").format(n_shown=n_shown, n_rows=len(rows)))
         return " · ".join(said)
@@ -723,7 +739,11 @@ _STATES = {
 
 def _status(row: RunRow) -> ProgressCell | str:
     """Return what the status cell shows: a bar while the run works, else a word."""
-    folds = tr("{done} of {there} folds").format(done=row.folds_done, there=row.n_folds) if row.n_folds > 1 else ""
+    folds = (
+        tr("{done} of {there} folds").format(done=row.folds_done, there=row.n_folds)
+        if row.n_folds > 1
+        else ""
+    )
     if row.state == "running":
         return ProgressCell(row.progress, folds or time_text(row.seconds_left))
     if row.state == "paused":
