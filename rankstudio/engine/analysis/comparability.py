@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
@@ -278,6 +278,44 @@ def _counted_folds(numbers: Sequence[int], is_part_of_folds: bool) -> str:
     if is_part_of_folds and numbers:
         return tr("{folds} only").format(folds=listed_folds(numbers))
     return trn("{n} fold", "{n} folds", len(numbers)).format(n=len(numbers))
+
+
+@dataclass(frozen=True)
+class ExpectedRun:
+    """A run without results yet: what it will share with the runs that are comparable with it.
+
+    Attributes
+    ----------
+    plan : Plan
+    data_name : str
+    folds : tuple of int
+        Folds that it will have.
+    """
+
+    plan: Plan
+    data_name: str
+    folds: tuple[int, ...]
+
+    @property
+    def extent(self) -> str:
+        """Description of the folds: "fold 5 only"."""
+        return _counted_folds(self.folds, bool(self.plan.folds))
+
+    @property
+    def kind(self) -> tuple[str, str, str, str, tuple[int, ...]]:
+        """What is known of its :class:`ComparisonKey` before it has results."""
+        return (
+            self.data_name,
+            label_of(self.plan),
+            self.plan.convention,
+            _origin_of_folds(self.plan),
+            self.folds,
+        )
+
+    def belongs_to(self, group: ComparableGroup[Any]) -> bool:
+        """Return whether the run will be comparable with the runs of a group, as far as that is known."""
+        key = group.key
+        return self.kind == (key.data_name, key.label, key.convention, key.protocol, key.folds)
 
 
 def paired_over(plan: Plan, n: int) -> str:

@@ -43,7 +43,7 @@ from rankstudio.engine.experiment.storage.study_contents import (
     SealMark,
     change,
     dataset_keys,
-    digest_of_recorded,
+    files_digest,
     fingerprint,
 )
 from rankstudio.engine.experiment.storage.study_rows import (
@@ -708,10 +708,8 @@ def _digest_of_earlier_version(plan: Plan, data: RecordedData) -> str:
 
     It equals that of new runs if the folds are those of the files.
     """
-    protocol = parse_protocol(plan.protocol)
-    if not data.files or protocol.kind != GIVEN:
-        return data.checksum
-    return digest_of_recorded(data, has_training_files=protocol.train == 100)
+    is_from_files = bool(data.files) and parse_protocol(plan.protocol).kind == GIVEN
+    return files_digest(data.files) if is_from_files else data.checksum
 
 
 def same(plan: Plan) -> str:

@@ -210,44 +210,27 @@ def fingerprint(dataset: FoldedDataset) -> Fingerprint:
 def data_digest(dataset: FoldedDataset) -> str:
     """Return a digest of the documents and labels that runs are measured on.
 
-    It covers the validation and test parts, so that runs on a share of the training queries have the same
-    one: of folds as in the files by the digests of the files, of other folds by their contents. Without such
-    parts it covers the training parts.
+    Folds as in the files have the digest of the files, also with a share of the training queries. Of other
+    folds it covers the validation and test parts, so that runs on a share of the training queries have the
+    same one.
     """
-    parts = [
-        (fold.number, name, part)
+    found = fingerprint(dataset)
+    if found.files and not dataset.divided_by:
+        return files_digest(found.files)
+    if dataset.whole_sources and dataset.divided_by.startswith("train "):
+        return files_digest(dataset.whole_sources)
+    whole: dict[int, str] = {}
+    lines = [
+        f"{fold.number} {name} {part.n_features} {_checksum(part, whole)}"
         for fold in dataset.folds
         for name, part in fold.parts.items()
         if name != "train"
     ]
-    if not parts:
-        parts = [(fold.number, "train", fold.train) for fold in dataset.folds]
-    sources = [part.source for _, _, part in parts if part.source is not None]
-    if len(sources) == len(parts):
-        return _files_digest(sources)
-    whole: dict[int, str] = {}
-    lines = [f"{number} {name} {part.n_features} {_checksum(part, whole)}" for number, name, part in parts]
     return _sha256("\n".join(lines).encode())
 
 
-def digest_of_recorded(data: RecordedData, *, has_training_files: bool) -> str:
-    """Return :func:`data_digest` of folds as in the files, by what a study recorded of them.
-
-    Parameters
-    ----------
-    data : RecordedData
-    has_training_files : bool
-        Whether the first file of each fold is its training part; a share of it has no file.
-    """
-    per_fold = len(data.files) // len(data.folds) if data.folds else 0
-    is_regular = per_fold > 1 and per_fold * len(data.folds) == len(data.files)
-    files = data.files
-    if has_training_files and is_regular:
-        files = tuple(source for index, source in enumerate(files) if index % per_fold)
-    return _files_digest(files)
-
-
-def _files_digest(files: Sequence[Source]) -> str:
+def files_digest(files: Sequence[Source]) -> str:
+    """Return the digest of data whose folds are those of their files."""
     return _sha256("\n".join(sorted({source.checksum for source in files})).encode())
 
 
