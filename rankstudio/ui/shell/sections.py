@@ -117,7 +117,7 @@ class Sections(QObject):
             "features", (self.features.path, 3, 485), (explanations, 4, 415), (self.features.profile, 1, 310)
         )
         beside = row("curves-views", (self.compare.curves, 1, 640), (self.compare.views, 1, 640))
-        compare = column("compare", (self.compare.panel, 2, 280), (beside, 3, 460))
+        compare = column("compare", (self.compare.panel, 1, 320), (beside, 1, 320))
         above = row("queries-above", (self.queries.comparison, 2, 480), (self.queries.list, 3, 840))
         low = row("queries-below", (self.queries.ablation, 2, 480), (self.queries.documents, 3, 840))
         queries = column("queries", (above, 1, 345), (low, 1, 395))
@@ -191,9 +191,15 @@ class Sections(QObject):
     @Slot()
     def show_runs(self) -> None:
         """Show how far the runs are."""
-        runs, sealed = self._models.runs, self._models.session.sealed
+        runs, session = self._models.runs, self._models.session
         view, nothing = self._models.measured.view, self._models.absence.any_run(NO_RUN)
-        self.strip.show_runs(runs.records, runs.shown, view, sealed=sealed, nothing=nothing)
+        self.strip.show_runs(
+            runs.records,
+            runs.shown,
+            view,
+            sealed=lambda record: record.dataset is session.dataset and session.sealed,
+            nothing=nothing,
+        )
 
 
 def _hide_where_empty(column: QSplitter) -> None:
