@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 
 import pytest
-from comparisons.drawn_studies import PooledRun, pooled_runs
+from drawn_studies import PooledRun, pooled_runs
 
 CHECKS = 40
 

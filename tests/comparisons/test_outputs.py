@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
+from itertools import product
+from math import isnan
 from random import Random
 from typing import Any
 
 import pytest
-from comparisons.drawn_studies import MEASURES, DrawnStudy, PooledRun, drawn_study
+from drawn_studies import MEASURES, DrawnStudy, PooledRun, drawn_study
 
 from rankstudio.cli.output.comparison_tables import sections
 from rankstudio.engine.analysis.comparability import comparable_groups
@@ -29,7 +31,7 @@ from rankstudio.engine.export.tables import TextTable
 
 NAME = MEASURES[0]
 _RUN = re.compile(r"\bruns? (\d+(?:(?:, | and )\d+)*)", re.IGNORECASE)
-_DESCRIBES_EACH_RUN = ("question", "setup", "data", "seal", "versions", "rerun")
+_DESCRIBES_EACH_RUN = ("question", "published", "plan", "protocol", "seal", "rerun", "versions", "data")
 
 
 @pytest.fixture
@@ -81,29 +83,38 @@ def check_comparison(study: DrawnStudy) -> None:
 
 def check_table(study: DrawnStudy) -> None:
     """Bold, underlined and marked cells are within a block, and a block has runs of one group per dataset."""
-    runs = table_runs([study.source])
-    titles = [run.result.plan.title for run in runs]
-    table = result_table(runs, TableQuery((NAME,), marked=True))
+    table = result_table(table_runs([study.source]), TableQuery((NAME,)))
     style = TableStyle(bold=True, marks=True)
-    n_bold = 0
-    for row, ranks in zip(table.rows, table.ranks(style.shown_digits), strict=True):
-        n_bold += ranks.count("best")
-        for cell, rank in zip(row.cells, ranks, strict=True):
+    ranks = table.ranks(style.shown_digits)
+    for column, block in product(range(len(table.columns)), {row.block for row in table.rows}):
+        cells = [
+            (row.cells[column], rank[column])
+            for row, rank in zip(table.rows, ranks, strict=True)
+            if row.block == block
+        ]
+        means = [cell.mean for cell, _ in cells if cell.is_estimate and not isnan(cell.mean)]
+        assert any({round(mean, 9) for mean in means} <= group for group in ranked_means(study))
+        for cell, rank in cells:
             assert not (rank and not cell.is_estimate)
-    for column, _ in enumerate(table.columns):
-        for block in {row.block for row in table.rows}:
-            rows = [row for row in table.rows if row.block == block]
-            means = [row.cells[column].mean for row in rows if row.cells[column].is_estimate]
-            assert {round(mean, 9) for mean in means if mean == mean} <= drawn_means(study)
+            if rank == "best":
+                assert round(cell.mean, style.shown_digits) == round(max(means), style.shown_digits)
     latex = table_format("latex").text
     assert latex is not None
-    assert latex(table, style).count(r"\textbf") == n_bold
-    assert len(titles) >= len(table.rows)
+    assert latex(table, style).count(r"\textbf") == sum(rank.count("best") for rank in ranks)
 
 
-def drawn_means(study: DrawnStudy) -> set[float]:
-    """Return the means of the runs that may be ranked."""
-    return {round(study.mean(number, NAME), 9) for number in study.belonging if study.is_ranked(number)}
+def ranked_means(study: DrawnStudy) -> list[set[float]]:
+    """Return the means of each group of runs that may be ranked; an empty set for no runs."""
+    groups = [
+        {
+            round(study.mean(other, NAME), 9)
+            for other in study.belonging
+            if study.belong_together([number, other])
+        }
+        for number in study.belonging
+        if study.is_ranked(number)
+    ]
+    return [*groups, set()]
 
 
 def check_report(study: DrawnStudy) -> None:

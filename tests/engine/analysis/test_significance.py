@@ -11,8 +11,8 @@ from experiment.runs import fold, result
 from experiment.small import dataset, ended
 from wording import naming
 
-from rankstudio.engine.analysis.selection_stability import stability_of
 from rankstudio.engine.analysis.comparability import paired_over
+from rankstudio.engine.analysis.selection_stability import stability_of
 from rankstudio.engine.analysis.significance import (
     best_run,
     by_dataset,
