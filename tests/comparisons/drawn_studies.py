@@ -72,11 +72,20 @@ class DrawnStudy:
         What each run was drawn with, by its number.
     is_sealed : Mapping of str to bool
         Whether the test part is sealed, by name of the data.
+    results : Mapping of int to RunResult
+        The runs before those of an earlier version lost what it did not compute.
     """
 
     source: ReportSource
     belonging: Mapping[int, Belonging]
     is_sealed: Mapping[str, bool]
+    results: Mapping[int, RunResult]
+
+    @property
+    def with_data(self) -> DrawnStudy:
+        """The study as outputs show it that compute what is missing from the data."""
+        runs = tuple(replace(run, result=self.results[run.number]) for run in self.source.runs)
+        return replace(self, source=replace(self.source, runs=runs))
 
     def part(self, number: int) -> Part:
         """Return the part that the measures of a run must be from."""
@@ -129,7 +138,8 @@ def _plans(folder: Path) -> Iterator[tuple[Belonging, FoldedDataset, Plan]]:
     for label, key in product(("ann", "bob"), METHODS[:3]):
         columns = {"qid": "query", "labels": ("ann", "bob"), "label": label}
         plan = _plan(table, key, protocol="3-fold", columns=columns)
-        yield Belonging("Gamma", label, "letor4", "3-fold 0", True), open_data(plan), plan
+        dataset = open_data(plan)
+        yield Belonging(dataset.name, label, "letor4", "3-fold 0", True), dataset, plan
 
 
 def _plan(place: Path, method: str, **changes: object) -> Plan:
@@ -159,7 +169,9 @@ def drawn_study(rng: Random, pool: Sequence[PooledRun]) -> DrawnStudy:
     is_sealed = {name: rng.random() < SEALED for name in recorded}
     marks = [SealMark.now(sealed=is_sealed[name], data=data) for name, data in recorded.items()]
     belonging = {number: pooled.belonging for number, pooled in enumerate(some, start=1)}
-    return DrawnStudy(ReportSource("Drawn", runs, seal_marks=tuple(marks)), belonging, is_sealed)
+    source = ReportSource("Drawn", runs, seal_marks=tuple(marks))
+    results = {number: pooled.result for number, pooled in enumerate(some, start=1)}
+    return DrawnStudy(source, belonging, is_sealed, results)
 
 
 def _aged(run: RunResult, is_earlier: bool) -> RunResult:
