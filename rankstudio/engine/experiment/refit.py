@@ -14,7 +14,7 @@ from rankstudio.engine.data.splitting.splits import every_query
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
-from rankstudio.engine.experiment.plan.protocol import BEST, parse_rule
+from rankstudio.engine.experiment.plan.protocol import BEST, parse_protocol, parse_rule
 from rankstudio.engine.experiment.plan.toml import as_lists
 from rankstudio.engine.experiment.reports import portable_model
 from rankstudio.engine.experiment.results.protocol_choice import (
@@ -23,6 +23,7 @@ from rankstudio.engine.experiment.results.protocol_choice import (
     choose_by_protocol,
 )
 from rankstudio.engine.experiment.results.results import Chosen, RunResult
+from rankstudio.engine.experiment.storage.study_contents import data_digest
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
 from rankstudio.engine.experiment.units.given_fold import ALL
 from rankstudio.engine.export.models import Model
@@ -73,9 +74,11 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
 
 def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
     """Yield progress, and return the model of :func:`refit`."""
-    check_refit(result)
-    _check_data(result, dataset)
     plan = result.plan
+    check_refit(plan, finished=result.complete and bool(result.folds))
+    yield WorkProgress(tr("comparing the data with those of the run"), 0.0)
+    dataset = parse_protocol(plan.protocol).divide(dataset, plan.seed)
+    _check_data(result, dataset)
     yield WorkProgress(tr("choosing by all folds"), 0.0)
     choice = choose_by_protocol(plan, result.folds)
     yield WorkProgress(tr("collecting all queries"), 0.0)
@@ -94,21 +97,25 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
     return replace(model, origin={**model.origin, **_origin(plan, choice, data)})
 
 
-def check_refit(result: RunResult) -> None:
+def check_refit(plan: Plan, *, finished: bool) -> None:
     """Refuse a run that has no final model, before its data are needed.
+
+    Parameters
+    ----------
+    plan : Plan
+    finished : bool
+        Whether all folds of the run are finished.
 
     Raises
     ------
     PlanError
         As in :func:`refit`.
     """
-    if result.plan.entry.given:
-        text = tr("{method} is not trained, so it has no final model.")
-        raise PlanError(text.format(method=result.plan.title))
-    if not result.complete or not result.folds:
-        raise PlanError(
-            tr("The run is not finished. The final model needs all its folds: resume the run first.")
-        )
+    if plan.entry.given:
+        raise PlanError(tr("{method} is not trained, so it has no final model.").format(method=plan.title))
+    if not finished:
+        text = tr("The run is not finished. The final model needs all its folds, so finish the run first.")
+        raise PlanError(text)
 
 
 def _check_data(result: RunResult, dataset: FoldedDataset) -> None:
@@ -118,6 +125,9 @@ def _check_data(result: RunResult, dataset: FoldedDataset) -> None:
         raise DatasetError(text.format(name=dataset.name))
     if not dataset.folds[0].train.n_documents:
         text = tr("{name}: the final model needs the documents. Open the data of the run.")
+        raise DatasetError(text.format(name=dataset.name))
+    if result.data_digest and data_digest(dataset) != result.data_digest:
+        text = tr("{name}: the data have changed since the run. Run the plan again on the present data.")
         raise DatasetError(text.format(name=dataset.name))
 
 

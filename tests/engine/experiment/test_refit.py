@@ -8,10 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from wording import naming
 
 from rankstudio.engine.data.splitting.splits import every_query, k_fold, single_split, whole
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import DatasetError, PlanError
+from rankstudio.engine.experiment import refit as refit_module
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.refit import _nearer, refit, refit_steps
 from rankstudio.engine.experiment.results.protocol_choice import ProtocolChoice, choose_by_protocol
@@ -22,6 +24,7 @@ from rankstudio.engine.export.score_function import score_function
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 
 def dataset(folds: int = 3):
@@ -134,6 +137,17 @@ def test_a_path_is_followed_no_farther_than_to_the_chosen_size(monkeypatch: pyte
 def test_boosting_stays_within_the_features_that_its_rule_allows() -> None:
     plan = Plan("small", "rankboost", {"n_rounds": 12}, rule="at most 2")
     assert len(refit(finished(plan), dataset()).features) <= 2
+
+
+def test_a_model_with_more_features_than_its_rule_allows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def trained(*_: object, **__: object) -> Waiting[Step]:
+        yield WorkProgress("training", 0.0)
+        return step(1, 3)
+
+    result = finished(Plan("small", rule="at most 2"))
+    monkeypatch.setattr(refit_module, "_trained", trained)
+    with pytest.raises(PlanError, match=naming("rule 3 2")):
+        refit(result, dataset())
 
 
 def step(number: int, size: int) -> Step:
