@@ -13,7 +13,7 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.splits import every_query
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, n_steps
 from rankstudio.engine.experiment.plan.protocol import BEST, parse_protocol, parse_rule
 from rankstudio.engine.experiment.plan.toml import as_lists
 from rankstudio.engine.experiment.reports import portable_model
@@ -30,7 +30,7 @@ from rankstudio.engine.export.models import Model
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import Waiting, WorkProgress, finish
+from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish
 
 _QUALITY = (
     "estimated by the run: the mean over its folds on the test part, or cross-fitted on the validation part; "
@@ -148,14 +148,16 @@ def _trained(
     fold = Fold(1, data)
     measured = plan.changed(select_by=CRITERION, rule=BEST)  # nothing is left out: no measure is needed
     context = FoldContext(measured, fold, group_training(fold))
+    most = n_steps(plan, data.feature_ids) if choice.length is None else choice.length
     chosen: Step | None = None
     with closing(_steps(context, unit)) as steps:
         for event in steps:
             if isinstance(event, WorkProgress):
-                yield event
+                if not isinstance(event, Note):  # the run has them already
+                    yield event
                 continue
             chosen = event if chosen is None else _nearer(plan, choice, chosen, event)
-            yield _progress(plan, choice, event)
+            yield _progress(plan, event, most)
             if ascending and choice.length is not None and _length(plan, event) >= choice.length:
                 break
     if chosen is None:
@@ -185,15 +187,16 @@ def _nearer(plan: Plan, choice: ProtocolChoice, earlier: Step, later: Step) -> S
     return later if before <= after <= choice.length else earlier
 
 
-def _progress(plan: Plan, choice: ProtocolChoice, step: Step) -> WorkProgress:
-    if choice.length is None:
-        return WorkProgress(tr("iteration {n}").format(n=step.number), 0.0)
+def _progress(plan: Plan, step: Step, most: int) -> WorkProgress:
+    """Return how far a path is on its way to a length."""
+    texts = {
+        StepKind.FEATURES: tr("{n} of {total} features"),
+        StepKind.ROUNDS: tr("round {n} of {total}"),
+        StepKind.ITERATIONS: tr("iteration {n} of at most {total}"),
+    }
     length = _length(plan, step)
-    share = min(1.0, length / max(choice.length, 1))
-    text = (
-        tr("{n} of {total} features") if plan.step_kind is StepKind.FEATURES else tr("round {n} of {total}")
-    )
-    return WorkProgress(text.format(n=length, total=choice.length), share)
+    share = min(1.0, length / max(most, 1))
+    return WorkProgress(texts[plan.step_kind].format(n=length, total=most), share)
 
 
 def _origin(plan: Plan, choice: ProtocolChoice, data: RankingDataset) -> dict[str, Any]:
