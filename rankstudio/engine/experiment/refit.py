@@ -214,7 +214,7 @@ def _origin(plan: Plan, choice: ProtocolChoice, data: RankingDataset) -> dict[st
             "rule": plan.rule,
             "select_by": plan.select_by,
             "folds": list(choice.folds),
-            **as_lists(plan.axis_values(choice.values)),
+            "values": as_lists(plan.axis_values(choice.values)),
             **length,
         },
         "quality": _QUALITY,

@@ -241,8 +241,12 @@ def _about(model: Model, data: str, size: int) -> str:
     if isinstance(value, int | float):
         about += f", lambda {value:g}" if isinstance(value, float) else f", lambda {value}"
     chosen = model.origin.get("chosen")
-    how = chosen.get("how") if isinstance(chosen, dict) else None
-    return f"{about}, chosen: {how}" if isinstance(how, str) else about
+    if not isinstance(chosen, dict) or not isinstance(chosen.get("how"), str):
+        return about
+    values = chosen.get("values", {})
+    named = values.items() if isinstance(values, dict) else ()
+    others = [f"{name} {value}" for name, value in named if name != "regularization"]
+    return ", ".join([about, *others, f"chosen: {chosen['how']}"])
 
 
 def _trees_of(

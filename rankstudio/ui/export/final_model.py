@@ -212,7 +212,7 @@ def _begin(
 
 def _chosen_sentence(plan: Plan, model: Model) -> str:
     """Return what was chosen: "λ = 2³ · k = 7"."""
-    chosen = model.origin["chosen"]
+    chosen = model.origin["chosen"]["values"]
     values = combination_label(plan.axes, [chosen[axis.name] for axis in plan.axes])
     parts = " · ".join(filter(None, (values, f"k = {len(model.features)}")))
     return tr("Chosen by all folds: {model}.").format(model=parts)

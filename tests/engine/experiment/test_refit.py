@@ -62,7 +62,7 @@ def test_the_origin_says_what_was_trained_on_and_how_it_was_chosen_and_has_no_me
     chosen = origin["chosen"]
     assert chosen["rule"] == "one-se" and chosen["select_by"] == "MAP" and chosen["folds"] == [1, 2, 3]
     choice = choose_by_protocol(plan, result.folds)
-    assert (chosen["regularization"], chosen["n_features"]) == (*choice.values, choice.length)
+    assert (chosen["values"]["regularization"], chosen["n_features"]) == (*choice.values, choice.length)
     assert "mean validation MAP over 3 folds" in chosen["how"]
     assert not {"train", "validation", "test"} & set(origin)
 
@@ -77,6 +77,15 @@ def test_a_file_of_the_final_model_says_how_it_was_chosen_in_each_format_with_ro
     for key in ("ranklib", "python", "c", "sql", "pmml", "vespa"):
         form = next(form for name, form in MODEL_FORMATS.items() if name.startswith(key))
         assert how in form.files(function)[""].decode()
+
+
+def test_a_line_on_a_model_names_each_chosen_value() -> None:
+    plan = Plan("small", "l1-path", ranker="ranksvm", ranker_parameters={"C": (0.1, 1.0)})
+    model = refit(finished(plan), dataset())
+    about = score_function(model).about
+    assert f"ranker.C {model.origin['chosen']['values']['ranker.C']}, chosen: " in about
+    for broken in ("text", {"how": 3}, {"how": "x", "values": 3}):
+        assert score_function(replace(model, origin={**model.origin, "chosen": broken})).about
 
 
 FEW = {"regularization": (0.5, 2.0)}
