@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hands import pixel, ys
+from hands import choose_on_curve, pixel, ys
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -78,7 +78,7 @@ def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_
 
 @pytest.mark.smoke
 def test_a_click_on_a_curve_a_row_or_a_cell_chooses(ran: MainWindow) -> None:
-    ran.sections.select.curves.picked.emit(1, 5)
+    choose_on_curve(ran, 1, 5)
     model = ran.current.model
     assert (model.key, model.values, model.x_value) == (1, (1.0,), 5)
     assert ran.sections.select.curves.slider.value() == 1.0
@@ -141,7 +141,7 @@ def test_one_click_chooses_the_smallest_model_that_is_not_significantly_worse(ra
 
 @pytest.mark.smoke
 def test_the_slider_computes_the_whole_path_for_values_between_the_grids(ran: MainWindow) -> None:
-    ran.sections.select.curves.picked.emit(0, 2)
+    choose_on_curve(ran, 0, 2)
     values = ran.sections.select.curves.slider.values()
     for value in (2.0**0.25, 2.0**0.5, 2.0**0.75):
         ran.sections.select.curves.slider._slider.setValue(values.index(value))
@@ -206,7 +206,7 @@ def test_all_folds_show_means_with_the_band_of_the_choice(ran: MainWindow) -> No
     mean = np.mean([record.paths[fold, 1].validation["MAP"] for fold in (1, 2)], axis=0)
     np.testing.assert_allclose(ys(ran, 1), mean)
     assert ran.current.model is None
-    ran.sections.select.curves.picked.emit(1, 3)
+    choose_on_curve(ran, 1, 3)
     plot = ran.sections.select.curves.validation_plot
     assert plot.family.band is not None
     assert plot.family.choice == (1, 3)

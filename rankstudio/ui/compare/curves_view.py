@@ -13,6 +13,7 @@ from rankstudio.engine.analysis.run_costs import RunCosts
 from rankstudio.engine.analysis.run_curves import RunCurve, learning_curves
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.language import tr
+from rankstudio.ui.model.session import Choice
 from rankstudio.ui.plots.curves.overlay_plot import OverlaidCurve, OverlayPlot
 from rankstudio.ui.style.number_format import combination_label, plain
 from rankstudio.ui.style.shared import Shared
@@ -45,12 +46,15 @@ class CurvesView(Panel):
     ----------
     picked : Signal(int, object, int)
         Number of the run, the values on its plan's axes and the place on the path of the model that the user
-        chose.
+        clicked.
+    confirmed : Signal()
+        The user chooses the model that was clicked last.
     by : Segmented
         What x is.
     """
 
     picked = Signal(int, object, int)
+    confirmed = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Curves"), name="curves-view", keeps_title=True)
@@ -63,6 +67,8 @@ class CurvesView(Panel):
         self.plot.shared = Shared("curves", tr("Curves of the ticked runs"), compares=True)
         self.set_content(self.plot)
         self.plot.picked.connect(self._pick)
+        self.plot.confirms = True
+        self.plot.confirmed.connect(self._confirm)
         self._offered: tuple[str, ...] = ()
         self._milliseconds = False
         self.offer(None, shares=False, test=False)
@@ -129,15 +135,21 @@ class CurvesView(Panel):
         self.plot.set_curves([_overlaid(points, runs, reference) for points in self._points])
         self.set_caption(self._said(by))
 
-    def mark(self, key: int | None, values: tuple[float, ...] | None, place: int | None) -> None:
-        """Mark the current choice where a curve has it; tells nobody."""
+    def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
+        """Mark the chosen and the inspected model of a run where a curve has them; tells nobody."""
+        self.plot.select(self._point(key, choice))
+        differs = inspection is not None and inspection != choice
+        self.plot.inspect(self._point(key, inspection) if inspection is not None and differs else None)
+
+    def _point(self, key: int | None, choice: Choice) -> tuple[int, int] | None:
+        """Return the curve of a model and its position there; None where no curve has it."""
         marked = (
             (number, position)
             for number, points in enumerate(self._points)
             for position, (run, curve, point) in enumerate(points)
-            if (run, curve.values, curve.places[point]) == (key, values, place)
+            if (run, curve.values, curve.places[point]) == (key, choice.values, choice.place)
         )
-        self.plot.select(next(marked, None))
+        return next(marked, None)
 
     def _said(self, by: str) -> str:
         if not self._points:
@@ -147,10 +159,10 @@ class CurvesView(Panel):
         if by == "test":
             return tr("models selected by validation")
         if by in ("train", "seconds"):
-            return tr("best model of each run · click a point")
+            return tr("best model of each run · double-click to choose")
         if len(self._points) > 1 and any(not points[0][1].unpaired for points in self._points):
-            return tr("mean over folds, bands: paired difference · click a point")
-        return tr("mean over folds · click a point to select it")
+            return tr("mean over folds, bands: paired difference · double-click to choose")
+        return tr("mean over folds · double-click to choose a model")
 
     @Slot(int, int)
     def _pick(self, number: int, position: int) -> None:
@@ -158,6 +170,11 @@ class CurvesView(Panel):
             return  # a model chosen here would be chosen by the test part
         key, curve, point = self._points[number][position]
         self.picked.emit(key, curve.values, curve.places[point])
+
+    @Slot()
+    def _confirm(self) -> None:
+        if self.by.value() != "test":
+            self.confirmed.emit()
 
 
 def _size(size: float) -> str:
