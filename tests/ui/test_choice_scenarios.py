@@ -77,15 +77,22 @@ def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_
 
 
 @pytest.mark.smoke
-def test_a_click_on_a_curve_a_row_or_a_cell_chooses(ran: MainWindow) -> None:
-    choose_on_curve(ran, 1, 5)
+def test_a_click_on_a_curve_a_row_or_a_cell_inspects_and_confirming_it_chooses(ran: MainWindow) -> None:
+    select, before = ran.sections.select, ran.current.model
+    select.curves.picked.emit(1, 5)
+    assert ran.current.model is before
+    assert select.candidates.accessibleName() == "Candidates at step 5"
+    select.curves.confirmed.emit()
     model = ran.current.model
     assert (model.key, model.values, model.x_value) == (1, (1.0,), 5)
-    assert ran.sections.select.curves.slider.value() == 1.0
-    assert ran.sections.select.candidates.accessibleName() == "Candidates at step 5"
-    ran.sections.select.heat.plot.picked.emit(2, 2)
+    assert select.curves.slider.value() == 1.0
+    select.heat.plot.picked.emit(2, 2)
+    assert ran.current.model is model
+    select.heat.plot.confirmed.emit()
     assert (ran.current.model.key, ran.current.model.x_value) == (2, 3)
-    ran.sections.features.features.chosen.emit(6)
+    ran.sections.features.features.picked.emit(6)
+    assert ran.current.model.x_value == 3
+    ran.sections.features.features.confirmed.emit()
     assert ran.current.model.x_value == 6
     ran.commands["undo"].trigger()
     ran.commands["undo"].trigger()

@@ -582,7 +582,7 @@ class CurvesPanel(Panel):
         key, k = self._chosen
         curve, x = self._curve(key), self._x(key, k)
         self.criterion_plot.select(curve, x)
-        self.validation_plot.select(curve, x, self._note(key, k, tr("chosen")))
+        self.validation_plot.select(curve, x, self._note(key, k))
 
     def _mark_inspected(self) -> None:
         if self._inspected is None:
@@ -594,7 +594,7 @@ class CurvesPanel(Panel):
         self.criterion_plot.inspect(curve, x)
         self.validation_plot.inspect(curve, x, self._note(key, k, tr("inspected")))
 
-    def _note(self, key: Key, k: int, state: str) -> tuple[str, ...]:
+    def _note(self, key: Key, k: int, state: str = tr("chosen")) -> tuple[str, ...]:
         path = self._path(key)
         values = dict(zip(path.ks, path.validation.get(self._shown, []), strict=False))
         if k not in values:

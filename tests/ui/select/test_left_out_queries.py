@@ -384,7 +384,7 @@ def test_a_kernel_judges_a_greedy_selection(window: MainWindow) -> None:
     )
     heat = window.sections.select.heat
     assert [heat.views.itemText(i) for i in range(heat.views.count())] == ["γ × λ", "settings × k"]
-    assert heat.caption() == "each cell with its best k · click a cell to choose its model"
+    assert heat.caption() == "each cell with its best k · double-click a cell to choose its model"
     window.session.look_at(1)
     click(heat.plot, 0, 1)
     model = window.current.model
