@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isnan, nan
 
+from rankstudio.engine.analysis.comparability import paired_over
 from rankstudio.engine.analysis.fold_table import (
     MeasureSummary,
     best_of_several,
@@ -23,7 +24,7 @@ from rankstudio.engine.analysis.report.source import (
     tests_of,
 )
 from rankstudio.engine.analysis.report.study_figures import curves_of, differences_of
-from rankstudio.engine.analysis.significance import ALPHA, ComparedRun, paired_over
+from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
 from rankstudio.engine.export.tables import TextTable, p_text, range_text
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.support.number_format import NOTHING, fixed

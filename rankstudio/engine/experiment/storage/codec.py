@@ -30,6 +30,7 @@ from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldR
 from rankstudio.engine.experiment.storage.study_rows import (
     IMPOSSIBLE,
     array,
+    checksum,
     columns,
     exactly,
     measures,
@@ -169,9 +170,11 @@ def fold_values(result: FoldResult) -> dict[str, Any]:
             "validation": dict(baseline.validation),
             "test": dict(baseline.test),
         },
-        "per_query": {name: values.tolist() for name, values in result.per_query.items()},
+        "per_query": _per_query_values(result.per_query),
         **({} if math.isnan(grade) else {"greatest_grade": grade}),
         **({"constant": list(result.constant)} if result.constant else {}),
+        **({"cross_fitted": _per_query_values(result.cross_fitted)} if result.cross_fitted else {}),
+        **({"data": result.data_digest} if result.data_digest else {}),
     }
 
 
@@ -204,9 +207,6 @@ def fold_from_values(
     step = path.steps[path.steps.position(values["chosen"]["number"])]
     if values["selected"] != [ids[column] for column in step.selected]:
         raise ValueError("expected the features of the chosen step")
-    queries = {name: np.array(sequence(row, float)) for name, row in values["per_query"].items()}
-    if (queries and set(queries) != set(names)) or len({row.size for row in queries.values()}) > 1:
-        raise ValueError("expected each measure in each query")
     return FoldResult(
         fold,
         Chosen(path.unit, step),
@@ -215,10 +215,24 @@ def fold_from_values(
         measures(values["test"], names),
         tuple(path for (number, _), path in sorted(units.items()) if number == fold),
         _baseline(values["baseline"], names, ids),
-        FrozenMapping(queries),
+        _per_query(values["per_query"], names),
         exactly(values["greatest_grade"], float) if "greatest_grade" in values else math.nan,
         _known_ids(values.get("constant", []), ids),
+        _per_query(values.get("cross_fitted", {}), names),
+        checksum(values["data"]) if "data" in values else "",
     )
+
+
+def _per_query_values(measures: Mapping[str, Floats]) -> dict[str, list[float]]:
+    return {name: values.tolist() for name, values in measures.items()}
+
+
+def _per_query(values: Mapping[str, Any], names: Collection[str]) -> FrozenMapping[str, Floats]:
+    """Return the measures in each query, or an empty mapping; ValueError for others or different lengths."""
+    queries = {name: np.array(sequence(row, float)) for name, row in values.items()}
+    if (queries and set(queries) != set(names)) or len({row.size for row in queries.values()}) > 1:
+        raise ValueError("expected each measure in each query")
+    return FrozenMapping(queries)
 
 
 def _known_ids(values: Any, ids: Collection[int]) -> tuple[int, ...]:

@@ -26,6 +26,7 @@ from rankstudio.engine.data.feature_sets import FeatureSet, parsed_feature_set
 from rankstudio.engine.errors import ChangedDataError, DataError, ParameterError, PlanError, StoreError, shown
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import GIVEN, parse_protocol
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_from_dict
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult, path_keeper
@@ -41,6 +42,7 @@ from rankstudio.engine.experiment.storage.study_contents import (
     RunSummary,
     SealMark,
     change,
+    files_digest,
     fingerprint,
 )
 from rankstudio.engine.experiment.storage.study_rows import (
@@ -443,15 +445,14 @@ class Study:
         n_combinations, done = len(run.plan.combinations), Counter(fold for fold, _ in units)
         order = {number: place for place, number in enumerate(run.plan.folds)}
         names = run.plan.evaluated
+        digest = _digest_of_earlier_version(run.plan, self.data(run))
         found = []
         for row in sorted(self._sound_parts(run)[1], key=lambda row: row["fold"]):
             if done[row["fold"]] == n_combinations:
                 with suppress(*IMPOSSIBLE):  # as above
-                    found.append(
-                        fold_from_values(
-                            row["fold"], json.loads(row["payload"]), units, names, run.feature_ids
-                        )
-                    )
+                    values = json.loads(row["payload"])
+                    fold = fold_from_values(row["fold"], values, units, names, run.feature_ids)
+                    found.append(fold if fold.data_digest else replace(fold, data_digest=digest))
         return tuple(sorted(found, key=lambda result: order.get(result.fold, result.fold)))
 
     def _sound_parts(self, run: RunKey) -> tuple[list[Row], list[Row]]:
@@ -678,6 +679,15 @@ def _read_feature_set(values: Any) -> FeatureSet:
     if not set(ids.values()) <= set(found.names):
         raise ValueError("expected features of the set")
     return replace(found, ids=ids)
+
+
+def _digest_of_earlier_version(plan: Plan, data: RecordedData) -> str:
+    """Return the digest of the data of a fold that an earlier version stored without one.
+
+    It equals that of new runs if the folds are those of the files.
+    """
+    is_from_files = bool(data.files) and parse_protocol(plan.protocol).kind == GIVEN
+    return files_digest(data.files) if is_from_files else data.checksum
 
 
 def same(plan: Plan) -> str:

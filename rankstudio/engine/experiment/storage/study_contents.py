@@ -186,9 +186,32 @@ def fingerprint(dataset: FoldedDataset) -> Fingerprint:
         for name, part in fold.parts.items():
             if part.source is not None:
                 files.setdefault(str(part.source.path.absolute()), part.source)
-            checksum = _of_some(part, whole) if isinstance(part, PartOfWhole) else _of_part(part)
-            lines.append(f"{fold.number} {name} {part.n_features} {checksum}")
+            lines.append(f"{fold.number} {name} {part.n_features} {_checksum(part, whole)}")
     return Fingerprint(_sha256("\n".join(lines).encode()), tuple(files.values()))
+
+
+def data_digest(dataset: FoldedDataset) -> str:
+    """Return a digest of the documents and labels that runs are measured on.
+
+    Folds as in the files have the digest of the files. Of other folds it covers the validation and test
+    parts, so that runs on a share of the training queries have the same one.
+    """
+    found = fingerprint(dataset)
+    if found.files and not dataset.divided_by:
+        return files_digest(found.files)
+    whole: dict[int, str] = {}
+    lines = [
+        f"{fold.number} {name} {part.n_features} {_checksum(part, whole)}"
+        for fold in dataset.folds
+        for name, part in fold.parts.items()
+        if name != "train"
+    ]
+    return _sha256("\n".join(lines).encode())
+
+
+def files_digest(files: Sequence[Source]) -> str:
+    """Return the digest of data whose folds are those of their files."""
+    return _sha256("\n".join(sorted({source.checksum for source in files})).encode())
 
 
 def change(recorded: Sequence[Source], found: Sequence[Source]) -> str:
@@ -200,6 +223,10 @@ def change(recorded: Sequence[Source], found: Sequence[Source]) -> str:
             size = f"{now.size:,} bytes" if now.size != then.size else "the same size with different contents"
             return f"{now.path}: the file changed: expected {then.size:,} bytes, found {size}"
     return ""
+
+
+def _checksum(part: RankingDataset, known: dict[int, str]) -> str:
+    return _of_some(part, known) if isinstance(part, PartOfWhole) else _of_part(part)
 
 
 def _of_part(part: RankingDataset) -> str:
