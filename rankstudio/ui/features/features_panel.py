@@ -662,7 +662,7 @@ class FeaturesPanel(Panel):
     def _on_confirmed(self, row: FeatureRow) -> None:
         """Choose the model that ends with a row."""
         if self._stepwise and row.rank is not None:
-            self._on_chosen(row)
+            self._on_clicked(row)
             self.confirmed.emit()
 
     @Slot(object)

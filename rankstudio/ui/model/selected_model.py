@@ -230,6 +230,13 @@ class CurrentModel(QObject):
         return None if chosen is None else self._of_run(shown, NOTHING_CHOSEN)
 
     @property
+    def is_by_hand(self) -> bool:
+        """Whether a model of the shown run was chosen by hand, on the fold that is shown or on all."""
+        choice, record = self._session.choice, self._shown.record
+        fits = choice.values is not None and _on(self._shown.plan.axes, choice.values)
+        return record is not None and (fits or choice.place is not None)
+
+    @property
     def differs(self) -> Choice | None:
         """The inspected model, where choosing it would make another one the chosen one."""
         inspection = self._session.inspection

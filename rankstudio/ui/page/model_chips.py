@@ -124,7 +124,7 @@ class ChoiceChip(QObject):
     def show(self) -> None:
         """Show by now whether a model was chosen by hand."""
         shown, choice = self._current.shown, self._session.choice
-        if choice == NOTHING_CHOSEN or shown.record is None:
+        if not self._current.is_by_hand:
             self._chip.say("", {})
             return
         protocol = self._current.by_protocol

@@ -299,7 +299,9 @@ def _inspection(sight: Sight) -> Iterator[Fault]:
 def _chips(sight: Sight) -> Iterator[Fault]:
     """The chips say that a model was chosen by hand, and that the form is not the shown run's."""
     session, chips, record = sight.window.session, sight.window.chips, sight.record
-    by_hand = record is not None and (session.choice.values, session.choice.place) != (None, None)
+    values, place = session.choice.values, session.choice.place
+    is_chosen = place is not None or (values is not None and record is not None and _on(record.plan, values))
+    by_hand = record is not None and is_chosen
     yield from _differ("chip of the choice", bool(chips.choice.text()), by_hand)
     differs = record is not None and session.plan != record.plan
     yield from _differ("chip of the form", bool(chips.form.text()), differs)
