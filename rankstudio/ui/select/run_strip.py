@@ -92,7 +92,7 @@ class RunStrip(QFrame):
         shown: RunRecord | None = None,
         view: Callable[[RunRecord], MeasuredRun] | None = None,
         *,
-        sealed: bool = False,
+        sealed: Callable[[RunRecord], bool] = lambda _: False,
         nothing: str = NO_RUN,
     ) -> None:
         """Show how far the runs are.
@@ -104,8 +104,8 @@ class RunStrip(QFrame):
             The run that is looked at; where none is, the one that works, else the last one that ended.
         view : callable, optional
             Returns what a run found, as it is measured now.
-        sealed : bool
-            Whether what was measured on the test part is covered.
+        sealed : callable
+            Returns whether the test part of a run is sealed and a click can show it.
         nothing : str
             What is said where there is no run.
         """
@@ -122,7 +122,11 @@ class RunStrip(QFrame):
         self.shown.emit()
 
     def _show_one(
-        self, shown: RunRecord | None, view: Callable[[RunRecord], MeasuredRun] | None, *, sealed: bool
+        self,
+        shown: RunRecord | None,
+        view: Callable[[RunRecord], MeasuredRun] | None,
+        *,
+        sealed: Callable[[RunRecord], bool],
     ) -> None:
         self._run.show_run(shown)
         self._bar.setVisible(shown is not None and shown.state in _WORKING)
@@ -131,7 +135,8 @@ class RunStrip(QFrame):
             self._state.setText(self._nothing)
             return
         result = shown.result
-        self._covered.setVisible(sealed and result is not None and any(fold.test for fold in result.folds))
+        tested = result is not None and any(fold.test for fold in result.folds)
+        self._covered.setVisible(tested and sealed(shown))
         self._bar.set_share(shown.progress)
         found = view(shown).result if view is not None else result
         self._state.setText(_outcome(shown, found) if shown.state.ended else _progress(shown))

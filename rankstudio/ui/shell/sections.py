@@ -194,9 +194,15 @@ class Sections(QObject):
     @Slot()
     def show_runs(self) -> None:
         """Show how far the runs are."""
-        runs, sealed = self._models.runs, self._models.session.sealed
+        runs, session = self._models.runs, self._models.session
         view, nothing = self._models.measured.view, self._models.absence.any_run(NO_RUN)
-        self.strip.show_runs(runs.records, runs.shown, view, sealed=sealed, nothing=nothing)
+        self.strip.show_runs(
+            runs.records,
+            runs.shown,
+            view,
+            sealed=lambda record: record.dataset is session.dataset and session.sealed,
+            nothing=nothing,
+        )
 
 
 def _hide_where_empty(column: QSplitter) -> None:

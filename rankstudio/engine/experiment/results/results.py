@@ -20,6 +20,7 @@ from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.protocol import LEAVE_QUERY_OUT, SMALLEST
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.path_steps import PathSteps, StepsFile
+from rankstudio.engine.experiment.results.subset_choices import SubsetChoices
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
@@ -69,6 +70,10 @@ class PathResult:
         p of each step's model against the best one of the path, for the selection measure if its values in
         each query are known, see `rankstudio.engine.experiment.results.model_selection.p_values`. Empty in a
         study of an earlier version.
+    choices : SubsetChoices or None
+        Models that the plan's rule chooses on subsets of the validation queries, see
+        `rankstudio.engine.experiment.results.cross_fit`. None if the validation queries do not choose, and in
+        a study of an earlier version.
     """
 
     unit: Unit
@@ -79,6 +84,7 @@ class PathResult:
     notes: tuple[Note, ...] = field(default=(), kw_only=True)
     standard_errors: Mapping[str, Floats] = field(default_factory=dict)
     p_values: Mapping[str, Floats] = field(default_factory=dict)
+    choices: SubsetChoices | None = field(default=None, kw_only=True)
 
     @property
     def validated(self) -> bool:
