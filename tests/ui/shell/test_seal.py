@@ -11,6 +11,7 @@ from windows import Opened, finish, open_window, settle, write_folds
 
 from rankstudio.engine.analysis.report.document import Paragraph
 from rankstudio.engine.experiment.results.part import Part
+from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
@@ -129,7 +130,7 @@ def test_a_look_at_one_dataset_leaves_the_others_sealed(opened: Opened, tmp_path
         assert seal_text(window) == "test part sealed"
         finish(window)
         parts = [row.summary.part for row in window.sections.compare.panel.rows()]
-        assert parts == ["test", "validation"]
+        assert parts == [Part.TEST, Part.CROSS_FITTED]
         assert window.sections.compare.panel.caption().endswith("test part of Second sealed")
         report = report_of(window.sections.report.request())
         [shown] = [s for s in report.sections if s.key == "seal"]
