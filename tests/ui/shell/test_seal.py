@@ -11,7 +11,6 @@ from windows import Opened, finish, open_window, settle, write_folds
 
 from rankstudio.engine.analysis.report.document import Paragraph
 from rankstudio.engine.experiment.results.part import Part
-from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
