@@ -129,7 +129,7 @@ def test_a_look_at_one_dataset_leaves_the_others_sealed(opened: Opened, tmp_path
         assert seal_text(window) == "test part sealed"
         finish(window)
         parts = [row.summary.part for row in window.sections.compare.panel.rows()]
-        assert parts == ["test", "validation"]
+        assert parts == [Part.TEST, Part.CROSS_FITTED]
         assert window.sections.compare.panel.caption().endswith("test part of Second sealed")
         report = report_of(window.sections.report.request())
         [shown] = [s for s in report.sections if s.key == "seal"]
