@@ -21,9 +21,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rankstudio.engine.support.work import WorkProgress
 from rankstudio.ui.background.worker import Job
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.progress_bar import DeferredProgressBar
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
@@ -142,6 +144,8 @@ class ExportDialog(SavingDialog):
         self._copy = QPushButton(tr("&Copy"))
         self._save = named(QPushButton(tr("&Save")), role="primary")
         self._close = QPushButton(tr("Close"))
+        self._stop = named(QPushButton(tr("S&top")), "export-stop")
+        self._bar = named(DeferredProgressBar(), "export-progress", tr("progress of the export"))
         self._job: Job | None = None
         self._writing: dict[Path, Job] = {}
         self._lay_out()
@@ -174,8 +178,11 @@ class ExportDialog(SavingDialog):
         if not self.write(path, lambda: None, paths) or not self.may_replace(path, paths):
             return
         if writer.begin is not None:
-            self.say(tr("Writing {path} … Close this dialog to cancel.").format(path=path), "muted")
-            self._writing[path] = writer.begin(path, partial(self._finish, path), partial(self._fail, path))
+            self.say(tr("Writing {path} …").format(path=path), "muted")
+            job = writer.begin(path, partial(self._finish, path), partial(self._fail, path))
+            self._writing[path] = job
+            job.follow(partial(self._show_progress, job))
+            self._stop.show()
         elif self.write(path, partial(writer.write, path), paths):
             written = self._finish(path)
             if writer.check is not None:
@@ -185,12 +192,35 @@ class ExportDialog(SavingDialog):
     def _finish(self, path: Path, besides: str = "") -> str:
         """Show that the files are there, and return the sentence."""
         self._writing.pop(path, None)
+        self._hide_progress()
         return self.tell_written(path, besides)
 
     def _fail(self, path: Path, why: str) -> None:
         """Show why the files are not there."""
         self._writing.pop(path, None)
+        self._hide_progress()
         self.say(why, "error")
+
+    def _show_progress(self, job: Job, message: object) -> None:
+        """Show how far a job is, in words where its file is the one in view."""
+        if not isinstance(message, WorkProgress):
+            return
+        self._bar.show()
+        self._bar.set_share(message.share)
+        if self._writing.get(self.path) is job:
+            self.say(tr("{job}: {what} …").format(job=job.what, what=message.what), "muted")
+
+    def _hide_progress(self) -> None:
+        """Show no progress when nothing is being written."""
+        self._bar.hide()
+        self._stop.setVisible(bool(self._writing))
+
+    @Slot()
+    def stop(self) -> None:
+        """Stop what is being written."""
+        self._cancel()
+        self._hide_progress()
+        self.say(tr("Stopped."), "muted")
 
     @Slot()
     def copy(self) -> None:
@@ -225,8 +255,10 @@ class ExportDialog(SavingDialog):
         file_label = PlainLabel(tr("&File"))
         file_label.setBuddy(self._path)
         form.addRow(file_label, fill(QHBoxLayout(), (self._path, 1), self._browse, spacing=8))
-        buttons = fill(QHBoxLayout(), self._close, 1, self._copy, self._save)
-        right = fill(QVBoxLayout(), self._help, form, self.message, 1, buttons, spacing=12)
+        self._bar.hide()
+        self._stop.hide()
+        buttons = fill(QHBoxLayout(), self._close, 1, self._stop, self._copy, self._save)
+        right = fill(QVBoxLayout(), self._help, form, self.message, self._bar, 1, buttons, spacing=12)
         fill(QHBoxLayout(self), self._list, (right, 1), margins=(16, 16, 16, 16), spacing=18)
         self.resize(720, 420)
 
@@ -238,6 +270,7 @@ class ExportDialog(SavingDialog):
         self._browse.clicked.connect(self._ask)
         self._copy.clicked.connect(self.copy)
         self._save.clicked.connect(self.save)
+        self._stop.clicked.connect(self.stop)
         self._close.clicked.connect(self.close)
         self.finished.connect(self._cancel)
 
