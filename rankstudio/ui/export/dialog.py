@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -27,6 +27,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.progress_bar import DeferredProgressBar
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.chip import Chip
 from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.saving_dialog import SavingDialog
@@ -123,6 +124,11 @@ class ExportDialog(SavingDialog):
     folder : Path, optional
         Where to suggest to write; the user's home by default.
     parent : QWidget, optional
+
+    Attributes
+    ----------
+    choice : Chip
+        On the model that is exported, where it was chosen by hand.
     """
 
     def __init__(
@@ -135,6 +141,7 @@ class ExportDialog(SavingDialog):
         super().__init__("export-dialog", tr("Export"), folder or Path.home(), parent)
         self._theme = theme
         self._items = tuple(items)
+        self.choice = Chip("export-choice-chip", tr("Model chosen by hand"))
         self._list = named(QListWidget(), "export-items", tr("Content to export"))
         self._help = named(PlainLabel(wraps=True, selectable=True), role="muted")
         self._format = named(choice_box(()), "export-format", tr("Format"))
@@ -161,6 +168,17 @@ class ExportDialog(SavingDialog):
     def path(self) -> Path:
         """Where the file would go."""
         return Path(self._path.text().strip()).expanduser()
+
+    def show_items(self, items: Sequence[ExportItem]) -> None:
+        """Offer what there is to export by now; the selected item stays selected where it is still there."""
+        key = self.current.key
+        self._items = tuple(items)
+        keys = [item.key for item in self._items]
+        with QSignalBlocker(self._list):
+            self._list.clear()
+            self._fill_list()
+            self._list.setCurrentRow(keys.index(key) if key in keys else 0)
+        self._show_item()
 
     def select(self, key: str) -> None:
         """Select an item by its key."""
@@ -244,8 +262,7 @@ class ExportDialog(SavingDialog):
             (self._list.fontMetrics().horizontalAdvance(item.label) for item in self._items), default=0
         )
         self._list.setFixedWidth(min(max(_LIST, widest + _LIST_MARGIN), _WIDEST_LIST))
-        for item in self._items:
-            QListWidgetItem(item.label, self._list).setSizeHint(QSize(0, _ROW))
+        self._fill_list()
         self._help.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._save.setDefault(True)
         form = self._form
@@ -258,9 +275,14 @@ class ExportDialog(SavingDialog):
         self._bar.hide()
         self._stop.hide()
         buttons = fill(QHBoxLayout(), self._close, 1, self._stop, self._copy, self._save)
-        right = fill(QVBoxLayout(), self._help, form, self.message, self._bar, 1, buttons, spacing=12)
+        right = fill(QVBoxLayout(), self.choice, self._help, form, spacing=12)
+        fill(right, self.message, self._bar, 1, buttons)
         fill(QHBoxLayout(self), self._list, (right, 1), margins=(16, 16, 16, 16), spacing=18)
         self.resize(720, 420)
+
+    def _fill_list(self) -> None:
+        for item in self._items:
+            QListWidgetItem(item.label, self._list).setSizeHint(QSize(0, _ROW))
 
     def _connect(self) -> None:
         self._list.currentRowChanged.connect(self._show_item)
