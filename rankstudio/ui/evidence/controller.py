@@ -167,8 +167,7 @@ class EvidenceController(Controller):
         """Let the feature that is looked at stand out."""
         self.probability.plot.mark(feature)
         rows = [one for one in self.panel.table.rows() if one.feature == feature]
-        if rows:
-            self.panel.table.select(rows[0], scroll=False)
+        self.panel.table.select(rows[0] if rows else None, scroll=False)
 
     def show_chance(self) -> None:
         """Show the permutation test of the whole path."""

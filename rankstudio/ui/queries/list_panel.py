@@ -55,6 +55,7 @@ class QueryListPanel(Panel):
         self._comparison: QueryComparison | None = None
         self._brushed: tuple[int, ...] = ()
         self._places: dict[tuple[int, int], int] = {}
+        self._marked: tuple[int, int] | None = None  # identity of the query that is shown
         self._largest = 0.0
         self.all = named(
             QPushButton(tr("show all")),
@@ -117,6 +118,7 @@ class QueryListPanel(Panel):
     def clear(self, why: str) -> None:
         """List nothing, and say why."""
         self._comparison, self._brushed, self._places = None, (), {}
+        self._marked = None
         self.winner.hide()
         self.table.placeholder = why
         self.all.hide()
@@ -146,7 +148,9 @@ class QueryListPanel(Panel):
             self.winner.setCurrentIndex(0)
             self.field.clear()
             self._list()
-        self.table.select(self._comparison.queries[position])
+        query = self._comparison.queries[position]
+        self._marked = _identity(query)
+        self.table.select(query)
 
     def _listed(self) -> Bools:
         """Return which queries are listed."""
@@ -187,6 +191,8 @@ class QueryListPanel(Panel):
             return
         listed = self._listed()
         self.table.set_rows([found.queries[i] for i in np.flatnonzero(listed).tolist()])
+        if self._marked in self._places:  # the query may be listed again by now
+            self.table.select(found.queries[self._places[self._marked]], scroll=False)
         n = int(np.count_nonzero(listed))
         self.all.setVisible(bool(self._brushed) or self.winner.currentIndex() > 0)
         self.select_for.setVisible(2 <= n <= listed.size - 2)
