@@ -237,6 +237,7 @@ class MainWindow(QMainWindow):
         loader.ended.connect(self.loading.hide)
         loader.ended.connect(self._update)
         self.open_controller.opened.connect(self._show_data)
+        self.open_controller.dataAsked.connect(partial(self._show_page, "data"))
         self.open_controller.hand_over(
             study=self.study_files.open,
             comparison=self.comparison.open,

@@ -99,6 +99,7 @@ def open_window(
         if data is not None:
             window.open_path(str(data))
             wait_until(lambda: window.session.dataset is not None)
+            window.workspace.show_page("select")
             window.session.change(
                 "editing", method="greedy-rankrls", parameters={"regularization": (0.25, 1.0, 4.0)}
             )

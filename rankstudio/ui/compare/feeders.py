@@ -81,10 +81,14 @@ class ComparisonScope:
         return {key: self.runs.record(key).title for key in self.finished()}
 
     def anchor(self, runs: dict[int, RunResult]) -> int | None:
-        """Return the run whose data and folds are meant: the reference, the one shown, or the last."""
+        """Return the run whose data and folds are meant: the reference, the one shown, or the last.
+
+        It is one on the data in use: while no run on these is done, those on other data are not shown for it.
+        """
         shown = self.runs.shown
-        meant = (self.marks.reference, shown.key if shown is not None else None)
-        return next((key for key in meant if key in runs), next(reversed(runs), None))
+        candidates = [key for key in runs if self.runs.record(key).dataset is self.session.dataset]
+        preferred = (self.marks.reference, shown.key if shown is not None else None)
+        return next((key for key in preferred if key in candidates), next(reversed(candidates), None))
 
     def paired(self, runs: dict[int, RunResult], anchor: int | None) -> dict[int, RunResult]:
         """Return the runs whose measures are of the same queries as those of one of them; none without it."""

@@ -133,6 +133,12 @@ class QueryListPanel(Panel):
             self.winner.setCurrentIndex(0)
         self._list()
 
+    def forget_filter(self) -> None:
+        """List all queries again, as those of other data have other ids."""
+        self._brushed = ()
+        self.winner.setCurrentIndex(0)
+        self.field.clear()
+
     def listed(self) -> tuple[ComparedQuery, ...]:
         """Return the queries that are listed."""
         if self._comparison is None:

@@ -191,9 +191,15 @@ class Sections(QObject):
     @Slot()
     def show_runs(self) -> None:
         """Show how far the runs are."""
-        runs, sealed = self._models.runs, self._models.session.sealed
-        view, nothing = self._models.measured.view, self._models.absence.any_run(NO_RUN)
-        self.strip.show_runs(runs.records, runs.shown, view, sealed=sealed, nothing=nothing)
+        runs, session = self._models.runs, self._models.session
+        self.strip.show_runs(
+            runs.records,
+            runs.shown,
+            self._models.measured.view,
+            dataset=session.dataset,
+            sealed=session.sealed,
+            nothing=self._models.absence.any_run(NO_RUN),
+        )
 
 
 def _hide_where_empty(column: QSplitter) -> None:
