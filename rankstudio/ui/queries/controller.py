@@ -327,6 +327,7 @@ class QueriesController(Controller):
     def _show(self, asked: QueryRequest, found: QueryComparison) -> None:
         self._shown = asked, found
         self.comparison.show_comparison(found)
+        self.comparison.legend.show_models(self.bar.a.currentText(), self.bar.b.currentText())
         self.list.show_comparison(found)
         if not found.queries:
             self._clear(_NO_QUERIES)
@@ -403,7 +404,7 @@ class QueriesController(Controller):
 
     @Slot()
     def _forget_choices(self) -> None:
-        """Forget what was chosen among the queries of other data: their part, a query, and which are listed."""
+        """Forget what was chosen among the queries of other data: part, query, and which are listed."""
         if self._session.plan.data != self._data:
             self._data = self._session.plan.data
             self._query = None

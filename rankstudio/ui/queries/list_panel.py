@@ -12,7 +12,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QLineEdit, QPushButton
 
 from rankstudio.engine.arrays import Bools
-from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.metrics.names import measure, per_query_name
 from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.language import tr
 from rankstudio.ui.queries.comparison_panel import paint_difference
@@ -216,6 +216,7 @@ class QueryListPanel(Panel):
     def _columns(self, *, several: bool) -> tuple[Column, ...]:
         name = self._comparison.measure if self._comparison else "measure"
         fold = Column("fold", tr("fold"), "right", tooltip=tr("Fold of the query"), tone="muted", width=46)
+        per_query = per_query_name(name) if self._comparison else name
         sign = -1.0 if self._comparison and not measure(name).higher_is_better else 1.0
         wide = 104 if several else 104 + fold.width  # so that no other column moves
         return (
@@ -232,14 +233,14 @@ class QueryListPanel(Panel):
                 tone="muted",
                 width=70,
             ),
-            _measured("a", name),
-            _measured("b", name),
+            _measured("a", per_query),
+            _measured("b", per_query),
             Column(
                 "difference",
                 "B − A",
                 "right",
                 partial(signed, decimals=3),
-                tooltip=tr("{name} of B minus {name} of A").format(name=name),
+                tooltip=tr("{name} of B minus {name} of A").format(name=per_query),
                 stretch=True,
                 tone=partial(_tone, sign=sign),
                 paint=partial(self._paint, sign=sign),

@@ -128,7 +128,7 @@ class ModelBar(QWidget):
             box.blockSignals(False)
 
     def set_parts(self, parts: Sequence[tuple[str, str]]) -> None:
-        """Offer parts; the chosen one stays chosen where it is there, and the first one is so on other data."""
+        """Offer parts; the chosen one stays chosen where it is there, except on other data."""
         _offer(self.part, parts)
         if parts and self._forgets_part:
             self._forgets_part = False

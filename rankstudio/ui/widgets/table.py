@@ -220,6 +220,8 @@ class TableView(QTableView):
         column of ticks.
     pointed : Signal(object)
         The row object under the mouse, None where there is none.
+    dragging : Signal(object)
+        The row object that the user drags; None at the end of the drag.
     failed : Signal(str)
         A sentence, when saving did not work.
     widths : ColumnWidths
@@ -233,13 +235,15 @@ class TableView(QTableView):
     feature_of : callable or None
         Of a row object: the id of its feature, where rows are features.
     dragged : callable or None
-        Of a row object: what a drag of its row carries. Without it, rows are not dragged.
+        Of a row object: what a drag of its row carries. Without it, rows are not dragged. With it, a row is
+        chosen when the mouse is released: to drag a row is not to choose it.
     """
 
     chosen = Signal(object)
     cellClicked = Signal(object, str)
     toggled = Signal(object)
     pointed = Signal(object)
+    dragging = Signal(object)
     failed = Signal(str)
 
     def __init__(
@@ -259,7 +263,7 @@ class TableView(QTableView):
         self.placeholder, self.shared, self.feature_of = placeholder, shared, feature_of
         self.row_actions: Callable[[Row], Sequence[RowAction]] = lambda _: ()
         self.dragged: Callable[[Row], QMimeData] | None = None
-        self._pressed: QPoint | None = None  # where a drag would begin
+        self._pressed: QMouseEvent | None = None  # by which a drag would begin, or a row be chosen
         self._is_held = False  # whether a mouse button is down that was pressed here
         self._is_moving = False  # whether Qt handles an event by which the user moves to another row
         self.hovered_row = -1
@@ -454,7 +458,9 @@ class TableView(QTableView):
         """Let the row under the mouse light up."""
         at = event.position().toPoint()
         if self.dragged is not None and self._pressed is not None:
-            if (at - self._pressed).manhattanLength() >= QApplication.startDragDistance():
+            if (
+                at - self._pressed.position().toPoint()
+            ).manhattanLength() >= QApplication.startDragDistance():
                 self._drag()
             return
         with self._moving():
@@ -469,30 +475,41 @@ class TableView(QTableView):
             if event.button() == Qt.MouseButton.LeftButton:
                 self.toggled.emit(index.data(ROW_ROLE))  # and the row is not chosen by that
             return
-        can_drag = event.button() == Qt.MouseButton.LeftButton and index.isValid()
-        self._pressed = event.position().toPoint() if can_drag else None
-        self._is_held = True
-        with self._moving():
-            super().mousePressEvent(event)
+        if self.dragged is not None and event.button() == Qt.MouseButton.LeftButton and index.isValid():
+            self._pressed = event.clone()
+            return
+        self._press(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Drag nothing any more."""
+        """Choose the row that was pressed and not dragged."""
+        pressed = self._pressed
         self._pressed = None
+        if pressed is not None:
+            self._press(pressed)
         self._is_held = False
         with self._moving():
             super().mouseReleaseEvent(event)
 
+    def _press(self, event: QMouseEvent) -> None:
+        """Let Qt handle a press."""
+        self._is_held = True
+        with self._moving():
+            super().mousePressEvent(event)
+
     def _drag(self) -> None:
         """Drag the row that was pressed."""
         assert self.dragged is not None and self._pressed is not None
-        index, self._pressed = self.indexAt(self._pressed), None
-        self._is_held = False  # the release goes to what the row is dropped on
+        index = self.indexAt(self._pressed.position().toPoint())
+        self._pressed = None  # the release goes to what the row is dropped on
         if index.isValid():
+            row: Row = index.data(ROW_ROLE)
             drag = QDrag(self)
-            drag.setMimeData(self.dragged(index.data(ROW_ROLE)))
-            row = self.visualRect(index)
-            drag.setPixmap(self.viewport().grab(QRect(0, row.y(), scaled(_SEEN_DRAGGED), row.height())))
+            drag.setMimeData(self.dragged(row))
+            room = self.visualRect(index)
+            drag.setPixmap(self.viewport().grab(QRect(0, room.y(), scaled(_SEEN_DRAGGED), room.height())))
+            self.dragging.emit(row)
             drag.exec(Qt.DropAction.CopyAction)
+            self.dragging.emit(None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the chosen row in sight where it was, and the columns that stretch readable."""
