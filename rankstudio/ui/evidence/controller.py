@@ -421,7 +421,7 @@ class EvidenceController(Controller):
         self.run_set(found.features, tr("Best set of {k}").format(k=found.size))
 
     def compare_set(self, columns: Sequence[int], name: str) -> None:
-        """Run exactly some features on the folds of the run that is shown, and tick both runs on *Compare*."""
+        """Run exactly some features on the folds of the run that is shown, and compare the two runs."""
         source, marks = self._models.runs.shown, self._models.marks
         record = self.run_set(columns, name, shown=False, all_folds=True)
         if record is None:

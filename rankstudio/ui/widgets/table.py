@@ -15,7 +15,6 @@ from PySide6.QtCore import (
     QMimeData,
     QModelIndex,
     QObject,
-    QPoint,
     QPointF,
     QRect,
     QRectF,
