@@ -457,9 +457,8 @@ class TableView(QTableView):
         """Let the row under the mouse light up."""
         at = event.position().toPoint()
         if self.dragged is not None and self._pressed is not None:
-            if (
-                at - self._pressed.position().toPoint()
-            ).manhattanLength() >= QApplication.startDragDistance():
+            way = at - self._pressed.position().toPoint()
+            if way.manhattanLength() >= QApplication.startDragDistance():
                 self._drag()
             return
         with self._moving():
