@@ -15,10 +15,11 @@ from rankstudio.ui.widgets.layout import named
 
 _LINE = 18  # logical pixels of an entry
 _DOT, _GAP = 9.0, 6.0  # pixels of a dot, and between it and its text
+_BETWEEN = 14.0  # pixels between A and B
 
 
 class ModelLegend(QWidget):
-    """Two lines: the colour of queries that are better in A, with the model that is A; and the same of B.
+    """A line with the colour of queries that are better in A and the model that is A, and the same of B.
 
     Parameters
     ----------
@@ -49,8 +50,8 @@ class ModelLegend(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the height of two lines."""
-        return QSize(0, 2 * scaled(_LINE))
+        """Return the height of a line."""
+        return QSize(0, scaled(_LINE))
 
     def changeEvent(self, event: QEvent) -> None:
         """Take the height of another text size."""
@@ -65,13 +66,15 @@ class ModelLegend(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(font(SMALL))
         metrics = QFontMetricsF(painter.font())
-        height = self.height() / 2
-        for line, (color, text) in enumerate(zip(loss_and_gain(colors), self._texts, strict=False)):
-            top = line * height
+        height = self.height()
+        half = (self.width() - _BETWEEN) / 2
+        left = 0.0
+        for color, text in zip(loss_and_gain(colors), self._texts, strict=False):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(color)
-            painter.drawEllipse(QRectF(0.5, top + (height - _DOT) / 2, _DOT, _DOT))
-            room = QRectF(_DOT + _GAP, top, max(0.0, self.width() - _DOT - _GAP), height)
+            painter.drawEllipse(QRectF(left + 0.5, (height - _DOT) / 2, _DOT, _DOT))
+            room = QRectF(left + _DOT + _GAP, 0.0, max(0.0, half - _DOT - _GAP), height)
             painter.setPen(colors.q("text"))
             elided = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, room.width())
             painter.drawText(room, LEFT, elided)
+            left += half + _BETWEEN

@@ -508,6 +508,7 @@ class TableView(QTableView):
             self.dragging.emit(row)
             drag.exec(Qt.DropAction.CopyAction)
             self.dragging.emit(None)
+            self._hover(-1)  # the mouse left the row without an event
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the chosen row in sight where it was, and the columns that stretch readable."""

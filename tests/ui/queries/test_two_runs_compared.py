@@ -53,9 +53,10 @@ def test_the_legend_has_the_colours_of_the_points(compared: MainWindow) -> None:
         assert legend.isVisible()
         image = legend.grab().toImage()
         ratio = image.devicePixelRatio()
-        for line, color in enumerate(loss_and_gain(theme.colors)):
-            middle = round(legend.height() * (line + 0.5) / 2 * ratio)
-            assert image.pixelColor(round(5 * ratio), middle).name() == color.name()
+        for number, color in enumerate(loss_and_gain(theme.colors)):
+            left = number * (legend.width() + 14) / 2
+            dot = image.pixelColor(round((left + 5) * ratio), round(legend.height() / 2 * ratio))
+            assert dot.name() == color.name()
 
 
 def test_the_worst_queries_come_first_and_those_without_relevant_documents_last(compared: MainWindow) -> None:
