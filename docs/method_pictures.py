@@ -79,9 +79,9 @@ def take(app: QApplication, theme: Theme, settings: Settings, key: str) -> None:
     window = MainWindow(theme, settings)
     window.resize(*SIZE)
     window.show()
-    window.session.unsealAsked.emit()  # so that the pictures have numbers of the test part
     window.open_controller.open_path(SAMPLE)
     wait(app, lambda: window.session.dataset is not None)
+    window.session.unsealAsked.emit()  # so that the pictures have numbers of the test part
     window.session.change("method", method=key, parameters=SHORT.get(key, {}))
     window.commands["run"].trigger()
     wait(app, lambda: bool(window.runs.records) and not window.runs.busy, most=900.0)

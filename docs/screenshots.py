@@ -45,9 +45,9 @@ def take(app: QApplication, settings: Settings) -> None:
     window = MainWindow(theme, settings)
     window.resize(*SIZE)
     window.show()
-    window.session.unsealAsked.emit()  # so that the pictures have numbers of the test part
     window.open_controller.open_path(SAMPLE, run=True)
     wait(app, lambda: bool(window.runs.records) and not window.runs.busy)
+    window.session.unsealAsked.emit()  # so that the pictures have numbers of the test part
     window.session.look_at(3)
     for mode in ("light", "dark"):
         theme.set_mode(mode)

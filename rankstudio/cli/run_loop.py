@@ -64,7 +64,7 @@ def carry_on(going: Going, stop: Stop) -> bool:
     """Run to the end, or until somebody asks to stop, showing how far it is; return whether it stopped."""
     began = time.perf_counter()
     if going.log is not None and going.study is not None:
-        going.log.sealed = is_sealed(going.study.seal_marks)
+        going.log.sealed = is_sealed(going.study.seal_marks, going.dataset)
     try:
         # The generator is closed at Ctrl+C too: its threads end with it.
         with preparation(), ProgressBar(whole=going.whole) as progress, closing(_events(going)) as events:

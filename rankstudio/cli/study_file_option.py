@@ -96,7 +96,7 @@ class OpenedRun:
     recorded : list of Path
         Files of the study's data.
     sealed : bool
-        Whether the test part is sealed.
+        Whether the test part of the dataset is sealed.
     """
 
     key: RunKey
@@ -131,7 +131,8 @@ def opened_run(path: Path, number: int | None) -> OpenedRun:
         summary = one_run(path, runs, number, "--run")
         if not summary.finished or summary.damage:
             raise PlanError(f"--run: run {summary.key.id} of {path} is not finished.")
-        recorded, sealed = recorded_files(study), is_sealed(study.seal_marks)
+        recorded = recorded_files(study)
+        sealed = is_sealed(study.seal_marks, study.data(summary.key))
         result, plan, dataset = run_with_data(study, summary.key)
     return OpenedRun(summary.key, result, plan, dataset, recorded, sealed)
 

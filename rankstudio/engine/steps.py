@@ -40,11 +40,14 @@ class Step:
         Class attribute: whether it was trained on features, and so can score any documents.
     narrow : bool
         Class attribute: whether it takes only the features that it needs out of those of the documents.
+    additive : bool
+        Class attribute: whether its scores are those of the previous step plus some of its own.
     """
 
     linear: ClassVar[bool] = True
     learned: ClassVar[bool] = True
     narrow: ClassVar[bool] = False
+    additive: ClassVar[bool] = False
 
     number: int
     selected: tuple[int, ...]

@@ -21,7 +21,7 @@ PAGE = 4096
 TABLES = tuple(COLUMNS)
 LISTS = {
     *("versions", "files", "folds", "feature_ids", "feature_names", "plan", "same", "setting"),
-    *("tags", "sections"),
+    *("tags", "sections", "datasets"),
 }
 """Cells in JSON, besides the payload of a fold."""
 

@@ -27,7 +27,10 @@ N_RUNS = 5
 UNFINISHED, REMOVED = 4, 5
 LABELS = {1: RunLabel("The first", "<b>see</b>\n\nthere", ("a", "b")), 2: RunLabel(hidden=True)}
 REPORT = ReportSettings("Which features?", "One.\n\nTwo.", (("results", True), ("data", False)))
-SEALS = (SealMark(True, "2026-11-22T02:30:00+00:00"), SealMark(False, "2026-11-22T02:31:00+00:00"))
+SEALS = (
+    SealMark(True, "2026-11-22T02:30:00+00:00"),
+    SealMark(False, "2026-11-22T02:31:00+00:00", ("sha256:1 some",)),
+)
 
 
 @dataclass(frozen=True)

@@ -163,8 +163,8 @@ def visited(window: MainWindow) -> Iterator[MainWindow]:
 
 
 def unseal(window: MainWindow) -> None:
-    """Show what is measured on the test part, as a click on a covered number does; a new study hides it."""
-    window.session.unsealAsked.emit()
+    """Show what is measured on test parts, as in a study of the terminal; a new study hides it."""
+    window.measurement.seal.show_marks(())
 
 
 def write_item(item: ExportItem, path: Path) -> None:

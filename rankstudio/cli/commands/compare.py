@@ -69,7 +69,7 @@ table for publication:
   the correction and the number of hypotheses. The reference is the best row of the first column, or the row
   given by --against: a number, title or method.
   Measures that a run did not report are computed from its models on the original data. While the test part
-  of a study is sealed, validation measures are shown.
+  of a dataset is sealed, validation measures are shown.
   CSV, TSV, Excel and Parquet have all digits unless --digits is given; Excel and Parquet need the extras
   "excel" and "parquet"."""
 

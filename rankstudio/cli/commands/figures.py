@@ -41,7 +41,7 @@ formats:
   png     image with the resolution of --dpi
   csv     the plotted values
 
-While the test part of a study is sealed, the figures show no test measures. Confidence bands need the data:
+While the test part of a dataset is sealed, the figures show no test measures. Confidence bands need the data:
 they are read from their original location, and the bands are left out if the data changed or are missing."""
 
 

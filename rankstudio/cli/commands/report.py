@@ -30,8 +30,9 @@ EPILOG = (
     + "\n".join(f"  {key:<12} {title}" for key, title in SECTIONS.items())
     + """
 
-While the test part of a study is sealed, the report shows no test measures. Substitutes and paired bands need
-the data, read from their original location. If the data changed or are missing, both are left out."""
+While the test part of a dataset is sealed, the report shows no test measures of it. Substitutes and paired
+bands need the data, read from their original location. If the data changed or are missing, both are left
+out."""
 )
 
 

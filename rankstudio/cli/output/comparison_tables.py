@@ -9,6 +9,7 @@ from typing import Any
 
 from rankstudio.cli.output.text_tables import as_json, document
 from rankstudio.engine.analysis.batch import Comparison, comparison_table
+from rankstudio.engine.analysis.comparability import paired_over
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.published import Published, printed_of
 from rankstudio.engine.analysis.selection_stability import stability_of, stability_table
@@ -18,7 +19,6 @@ from rankstudio.engine.analysis.significance import (
     RunComparison,
     best_run,
     by_dataset,
-    paired_over,
     pin_effects,
 )
 from rankstudio.engine.experiment.plan.plan import Plan

@@ -31,7 +31,9 @@ def summary(result: RunResult) -> str:
     many = len(result.folds) > _MOST
     rows = [] if many else [_fold_row(fold, plan, measures) for fold in result.folds]
     if len(result.folds) > 1 and measures:
-        means = result.average or {m: fmean(_values(fold)[m] for fold in result.folds) for m in measures}
+        means = result.reported_average or {
+            m: fmean(_values(fold)[m] for fold in result.folds) for m in measures
+        }
         rows.append(_average_row("mean", len(settings), "", means, measures))
     if result.folds and measures and result.baseline:
         ids = tuple(dict.fromkeys(fold.baseline.feature for fold in result.folds))

@@ -6,18 +6,17 @@ With the tests that are one family for Holm's correction, and the runs that are 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
 
+from rankstudio.engine.analysis.comparability import comparable
 from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.experiment.plan.difference import differences, only_pins_differ, pins_of
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, counting_plan
-from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
-from rankstudio.engine.language import tr, trn
-from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.paired import PairedComparison, compare_paired, holm
 from rankstudio.engine.support.item_groups import grouped
@@ -137,8 +136,6 @@ ALPHA = 0.05
 
 Role = Literal["reference", "compared", "waiting", "left out"]
 
-_FEW = 10  # folds, of which the numbers are told
-
 
 @dataclass(frozen=True)
 class ComparedRun:
@@ -218,7 +215,7 @@ class PinEffect:
 
 
 def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
-    """Return the reason why two runs cannot be compared query by query: "on MQ2007, not on MQ2008".
+    """Return the reason why two runs cannot be compared by a measure: "on MQ2007, not on MQ2008".
 
     Parameters
     ----------
@@ -229,27 +226,14 @@ def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
     Returns
     -------
     str
-        Reason, as part of a sentence about the first run; "" if the values are from the same queries.
+        Reason, as part of a sentence about the first run; "" if the runs are comparable, see
+        `rankstudio.engine.analysis.comparability`, and both have values in each query.
     """
-    plan, other = run.plan, reference.plan
-    if run.data_name != reference.data_name:
-        return tr("on {one}, not on {other}").format(one=run.data_name, other=reference.data_name)
-    if plan.convention != other.convention:
-        labels = convention(plan.convention).label, convention(other.convention).label
-        return tr("measured by the convention {one}, not {other}").format(one=labels[0], other=labels[1])
-    if not run.folds or any(name not in fold.per_query for fold in run.folds):
+    comparability = comparable(run, reference)
+    if not comparability.is_comparable:
+        return comparability.reason
+    if not run.has_per_query(name) or not reference.has_per_query(name):
         return tr("{name} was not measured").format(name=name)
-    if _dealt(plan) != _dealt(other):
-        return tr("different folds: {one}, not {other}").format(one=_dealt(plan), other=_dealt(other))
-    if _numbers(run) != _numbers(reference):
-        return tr("on {one}, not on {other}").format(
-            one=_listed(_numbers(run)), other=_listed(_numbers(reference))
-        )
-    for fold, beside in zip(run.folds, reference.folds, strict=True):
-        own, others = fold.per_query[name].size, beside.per_query.get(name, fold.per_query[name]).size
-        if own != others:
-            text = tr("fold {fold} has {own} queries, not {others}")
-            return text.format(fold=fold.fold, own=own, others=others)
     return ""
 
 
@@ -315,13 +299,6 @@ def _corrected(
     """Return the corrected comparisons of runs with the reference."""
     at, *firsts = first_equals([runs[key] for key in (reference, *others)])
     return distinct_family([found[key] for key in others], [(first, at) for first in firsts])
-
-
-def paired_over(plan: Plan, n: int) -> str:
-    """Return what pairs runs: "784 queries", or the folds of one ranking, each of which counts as a query."""
-    if plan.one_ranking:
-        return trn("{n:,} fold of one ranking", "{n:,} folds of one ranking", n).format(n=n)
-    return trn("{n:,} query", "{n:,} queries", n).format(n=n)
 
 
 def by_dataset(runs: Sequence[RunResult]) -> dict[str, list[RunResult]]:
@@ -455,24 +432,3 @@ def _what_differs(run: RunResult, reference: RunResult) -> str:
     if only_pins_differ(run.plan, reference.plan):
         return tr("effect of pins: {text}").format(text=text)
     return text or tr("no difference")
-
-
-def _dealt(plan: Plan) -> str:
-    """Return how the test parts came about, whatever share of the training queries is used."""
-    protocol = str(replace(parse_protocol(plan.protocol), train=100))
-    if protocol == GIVEN:
-        return tr("as in the files")
-    if protocol == LEAVE_QUERY_OUT:
-        return protocol
-    return tr("{protocol}, seed {seed}").format(protocol=protocol, seed=plan.seed)
-
-
-def _numbers(run: RunResult) -> tuple[int, ...]:
-    return tuple(fold.fold for fold in run.folds)
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    if len(numbers) > _FEW:
-        return tr("{n} folds").format(n=len(numbers))
-    text = trn("fold {numbers}", "folds {numbers}", len(numbers))
-    return text.format(numbers=", ".join(map(str, numbers)))

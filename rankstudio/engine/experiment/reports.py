@@ -74,7 +74,7 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
             }
             for fold in result.folds
         ],
-        "average": _defined(result.average),
+        "average": _defined(result.reported_average),
         "best_single_feature": _defined(result.baseline),
         "versions": dict(result.versions),
     }
@@ -117,10 +117,11 @@ def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
                 combinations = (_cell(axis, chosen[axis.name]) for axis in axes)
                 head = (fold.fold, part, *combinations, chosen["n_features"])
                 rows.append((*head, *(_undefined_blank(values.get(name, nan)) for name in names)))
-    if result.average:
+    average = result.reported_average
+    if average:
         part = "test" if result.folds[0].test else "validation"
         rows.append(
-            ("average", part, *("" for _ in axes), "", *(_undefined_blank(result.average[n]) for n in names))
+            ("average", part, *("" for _ in axes), "", *(_undefined_blank(average[n]) for n in names))
         )
     return ["fold", "part", *(axis.name for axis in axes), "n_features", *names], rows
 

@@ -41,6 +41,7 @@ from rankstudio.engine.experiment.results.results import (
     RunResult,
     path_keeper,
 )
+from rankstudio.engine.experiment.storage.study_contents import data_digest
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training, make_fold_context
 from rankstudio.engine.experiment.units.given_fold import given_folds
 from rankstudio.engine.experiment.units.preferred import check_preferences
@@ -205,6 +206,7 @@ def run(
     keep = path_keeper(plan)
     given = plan.entry.given and computed
     prepare = given_folds(plan, dataset) if given else partial(make_fold_context, plan)
+    digest = data_digest(dataset) if computed else ""
     sharded = _learns_by_shards(plan, folds)
     workers = shard_executor(executor if sharded else None, estimated)
     with ExitStack() as stack:
@@ -218,7 +220,8 @@ def run(
             else:
                 own = [unit for unit in units if unit.fold == fold.number]
                 prepared = prepare(fold, _training(fold, grouped, workers))
-                result = yield from _run_fold(prepared, own, done, spread, keep)
+                measured = yield from _run_fold(prepared, own, done, spread, keep)
+                result = replace(measured, data_digest=digest)
             finished.append(result)
             yield FoldFinished(result)
     yield RunFinished(collect(plan, dataset, finished, time.perf_counter() - began))

@@ -112,8 +112,13 @@ class CompareController(Controller):
         self._changed.clear()
         self._show_ticks()
         rows = [known.get(record.key) or self._row(record) for record in self._runs.records]
-        sealed = self._session.sealed
-        self._covered.setVisible(sealed and any(row.summary.means for row in rows))
+        datasets = {record.key: record.dataset for record in self._runs.records}
+        measured = [row for row in rows if row.summary.means]
+        here = any(datasets[row.key] is self._session.dataset for row in measured)
+        self._covered.setVisible(self._session.sealed and here)
+        sealed = {
+            row.key: datasets[row.key].name for row in measured if self._session.is_sealed(datasets[row.key])
+        }
         self.panel.show_runs(rows, sealed=sealed)
 
     def _row(self, record: RunRecord) -> RunRow:

@@ -168,8 +168,16 @@ class PairedTests(Controller):
             self.changed.emit()
             return None
         session, rules = self._session, runs[reference].plan.convention
-        how = (name, session.chooses, session.sealed, rules)
-        pairs = {key: (key, reference, (*how, run.plan.convention)) for key, run in runs.items()}
+        sealed = session.is_sealed(self._runs.record(reference).dataset)
+        how = (name, session.chooses, sealed, rules)
+        pairs = {
+            key: (
+                key,
+                reference,
+                (*how, run.plan.convention, session.is_sealed(self._runs.record(key).dataset)),
+            )
+            for key, run in runs.items()
+        }
         found = {key: self._found[pair] for key, pair in pairs.items() if pair in self._found}
         self.rows = compared_runs(runs, reference, name, found)
         self.changed.emit()
@@ -246,7 +254,7 @@ class CurvesFeeder(Controller):
         shares = any(len(group) > 1 for group in learning_curves(plans))
         records = [self._runs.record(key) for key in runs]
         tested = any(record.dataset.folds[0].test is not None for record in records)
-        test = tested and not self._session.sealed
+        test = tested and not any(self._session.is_sealed(record.dataset) for record in records)
         self._view.offer(costs_of(list(runs.values())), shares=shares, test=test)
         measured = tuple((key, id(run)) for key, run in runs.items())
         shown = tuple((record.title, id(record.dataset)) for record in records)
@@ -320,7 +328,7 @@ class ViewFeeder(Controller):
     def _key(self) -> Key | None:
         record = self._record
         self._views.offer("cascades", record is not None and record.plan.feature_costs is not None)
-        looked_at = self._session.measure, self._session.convention, self._session.sealed
+        looked_at = self._session.measure, self._session.convention, self._session.seal_marks
         chosen = self._views.folds.scope.value(), self._views.pareto.by.value()
         asked = (looked_at, self._scope.marks.reference, chosen)
         finished = tuple((key, id(run)) for key, run in self._scope.finished().items())
@@ -350,7 +358,7 @@ class ViewFeeder(Controller):
         thresholds = folds.scope.value() == THRESHOLDS and self._session.has_documents
         if thresholds and record is not None and record.result is not None:
             show = partial(folds.show_decisions, _name(record))
-            given = record.result, record.dataset, self._session.sealed
+            given = record.result, record.dataset, self._session.is_sealed(record.dataset)
             return computation(tr("Choosing thresholds"), show, found_decisions, *given)
         if self._views.folds.scope.value() == ALL:
             self._views.folds.show_runs(self._scope.together(), self._scope.titles(), self._session.measure)
@@ -400,10 +408,13 @@ class ViewFeeder(Controller):
         return computation(tr("Measuring cascades"), show, found_cascades, *given)
 
     def _show_published(self) -> None:
-        if self._session.sealed:
-            self._views.published.show_runs((), SEALED)
+        own = self._scope.own()
+        sealed = {key for key in own if self._session.is_sealed(self._runs.record(key).dataset)}
+        runs = [(key, run) for key, run in own.items() if key not in sealed]
+        if runs or not sealed:
+            self._views.published.show_runs(runs)
         else:
-            self._views.published.show_runs(self._scope.own().items())
+            self._views.published.show_runs((), SEALED)
 
     def _compare_conventions(self) -> Computation:
         name, looked_at, sealed = self._session.measure, self._session.convention, self._session.sealed

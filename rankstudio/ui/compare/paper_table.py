@@ -372,7 +372,7 @@ class TableController(QObject):
         if not listed:
             dialog.refuse(tr("No finished run is ticked."))
             return None
-        asked = ReportRequest(listed, None, ReportSettings(), self._session.sealed)
+        asked = ReportRequest(listed, None, ReportSettings(), self._session.seal_marks)
         return computation(tr("Creating the table"), dialog.show_table, table_of, asked, query)
 
     @Slot(str)

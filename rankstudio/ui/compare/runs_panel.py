@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -198,7 +198,7 @@ class RunsPanel(Panel):
         self._plans: dict[int, Plan] = {}
         self._differences: dict[int, str] = {}
         self._best: dict[tuple[str, str, str], float | None] = {}
-        self._sealed = False
+        self._sealed: Mapping[int, str] = {}
         self.table = TableView(
             *(theme, (), "runs-table", lambda row: row.key),
             said=tr("Runs"),
@@ -245,9 +245,9 @@ class RunsPanel(Panel):
             shortcut.activated.connect(act)
         self._show()
 
-    def show_runs(self, rows: Iterable[RunRow], *, sealed: bool = False) -> None:
-        """List runs, and say where their test part is sealed; tells nobody."""
-        self._sealed = sealed
+    def show_runs(self, rows: Iterable[RunRow], *, sealed: Mapping[int, str] | None = None) -> None:
+        """List runs, and say which of them have a sealed test part (``sealed``: their data by number)."""
+        self._sealed = sealed or {}
         self._rows = {row.key: row for row in rows}
         self._show()
 
@@ -333,7 +333,11 @@ class RunsPanel(Panel):
         parts = sorted({tr(row.summary.part) for row in rows if row.summary.means})
         said = [*data] if len(data) == 1 else []
         said += [tr("{parts} part, mean over folds").format(parts=together(parts))] if parts else []
-        said += [tr("test part sealed")] if parts and self._sealed else []
+        if parts and self._sealed:
+            names = together(sorted({*self._sealed.values()}))
+            some = tr("test part of {data} sealed").format(data=names)
+            every = {row.key for row in rows if row.summary.means} <= self._sealed.keys()
+            said.append(tr("test part sealed") if every else some)
         if n_shown < len(rows):
             said.append(tr("{n_shown} of {n_rows} runs").format(n_shown=n_shown, n_rows=len(rows)))
         return " · ".join(said)

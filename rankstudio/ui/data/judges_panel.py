@@ -372,7 +372,7 @@ class JudgesController(Controller):
             for column in found.order().tolist()
         ]
         rows.append(row(tr("Jaccard with 0 %"), None, found.jaccard.tolist(), "{:.2f}".format))
-        if not self._session.sealed:
+        if not self._session.is_sealed(record.dataset):
             rows += [row(name, None, v.mean(axis=1).tolist(), fixed) for name, v in found.values.items()]
         note = tr(
             "{title}: selection probability by share of flipped labels, {n} draws. Test labels are kept."

@@ -57,7 +57,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         model_formats_item(model, portable, models.task_worker, name, why, _feature_set(session)),
         feature_set_item(model, session.dataset, name),
         selected_data_item(session, current.model, models.task_worker, name),
-        _run_item(current.shown.record, name, sealed=session.sealed),
+        _run_item(current.shown.record, session, name),
         _report_item(sections.report, name),
         *(_table_item(table, name) for page in pages for table in page.shared(TableView) if _there(table)),
         *(_plot_item(models, plot, name) for page in pages for plot in page.shared(Plot)),
@@ -159,7 +159,7 @@ def _portable_model(session: Session, current: CurrentModel, model: SelectedMode
     return portable_model(model.plan, features, dataset.name, chosen, measures)
 
 
-def _run_item(record: RunRecord | None, name: str, *, sealed: bool) -> ExportItem:
+def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportItem:
     def write(path: Path) -> None:
         from rankstudio.engine.experiment.reports import write_results  # noqa: PLC0415 - brings kernels
         from rankstudio.engine.experiment.runner import collect  # noqa: PLC0415 - brings kernels
@@ -182,7 +182,7 @@ def _run_item(record: RunRecord | None, name: str, *, sealed: bool) -> ExportIte
         ((tr("Folder"), ""),),
         f"{name}-results",
         write,
-        unavailable=SEALED if sealed else why,
+        unavailable=SEALED if record is not None and session.is_sealed(record.dataset) else why,
     )
 
 

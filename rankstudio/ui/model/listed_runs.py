@@ -10,7 +10,6 @@ from rankstudio.engine.experiment.storage.study_contents import (
     ReportSettings,
     SealMark,
     fingerprint,
-    is_sealed,
 )
 from rankstudio.ui.language import tr
 
@@ -61,26 +60,23 @@ class ReportRequest:
     runs : tuple of ListedRun
     study : Study or None
     settings : ReportSettings
-    sealed : bool
-        Whether the test part is covered.
+    seal_marks : tuple of SealMark
+        Times at which test parts were sealed and unsealed.
     """
 
     runs: tuple[ListedRun, ...]
     study: Study | None
     settings: ReportSettings
-    sealed: bool
+    seal_marks: tuple[SealMark, ...]
 
 
 def source_of(asked: ReportRequest) -> ReportSource:
     """Return what a report and its figures are made of."""
     from rankstudio.engine.analysis.report.source import ReportSource  # noqa: PLC0415 - on the worker only
 
-    marks = asked.study.seal_marks if asked.study is not None else ()
-    if asked.sealed and not is_sealed(marks):
-        marks = (*marks, SealMark.now(sealed=True))
     title = asked.study.title if asked.study is not None else tr("Study")
     runs = tuple(_reported(run, asked.study) for run in asked.runs)
-    return ReportSource(title, runs, asked.settings, marks)
+    return ReportSource(title, runs, asked.settings, asked.seal_marks)
 
 
 def _reported(run: ListedRun, study: Study | None) -> ReportedRun:
@@ -105,4 +101,13 @@ def _record(dataset: FoldedDataset) -> RecordedData:
     place = str(dataset.path.absolute()) if dataset.path is not None else ""
     folds = tuple(fold.number for fold in dataset.folds)
     ids = tuple(int(i) for i in dataset.feature_ids)
-    return RecordedData(dataset.name, place, found.checksum, found.files, folds, ids, dataset.feature_names)
+    return RecordedData(
+        dataset.name,
+        place,
+        found.checksum,
+        found.files,
+        folds,
+        ids,
+        dataset.feature_names,
+        first_file=dataset.checksum,
+    )

@@ -98,7 +98,7 @@ class MeasuredRuns(QObject):
 
     def view(self, record: RunRecord) -> MeasuredRun:
         """Return a run as it is measured now; what is not measured yet is not in it, and is asked for."""
-        wanted = self._session.measurement(record.plan)
+        wanted = self._session.measurement(record.plan, record.dataset)
         plan = wanted.plan(record.plan)
         if plan is record.plan and not wanted.sealed:
             return _own(record)
@@ -147,7 +147,7 @@ class MeasuredRuns(QObject):
         """Have those runs measured that are not yet, in this order."""
         requests = []
         for record in records:
-            wanted = self._session.measurement(record.plan)
+            wanted = self._session.measurement(record.plan, record.dataset)
             if self._is_new(record, wanted):
                 result = record.result
                 found = MeasuredRun(
@@ -225,7 +225,7 @@ class MeasuredRuns(QObject):
 
     def _prepare(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
         """Return what ranks by a run's models, and then measures all that is offered as it is looked at."""
-        now = self._session.measurement(result.plan)
+        now = self._session.measurement(result.plan, dataset)
         wanted = [replace(now, measure=name) for name in OFFERED]
         wanted += [replace(now, convention=key) for key in CONVENTIONS]
 

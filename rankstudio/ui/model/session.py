@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, default_names
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, usual_measures
 from rankstudio.engine.experiment.plan.protocol import GIVEN
+from rankstudio.engine.experiment.storage.study_contents import SealMark, is_sealed
 from rankstudio.engine.methods.catalog import Kind
 from rankstudio.ui.language import tr
 
@@ -78,7 +79,11 @@ class Session(QObject):
     foldChanged = Signal()
     measureChanged = Signal()
     unsealAsked = Signal()
-    """The user wants to see what was measured on the sealed test part."""
+    """The user wants to see what was measured on the sealed test part of the open data."""
+    sealMarked = Signal(object)
+    """The test part of the open data was sealed or unsealed (SealMark)."""
+    sealChanged = Signal()
+    """The seal of the open data, or how often it was broken, is another."""
     inspectAsked = Signal(int)
     """The user looks at a feature (its id), somewhere."""
     inspected = Signal(int)
@@ -94,7 +99,8 @@ class Session(QObject):
         self._fold: int | None = None
         self._measure = self.plan.measures[0]
         self._convention: str | None = None
-        self._chooses = self._sealed = False
+        self._chooses = False
+        self._seal_marks: tuple[SealMark, ...] = ()
         self._reading = reading(self.plan)
 
     @property
@@ -133,14 +139,24 @@ class Session(QObject):
         return self._chooses
 
     @property
-    def sealed(self) -> bool:
-        """Whether what was measured on the test part is covered."""
-        return self._sealed
+    def seal_marks(self) -> tuple[SealMark, ...]:
+        """Times at which test parts were sealed and unsealed, in order."""
+        return self._seal_marks
 
-    def measurement(self, plan: Plan) -> Measurement:
-        """Return how a run of a plan is measured now."""
+    @property
+    def sealed(self) -> bool:
+        """Whether the test part of the open data is sealed."""
+        return self.is_sealed(self._dataset)
+
+    def is_sealed(self, dataset: FoldedDataset | None) -> bool:
+        """Return whether the test part of some data is sealed: each dataset has its own seal."""
+        return is_sealed(self._seal_marks, dataset)
+
+    def measurement(self, plan: Plan, dataset: FoldedDataset | None = None) -> Measurement:
+        """Return how a run of a plan on some data, by default the open ones, is measured now."""
         chooses = self._chooses and plan.select_by != CRITERION
-        return Measurement(self._convention or plan.convention, self._measure, chooses, self._sealed)
+        sealed = self.is_sealed(dataset or self._dataset)
+        return Measurement(self._convention or plan.convention, self._measure, chooses, sealed)
 
     @property
     def watched(self) -> Fold | None:
@@ -186,7 +202,7 @@ class Session(QObject):
         choice : Choice
             Of a model of the plan.
         """
-        picked = self._convention
+        picked, sealed = self._convention, self.sealed
         if plan is None:
             kept = {
                 p.name: self.plan.parameters[p.name]
@@ -219,6 +235,7 @@ class Session(QObject):
         for command in lasting:
             self.undo.push(command)
         self._keep_measure(before, picked)
+        self._tell_seal(sealed)
         self.datasetChanged.emit()
         self.planChanged.emit()
         self.foldChanged.emit()
@@ -233,10 +250,12 @@ class Session(QObject):
         plan : Plan, optional
             As which they were read; by default as before.
         """
+        sealed = self.sealed
         self._dataset, self._reading = dataset, self._reading if plan is None else reading(plan)
         numbers = [fold.number for fold in dataset.folds]
         if self._fold is not None and self._fold not in numbers:
             self._fold = numbers[0]
+        self._tell_seal(sealed)
         self.datasetChanged.emit()
         self.foldChanged.emit()
 
@@ -271,10 +290,26 @@ class Session(QObject):
             self.measureChanged.emit()
 
     def seal(self, sealed: bool) -> None:
-        """Cover what was measured on the test part, or uncover it."""
-        if sealed != self._sealed:
-            self._sealed = sealed
+        """Seal the test part of the open data, or unseal it; other data keep their seals."""
+        if self._dataset is None or sealed == self.sealed:
+            return
+        mark = SealMark.now(sealed=sealed, data=self._dataset)
+        self._seal_marks = (*self._seal_marks, mark)
+        self.sealMarked.emit(mark)
+        self._tell_seal(not sealed)
+
+    def take_seal_marks(self, marks: Sequence[SealMark]) -> None:
+        """Take over the seals of a study."""
+        if tuple(marks) != self._seal_marks:
+            self._seal_marks = tuple(marks)
             self.measureChanged.emit()
+            self.sealChanged.emit()
+
+    def _tell_seal(self, sealed: bool) -> None:
+        """Tell of the seal of the open data, which was another one before (``sealed``)."""
+        if sealed != self.sealed:
+            self.measureChanged.emit()
+        self.sealChanged.emit()
 
     def select(self, values: tuple[Any, ...] | None, place: int | None, *, gliding: bool = False) -> None:
         """Make another model the current one; moves of the slider in a row (gliding) are undone at once."""

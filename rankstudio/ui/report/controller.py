@@ -52,7 +52,7 @@ class ReportController(Controller):
         self.words, self.outline, self.preview = WordsPanel(theme), OutlinePanel(theme), PreviewPanel(theme)
         self.panels = self.words, self.outline, self.preview
         self._settings = ReportSettings()
-        self._unwritten, self._sealed = False, session.sealed
+        self._unwritten, self._seal_marks = False, session.seal_marks
         self._report: Report | None = None
         self._unseen = False  # whether the report changed while nobody saw its page
         self._folder = Path.home()
@@ -64,7 +64,7 @@ class ReportController(Controller):
             on=of_runs,
         )
         self._pause = single_shot(_PAUSE, self._show, self)
-        self._turn = single_shot(0, self.update, self)  # the click is stored first, which the report counts
+        self._turn = single_shot(0, self.update, self)
         self._show_settings(self._settings)
         self.words.written.connect(self._note_words)
         self.outline.arranged.connect(self._note_sections)
@@ -73,7 +73,7 @@ class ReportController(Controller):
         self.preview.read.clicked.connect(self.open_in_browser)
         runs.cleared.connect(self._read)
         runs.storageBegan.connect(self._write)
-        session.measureChanged.connect(self._cover)
+        session.sealChanged.connect(self._cover)
 
     @property
     def report(self) -> Report | None:
@@ -90,7 +90,7 @@ class ReportController(Controller):
     def _key(self) -> Key:
         asked = self.request()
         return (
-            asked.sealed,
+            asked.seal_marks,
             id(asked.study),
             self._evidence.n_kept,
             *(self._state_of(run) for run in asked.runs),
@@ -103,8 +103,8 @@ class ReportController(Controller):
     @Slot()
     def _cover(self) -> None:
         """Show no number that the seal covers now, not even until the other report is made."""
-        if self._sealed != self._session.sealed:
-            self._sealed, self._report = self._session.sealed, None
+        if self._seal_marks != self._session.seal_marks:
+            self._seal_marks, self._report = self._session.seal_marks, None
             self._demand.forget()
             self.preview.clear()
             self._turn.start()
@@ -164,7 +164,7 @@ class ReportController(Controller):
         """Return what a report of the runs that are listed is made of."""
         records = [record for record in self._runs.records if not record.label.hidden]
         runs = tuple(ListedRun.of(r, r.result) for r in records if r.result is not None and r.result.complete)
-        return ReportRequest(runs, self._store.study, self._settings, self._session.sealed)
+        return ReportRequest(runs, self._store.study, self._settings, self._session.seal_marks)
 
     @staticmethod
     def _state_of(run: ListedRun) -> tuple[object, ...]:
@@ -186,9 +186,10 @@ class ReportController(Controller):
         report = self.report
         self._unseen = not self.preview.isVisible()
         if report is not None and not self._unseen:
-            tested = (fold.test for run in self.request().runs for fold in run.result.folds)
+            here = [run for run in self.request().runs if run.dataset is self._session.dataset]
+            tested = any(fold.test for run in here for fold in run.result.folds)
             self.preview.show_report(report)
-            self.preview.covered.setVisible(self._session.sealed and any(tested))
+            self.preview.covered.setVisible(self._session.sealed and tested)
 
     def _arranged(self, report: Report) -> Report:
         """Return a report with what is written now, and the sections that are wanted."""

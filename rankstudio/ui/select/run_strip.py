@@ -95,7 +95,7 @@ class RunStrip(QFrame):
         view: Callable[[RunRecord], MeasuredRun] | None = None,
         *,
         dataset: FoldedDataset | None = None,
-        sealed: bool = False,
+        sealed: Callable[[RunRecord], bool] = lambda _: False,
         nothing: str = NO_RUN,
     ) -> None:
         """Show how far the runs are.
@@ -110,8 +110,8 @@ class RunStrip(QFrame):
             Returns what a run found, as it is measured now.
         dataset : FoldedDataset or None
             The data in use.
-        sealed : bool
-            Whether what was measured on the test part is covered.
+        sealed : callable
+            Returns whether the test part of a run is sealed and a click can show it.
         nothing : str
             What is said where there is no run.
         """
@@ -129,7 +129,11 @@ class RunStrip(QFrame):
         self.shown.emit()
 
     def _show_one(
-        self, shown: RunRecord | None, view: Callable[[RunRecord], MeasuredRun] | None, *, sealed: bool
+        self,
+        shown: RunRecord | None,
+        view: Callable[[RunRecord], MeasuredRun] | None,
+        *,
+        sealed: Callable[[RunRecord], bool],
     ) -> None:
         self._run.show_run(shown)
         self._bar.setVisible(shown is not None and shown.state in _WORKING)
@@ -138,7 +142,8 @@ class RunStrip(QFrame):
             self._state.setText(self._nothing)
             return
         result = shown.result
-        self._covered.setVisible(sealed and result is not None and any(fold.test for fold in result.folds))
+        tested = result is not None and any(fold.test for fold in result.folds)
+        self._covered.setVisible(tested and sealed(shown))
         self._bar.set_share(shown.progress)
         found = view(shown).result if view is not None else result
         self._state.setText(_outcome(shown, found) if shown.state.ended else _progress(shown))

@@ -19,7 +19,7 @@ from rankstudio.ui.style.theme import Theme
 
 _ON_DATA = (
     *("export", "figures", "save_plan", "copy_command", "copy_python"),
-    *("group", "import_feature_set", "import_costs", "best", "next_fold", "previous_fold"),
+    *("group", "import_feature_set", "import_costs", "best", "next_fold", "previous_fold", "seal"),
 )
 
 _ON_DOCUMENTS = ("open_model", "open_preferences", "add_scores", "add_order", "transfer")
@@ -225,7 +225,10 @@ _VIEW = (
     Command(
         "seal",
         tr("&Seal test part"),
-        tr("Hide all results of the test part. The study counts how often the seal is broken."),
+        tr(
+            "Hide all results of the test part of the open data. Each dataset has its own seal; the study "
+            "counts how often it is broken."
+        ),
         "Ctrl+Shift+L",
     ),
     Command("theme", tr("&Theme"), tr("Light, dark, or the system's theme.")),

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QInputDialog, QWidget
 
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.storage.study_contents import SealMark, is_sealed, n_looks
 from rankstudio.engine.metrics.conventions import convention
@@ -87,7 +88,7 @@ class MeasurementController(Controller):
 
 
 class SealController(Controller):
-    """Seals the test part of the study, and breaks the seal; the study keeps when.
+    """Seals the test part of the open data, and breaks the seal; the study keeps when.
 
     Parameters
     ----------
@@ -101,37 +102,34 @@ class SealController(Controller):
     def __init__(self, models: Models, action: QAction, status: StatusBar, parent: QObject) -> None:
         super().__init__(parent)
         self._models, self._action, self._status = models, action, status
-        self._marks: tuple[SealMark, ...] = ()
+        self._session = models.session
         self._unwritten: list[SealMark] = []
         action.setCheckable(True)
-        action.toggled.connect(self._mark)
+        action.toggled.connect(self._session.seal)
+        self._session.unsealAsked.connect(lambda: self._session.seal(False))
+        self._session.sealMarked.connect(self._note)
+        self._session.sealChanged.connect(self._show)
         models.runs.storageBegan.connect(self.write)
-        models.session.unsealAsked.connect(lambda: action.setChecked(False))
         self.show_marks(None)
 
     @Slot(object)
     def show_marks(self, marks: tuple[SealMark, ...] | None) -> None:
-        """Take over what another study says; a new one (None) begins sealed."""
-        self._marks = (SealMark.now(sealed=True),) if marks is None else marks
-        self._unwritten = [*self._marks] if marks is None else []
-        self._show()
+        """Take over what another study says; a new one (None) begins with all test parts sealed."""
+        self._unwritten = [SealMark.now(sealed=True)] if marks is None else []
+        self._session.take_seal_marks(self._unwritten if marks is None else marks)
 
-    @Slot(bool)
-    def _mark(self, sealed: bool) -> None:
-        mark = SealMark.now(sealed=sealed)
-        self._marks = (*self._marks, mark)
+    @Slot(object)
+    def _note(self, mark: SealMark) -> None:
         self._unwritten.append(mark)
-        self._show()
         self.write()
 
+    @Slot()
     def _show(self) -> None:
-        sealed = is_sealed(self._marks)
         # Qt tells of a check mark whoever set it; the user alone breaks a seal.
         self._action.blockSignals(True)
-        self._action.setChecked(sealed)
+        self._action.setChecked(self._session.sealed)
         self._action.blockSignals(False)
-        self._models.session.seal(sealed)
-        self._status.show_seal(_seal_text(self._marks))
+        self._status.show_seal(_seal_text(self._session.seal_marks, self._session.dataset))
 
     @Slot()
     def write(self) -> None:
@@ -148,9 +146,9 @@ class SealController(Controller):
         self._models.task_worker.task(tr("Storing the seal"), write, on_error=self.failed.emit)
 
 
-def _seal_text(marks: Sequence[SealMark]) -> str:
-    looks = n_looks(marks)
-    if not is_sealed(marks):
+def _seal_text(marks: Sequence[SealMark], dataset: FoldedDataset | None) -> str:
+    looks = n_looks(marks, dataset)
+    if not is_sealed(marks, dataset):
         return (
             trn("test part shown once", "test part shown {n} times", looks).format(n=looks) if looks else ""
         )

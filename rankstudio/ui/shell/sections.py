@@ -197,7 +197,7 @@ class Sections(QObject):
             runs.shown,
             self._models.measured.view,
             dataset=session.dataset,
-            sealed=session.sealed,
+            sealed=lambda record: record.dataset is session.dataset and session.sealed,
             nothing=self._models.absence.any_run(NO_RUN),
         )
 

@@ -445,7 +445,10 @@ class CoveredNumber(QPushButton):
     def __init__(self) -> None:
         super().__init__(tr("test: ••••  Show"))
         text = tr("Show the results of the sealed test part")
-        tip = tr("The test part is sealed. Click to show its results; the study counts each look.")
+        tip = tr(
+            "The test part of these data is sealed. Click to show its results; other data stay sealed, and "
+            "the study counts each look."
+        )
         named(self, "covered-number", text, tip, role="link")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.hide()

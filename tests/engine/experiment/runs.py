@@ -39,7 +39,7 @@ def fold(
     return FoldResult(number, chosen, selected, {"MAP": 0.5}, test, found, single, per_query)
 
 
-def result(folds: list[FoldResult], data: str = "Small", **changes: Any) -> RunResult:
+def result(folds: list[FoldResult], /, data: str = "Small", **changes: Any) -> RunResult:
     """Return a finished run."""
     plan = Plan(**{"data": "x", "measures": ("MAP",), **changes})
     ids = np.arange(1, len(NAMES) + 1)

@@ -151,7 +151,7 @@ def test_no_number_of_a_sealed_test_part_is_seen(window: MainWindow) -> None:
     page.preview.covered.click()
     assert not page.preview.covered.isVisible()
     seen(window)
-    assert naming("twice").search(page.preview.sheet.toPlainText())
+    assert naming("once").search(page.preview.sheet.toPlainText())
 
 
 def test_window_and_terminal_write_the_same_bytes(theme: Theme, tmp_path: Path) -> None:

@@ -9,10 +9,12 @@ import pytest
 from waiting import wait_until
 from windows import Opened, finish, open_window, settle, write_folds
 
+from rankstudio.engine.analysis.report.document import Paragraph
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.report.report_tasks import report_of
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import CoveredNumber, TableView
 
@@ -60,10 +62,10 @@ def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(windo
     assert secret
     before = shown_texts(window)
     assert any(number in before for number in secret)
-    assert seal_text(window) == "test part shown once"
+    assert seal_text(window) == ""
     window.commands["seal"].trigger()
     settle(window)
-    assert seal_text(window) == "test part sealed, shown once before"
+    assert seal_text(window) == "test part sealed"
     assert window.current.test == {}
     text = shown_texts(window)
     row = window.sections.compare.panel.rows()[0]
@@ -77,7 +79,7 @@ def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(windo
     assert "sealed" in items["results"].unavailable
     window.commands["seal"].trigger()
     settle(window)
-    assert seal_text(window) == "test part shown 2 times"
+    assert seal_text(window) == "test part shown once"
     assert shown_texts(window) == before
 
 
@@ -111,6 +113,39 @@ def test_a_study_that_was_never_sealed_opens_unsealed(opened: Opened, tmp_path: 
         window.open_path(str(path))
         wait_until(lambda: window.study_files.name == "old")
         assert not window.session.sealed and seal_text(window) == ""
+
+
+def test_a_look_at_one_dataset_leaves_the_others_sealed(opened: Opened, tmp_path: Path) -> None:
+    first, second = (write_folds(tmp_path / name) for name in ("First", "Second"))
+    with opened(first, sealed=True) as window:
+        finish(window)
+        window.session.unsealAsked.emit()
+        settle(window)
+        assert seal_text(window) == "test part shown once"
+        assert not window.commands["seal"].isChecked()
+        window.open_path(str(second))
+        wait_until(lambda: window.session.dataset is not None and window.session.dataset.name == "Second")
+        assert window.session.sealed and window.commands["seal"].isChecked()
+        assert seal_text(window) == "test part sealed"
+        finish(window)
+        parts = [row.summary.part for row in window.sections.compare.panel.rows()]
+        assert parts == ["test", "validation"]
+        assert window.sections.compare.panel.caption().endswith("test part of Second sealed")
+        report = report_of(window.sections.report.request())
+        [shown] = [s for s in report.sections if s.key == "seal"]
+        assert [block.text for block in shown.blocks if isinstance(block, Paragraph)] == [
+            "First: test part shown once.",
+            "Second: test part sealed.",
+        ]
+        window.commands["seal"].trigger()
+        settle(window)
+        assert seal_text(window) == "test part shown once"
+        window.open_path(str(first))
+        wait_until(lambda: window.session.dataset is not None and window.session.dataset.name == "First")
+        assert seal_text(window) == "test part shown once"
+        study = window.models.study_store.study
+        wait_until(lambda: [mark.sealed for mark in study.seal_marks] == [True, False, False])
+        assert study.seal_marks == window.session.seal_marks
 
 
 @pytest.mark.thorough

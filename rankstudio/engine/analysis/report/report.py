@@ -23,7 +23,12 @@ from rankstudio.engine.experiment.plan.difference import changed_parameters, par
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.plan.toml import plan_as_toml
-from rankstudio.engine.experiment.storage.study_contents import RecordedData, seal_text
+from rankstudio.engine.experiment.storage.study_contents import (
+    RecordedData,
+    dataset_keys,
+    marks_of,
+    seal_text,
+)
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.language import in_english
 from rankstudio.engine.methods.catalog import Method
@@ -167,18 +172,20 @@ def _protocol(plan: Plan) -> tuple[tuple[str, str], ...]:
 
 
 def seal_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the uses of the test part."""
-    marks = source.seal_marks
-    if not marks:
-        yield Paragraph("The test part was never sealed in this study.")
-        return
-    text = seal_text(marks)
-    yield Paragraph(f"{text[0].upper()}{text[1:]}.")
-    rows = tuple(
-        (str(number), _moment(mark.happened), "sealed" if mark.sealed else "seal broken")
-        for number, mark in enumerate(marks, start=1)
-    )
-    yield TextTable("Seals", ("", "when (UTC)", "what"), rows, (1, 2))
+    """Yield the uses of the test part of each dataset."""
+    datasets = grouped(source.runs, lambda run: dataset_keys(run.recorded)[0])
+    for runs in datasets.values():
+        name, recorded = runs[0].result.data_name, runs[0].recorded
+        marks = marks_of(source.seal_marks, recorded)
+        if not marks:
+            yield Paragraph(f"The test part of {name} was never sealed in this study.")
+            continue
+        yield Paragraph(f"{name}: {seal_text(marks, recorded)}.")
+        rows = tuple(
+            (str(number), _moment(mark.happened), "sealed" if mark.sealed else "seal broken")
+            for number, mark in enumerate(marks, start=1)
+        )
+        yield TextTable(f"{name}: seals", ("", "when (UTC)", "what"), rows, (1, 2))
 
 
 def version_blocks(source: ReportSource) -> Iterator[Block]:
@@ -216,6 +223,7 @@ _MAKERS: dict[str, Callable[[ReportSource], Iterator[Block]]] = {
     "evidence": evidence_sections.evidence_blocks,
     "substitutes": feature_sections.substitute_blocks,
     "published": result_sections.published_blocks,
+    "seal": seal_blocks,
     "versions": version_blocks,
     "rerun": rerun_blocks,
 }
@@ -229,7 +237,7 @@ def make_report(source: ReportSource) -> Report:
     Parameters
     ----------
     source : ReportSource
-        If the test part is sealed, the report contains no number of it.
+        The report contains no number of a test part that is sealed.
 
     Notes
     -----
@@ -241,8 +249,6 @@ def make_report(source: ReportSource) -> Report:
     for key in SECTIONS:
         if key == "question":
             section = _section(key, tuple(question_blocks(shown)))
-        elif key == "seal":
-            section = _section(key, tuple(seal_blocks(shown)))
         elif shown.runs:
             section = _section(key, tuple(_MAKERS[key](shown)))
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isnan, nan
 
+from rankstudio.engine.analysis.comparability import paired_over
 from rankstudio.engine.analysis.fold_table import (
     MeasureSummary,
     best_of_several,
@@ -23,19 +24,25 @@ from rankstudio.engine.analysis.report.source import (
     tests_of,
 )
 from rankstudio.engine.analysis.report.study_figures import curves_of, differences_of
-from rankstudio.engine.analysis.significance import ALPHA, ComparedRun, paired_over
+from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
 from rankstudio.engine.export.tables import TextTable, p_text, range_text
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.support.number_format import NOTHING, fixed
 
-SEALED = "The test part is sealed; test measures are left out until the seal is broken."
 _MOST_FOLDS, _MOST_RUNS = 30, 12
+
+
+def sealed_text(source: ReportSource) -> str:
+    """Return which test parts are sealed, as a sentence."""
+    names = source.sealed_datasets
+    sealed = f"part of {names[0]} is" if len(names) == 1 else f"parts of {listed(names)} are"
+    return f"The test {sealed} sealed; test measures are left out until the seal is broken."
 
 
 def result_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the averages of the runs on each dataset, and the folds by the selection criterion."""
-    if source.sealed:
-        yield Paragraph(f"{SEALED} These results are from the validation parts.")
+    if source.sealed_datasets:
+        yield Paragraph(f"{sealed_text(source)} These results are from the validation parts.")
     for data, runs in source.datasets().items():
         yield from _sentence(data, runs, source.measure)
         yield _averages(data, runs)
@@ -139,10 +146,11 @@ def _folds(data: str, runs: Sequence[ReportedRun], name: str) -> TextTable | Non
 
 def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the paired tests of the runs on each dataset against the best one."""
-    if source.sealed:
-        yield Paragraph(f"{SEALED} The significance tests use its queries and are left out.")
-        return
+    if source.sealed_datasets:
+        yield Paragraph(f"{sealed_text(source)} The significance tests use its queries and are left out.")
     for data, runs in source.datasets().items():
+        if data in source.sealed_datasets:
+            continue
         name = chooser(runs, source.measure)
         reference = best_of(runs, name)
         tested = tests_of(runs, reference, name)
@@ -200,10 +208,12 @@ def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
 
 def published_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the published results of the methods, next to ours."""
-    if source.sealed:
-        yield Paragraph(f"{SEALED} Published averages are from test parts.")
+    runs = [run for run in source.runs if not source.is_sealed(run)]
+    if len(runs) < len(source.runs):
+        yield Paragraph(f"{sealed_text(source)} Published averages are from test parts.")
+    if not runs:
         return
-    titles = {run.number: run.title for run in source.runs}
+    titles = {run.number: run.title for run in runs}
     rows = tuple(
         (
             *(str(row.key), titles[row.key], row.set, row.run.data_name, row.measure, fixed(row.ours)),
@@ -214,7 +224,7 @@ def published_blocks(source: ReportSource) -> Iterator[Block]:
                 row.printed.source,
             ),
         )
-        for row in published_rows((run.number, run.result) for run in source.runs)
+        for row in published_rows((run.number, run.result) for run in runs)
     )
     if not rows:
         yield Paragraph("No published numbers are known for these methods on these data.", muted=True)

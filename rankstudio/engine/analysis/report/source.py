@@ -103,7 +103,7 @@ class ReportSource:
     settings : ReportSettings
         Texts of the user, and the included sections.
     seal_marks : tuple of SealMark
-        Times at which the test part was sealed and shown.
+        Times at which the test parts of datasets were sealed and shown.
     measure : str
         Measure for comparing runs; "" for the selection criterion.
     """
@@ -114,20 +114,26 @@ class ReportSource:
     seal_marks: tuple[SealMark, ...] = ()
     measure: str = ""
 
-    @property
-    def sealed(self) -> bool:
-        """Whether the test part is sealed."""
-        return is_sealed(self.seal_marks)
+    def is_sealed(self, run: ReportedRun) -> bool:
+        """Return whether the test part of a run's dataset is sealed."""
+        return is_sealed(self.seal_marks, run.recorded)
 
     @property
     def shown(self) -> ReportSource:
-        """The source itself, or without all numbers of the test part if that is sealed."""
-        if not self.sealed:
-            return self
-        results = (replace(r.result, folds=tuple(map(without_test, r.result.folds))) for r in self.runs)
-        return replace(
-            self, runs=tuple(replace(r, result=one) for r, one in zip(self.runs, results, strict=True))
-        )
+        """The source without all numbers of sealed test parts."""
+        return replace(self, runs=tuple(map(self._shown, self.runs)))
+
+    def _shown(self, run: ReportedRun) -> ReportedRun:
+        """Return a run without the numbers of its test part if that is sealed."""
+        if not self.is_sealed(run):
+            return run
+        folds = tuple(map(without_test, run.result.folds))
+        return replace(run, result=replace(run.result, folds=folds))
+
+    @property
+    def sealed_datasets(self) -> tuple[str, ...]:
+        """Names of the datasets whose test parts are sealed."""
+        return tuple(dict.fromkeys(run.result.data_name for run in self.runs if self.is_sealed(run)))
 
     def datasets(self) -> dict[str, list[ReportedRun]]:
         """Return the runs by dataset name, in order of first occurrence."""

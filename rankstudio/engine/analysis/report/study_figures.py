@@ -296,7 +296,7 @@ def study_figures(source: ReportSource) -> tuple[StudyFigure, ...]:
     Parameters
     ----------
     source : ReportSource
-        If the test part is sealed, none of them shows a number of it.
+        No figure shows a number of a test part that is sealed.
     """
     shown = source.shown
     datasets = shown.datasets()
@@ -353,8 +353,9 @@ def _of_dataset(
         )
 
     kept = runs[:_MOST_RUNS]
+    is_sealed = any(source.is_sealed(run) for run in runs)
     yield figure("curves", f"validation {name} of the runs", curves_of, kept)
-    if not source.sealed and all(run.part == "test" for run in kept):
+    if not is_sealed and all(run.part == "test" for run in kept):
         yield figure("test", f"test {name} of the runs by size", test_curves_of, kept)
     if any(len(group) > 1 for group in learning_curves([run.plan for run in kept])):
         yield figure("learning", f"{name} by the share of the training queries", learning_figure, kept)
@@ -363,7 +364,7 @@ def _of_dataset(
     yield figure("front", f"size against validation {name}", _front_of, kept)
     if costs_of([run.result for run in kept]) is not None:
         yield figure("cost-front", f"cost against validation {name}", partial(_front_of, by="cost"), kept)
-    if not source.sealed and len(runs) > 1:
+    if not is_sealed and len(runs) > 1:
         yield figure("differences", f"differences in {name} with their intervals", differences_of, runs)
 
 

@@ -96,14 +96,14 @@ class TableRun:
 
 
 def table_runs(sources: Iterable[ReportSource]) -> list[TableRun]:
-    """Return the runs of opened studies; sealed studies without their test part."""
+    """Return the runs of opened studies, without the measures of sealed test parts."""
     opener = DataOpener()
     return [
         TableRun(
             run.result,
             run.label.name,
             lambda run=run: run.data if run.data is not None else opener(run.plan, run.recorded),  # type: ignore[misc]
-            source.sealed,
+            source.is_sealed(run),
         )
         for source in sources
         for run in source.shown.runs

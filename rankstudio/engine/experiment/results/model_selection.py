@@ -87,12 +87,18 @@ def select_model(
     return Chosen(path.unit, path.steps[_smallest(plan, path, _gains(plan, path) >= gain - error)])
 
 
+def selectable_positions(path: PathResult, most: int | None = None) -> Ints:
+    """Return the positions of the steps to choose from: models, of at most so many features."""
+    positions = np.arange(len(path.steps))[path.models]
+    return positions if most is None else positions[path.sizes[positions] <= most]
+
+
 def best_position(plan: Plan, path: PathResult, most: int | None = None) -> int | None:
     """Return the position of a path's best model by the selection criterion, up to a size.
 
     None if there is no such model. The first model if no value is defined.
     """
-    models = _models(path, most)
+    models = selectable_positions(path, most)
     return int(models[_gains(plan, path)[models].argmax()]) if models.size else None
 
 
@@ -146,14 +152,8 @@ def p_values(plan: Plan, path: PathResult, queries: Sequence[Floats]) -> Mapping
 def _smallest(plan: Plan, path: PathResult, enough: Bools) -> int:
     """Return the smallest of the models that are good enough; of equal sizes the best, then the earliest."""
     gains = _gains(plan, path)
-    near = (int(position) for position in _models(path) if enough[position])
+    near = (int(position) for position in selectable_positions(path) if enough[position])
     return min(near, key=lambda i: (path.sizes[i], -gains[i], i))
-
-
-def _models(path: PathResult, most: int | None = None) -> Ints:
-    """Return the positions of the steps to choose from: models, of at most so many features."""
-    positions = np.arange(len(path.steps))[path.models]
-    return positions if most is None else positions[path.sizes[positions] <= most]
 
 
 def _gains(plan: Plan, path: PathResult) -> Floats:

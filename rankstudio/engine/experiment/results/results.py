@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.left_out_names import is_left_out, left_out, validated
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.protocol import LEAVE_QUERY_OUT, SMALLEST
+from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.path_steps import PathSteps, StepsFile
+from rankstudio.engine.experiment.results.subset_choices import SubsetChoices
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
@@ -68,6 +70,10 @@ class PathResult:
         p of each step's model against the best one of the path, for the selection measure if its values in
         each query are known, see `rankstudio.engine.experiment.results.model_selection.p_values`. Empty in a
         study of an earlier version.
+    choices : SubsetChoices or None
+        Models that the plan's rule chooses on subsets of the validation queries, see
+        `rankstudio.engine.experiment.results.cross_fit`. None if the validation queries do not choose, and in
+        a study of an earlier version.
     """
 
     unit: Unit
@@ -78,6 +84,7 @@ class PathResult:
     notes: tuple[Note, ...] = field(default=(), kw_only=True)
     standard_errors: Mapping[str, Floats] = field(default_factory=dict)
     p_values: Mapping[str, Floats] = field(default_factory=dict)
+    choices: SubsetChoices | None = field(default=None, kw_only=True)
 
     @property
     def validated(self) -> bool:
@@ -210,6 +217,13 @@ class FoldResult:
     constant : tuple of int
         1-based ids of features that the paths leave out, because they are constant within every training
         query; of all features if none varies.
+    cross_fitted : Mapping of str to ndarray of shape (Q,)
+        Measures in each query of the validation part, of models chosen without this query, see
+        `rankstudio.engine.experiment.results.cross_fit`. Empty without a validation part, and in a study of
+        an earlier version until they are computed.
+    data_digest : str
+        Digest of the data of all folds, as in
+        `rankstudio.engine.experiment.storage.study_contents.data_digest`; "" if unknown.
     """
 
     fold: int
@@ -222,6 +236,20 @@ class FoldResult:
     per_query: Mapping[str, Floats] = field(default_factory=dict)
     greatest_grade: float = math.nan
     constant: tuple[int, ...] = ()
+    cross_fitted: Mapping[str, Floats] = field(default_factory=dict)
+    data_digest: str = ""
+
+    def measured(self, part: Part) -> Mapping[str, float]:
+        """Return the measures of the fold's model, or of its choice of one, on a part; empty if unknown."""
+        match part:
+            case Part.TEST:
+                return self.test
+            case Part.CROSS_FITTED:
+                return {name: _mean_defined(values) for name, values in self.cross_fitted.items()}
+            case Part.CHOSEN_ON:
+                return self.validation
+            case Part.NONE:
+                return {}
 
     @property
     def left_out(self) -> dict[str, float]:
@@ -268,13 +296,47 @@ class RunResult:
         return tuple(len(fold.selected) for fold in self.folds if fold.chosen.step.learned)
 
     @property
+    def data_digest(self) -> str:
+        """Digest of the data, equal for runs on the same documents and labels; "" if unknown."""
+        return next((fold.data_digest for fold in self.folds), "")
+
+    @cached_property
+    def part(self) -> Part:
+        """Part behind `average` and `per_query`: the same one for all folds."""
+        values: dict[Part, list[Mapping[str, Any]]] = {
+            Part.TEST: [fold.test for fold in self.folds],
+            Part.CROSS_FITTED: [fold.cross_fitted for fold in self.folds],
+            Part.CHOSEN_ON: [fold.validation for fold in self.folds],
+        }
+        return next((part for part, folds in values.items() if folds and all(folds)), Part.NONE)
+
+    @property
     def average(self) -> dict[str, float]:
-        """Mean over the folds of each measure on the test part, or on the validation part without one."""
+        """Mean over the folds of each measure on `part`.
+
+        It estimates the measure of new queries if `part.is_estimate`. Otherwise it is the best of many values
+        on the part that chose it, and too high.
+        """
+        return self.average_on(self.part)
+
+    def average_on(self, part: Part) -> dict[str, float]:
+        """Return the mean over the folds of each measure on a part; empty if unknown."""
+        return _mean([fold.measured(part) for fold in self.folds])
+
+    @property
+    def reported_average(self) -> dict[str, float]:
+        """Mean over the folds of the measures on the test part, or on the validation part without one.
+
+        It is the average of the values that files of a single run list per fold.
+        """
         return _mean([fold.test or fold.validation for fold in self.folds])
 
     @property
     def baseline(self) -> dict[str, float]:
-        """The same mean for each fold's best single feature."""
+        """The same mean for each fold's best single feature, which is chosen on training documents.
+
+        On the test part if this is the `part` of the run, otherwise on the validation part.
+        """
         return _mean([fold.baseline.test or fold.baseline.validation for fold in self.folds])
 
     @property
@@ -372,14 +434,31 @@ class RunResult:
         plan, rules = self.plan, convention(self.plan.convention).label
         what = f"{plan.title} on {self.data_name}, chosen by {plan.select_by}, {rules}"
         what += "" if self.complete else ", not finished"
-        part = "test" if any(fold.test for fold in self.folds) else "validation"
         means = ", ".join(f"{name} {value:.{_DIGITS}f}" for name, value in self.average.items())
         table = _table(self.to_frame())
-        return f"<p>{html_text(what)}</p>{table}<p>Mean of the {part} part: {html_text(means)}</p>"
+        return f"<p>{html_text(what)}</p>{table}<p>Mean ({self.part.label}): {html_text(means)}</p>"
 
     def per_query(self, name: str) -> Floats:
-        """Return a measure of the selected models in every query, fold by fold."""
+        """Return a measure in every query of `part`, fold by fold.
+
+        On the test part, of the models of the folds; cross-fitted, of models chosen without the query.
+        """
+        if self.part is Part.CROSS_FITTED:
+            return np.concatenate([fold.cross_fitted[name] for fold in self.folds])
         return np.concatenate([fold.per_query[name] for fold in self.folds])
+
+    @property
+    def queries_per_fold(self) -> tuple[int, ...]:
+        """Number of queries behind `part` in each fold; 0 where no measure is known by query."""
+        is_cross_fitted = self.part is Part.CROSS_FITTED
+        values = [fold.cross_fitted if is_cross_fitted else fold.per_query for fold in self.folds]
+        return tuple(next((len(queries) for queries in measures.values()), 0) for measures in values)
+
+    def has_per_query(self, name: str) -> bool:
+        """Return whether :meth:`per_query` knows a measure."""
+        is_cross_fitted = self.part is Part.CROSS_FITTED
+        values = [fold.cross_fitted if is_cross_fitted else fold.per_query for fold in self.folds]
+        return bool(values) and all(name in measures for measures in values)
 
 
 def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
@@ -482,6 +561,12 @@ def _mean(columns: Sequence[Mapping[str, float]]) -> dict[str, float]:
     rows = {name: np.array([column[name] for column in columns if name in column]) for name in names}
     defined = {name: values[~np.isnan(values)] for name, values in rows.items()}
     return {name: float(np.mean(values)) if values.size else float("nan") for name, values in defined.items()}
+
+
+def _mean_defined(values: Floats) -> float:
+    """Return the mean of the values that are defined; NaN if none is."""
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if defined.size else math.nan
 
 
 def _measure_title(name: str) -> str:

@@ -16,7 +16,7 @@ import threading
 import zipfile
 import zlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -27,9 +27,11 @@ from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.results.path_steps import PathSteps, packed
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
+from rankstudio.engine.experiment.results.subset_choices import SubsetChoices
 from rankstudio.engine.experiment.storage.study_rows import (
     IMPOSSIBLE,
     array,
+    checksum,
     columns,
     exactly,
     measures,
@@ -96,6 +98,7 @@ def _header(path: PathResult, steps: Sequence[Step], model: Step, ids: Sequence[
         "measures": list(path.validation),
         **({"errors_of": list(path.standard_errors)} if partly else {}),
         **({"p_values_of": list(path.p_values)} if path.p_values else {}),
+        **({"choices_of": list(path.choices.per_query)} if path.choices else {}),
         "kinds": [_class(step).__name__ for step in steps],
         "extras": [{name: _plain(getattr(step, name)) for name in _extras(_class(step))} for step in steps],
         "notes": [note.what for note in path.notes],
@@ -114,6 +117,7 @@ def _arrays_of(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any
         "n": np.array([step.coef.size for step in steps], dtype="<i8"),
         "errors": np.array(list(path.standard_errors.values()), dtype="<f8"),
         **({"p_values": np.array(list(path.p_values.values()), dtype="<f8")} if path.p_values else {}),
+        **(_choices_arrays(path.choices) if path.choices else {}),
         **_joined("selected", [np.array(step.selected, dtype="<i8") for step in steps], "<i8"),
         **_joined("used", [columns for columns, _ in used], "<i8"),
         **_joined("weights", [weights for _, weights in used], "<f8"),
@@ -149,6 +153,7 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
                 _measured(errors_of, errors, len(header["kinds"])) if errors.size else {}
             ),
             p_values=FrozenMapping(_p_values(header, arrays)),
+            choices=_choices(header, arrays),
         )
     except (*IMPOSSIBLE, zipfile.BadZipFile, zlib.error, struct.error, AssertionError) as error:
         raise StoreError(
@@ -169,9 +174,11 @@ def fold_values(result: FoldResult) -> dict[str, Any]:
             "validation": dict(baseline.validation),
             "test": dict(baseline.test),
         },
-        "per_query": {name: values.tolist() for name, values in result.per_query.items()},
+        "per_query": _per_query_values(result.per_query),
         **({} if math.isnan(grade) else {"greatest_grade": grade}),
         **({"constant": list(result.constant)} if result.constant else {}),
+        **({"cross_fitted": _per_query_values(result.cross_fitted)} if result.cross_fitted else {}),
+        **({"data": result.data_digest} if result.data_digest else {}),
     }
 
 
@@ -204,9 +211,6 @@ def fold_from_values(
     step = path.steps[path.steps.position(values["chosen"]["number"])]
     if values["selected"] != [ids[column] for column in step.selected]:
         raise ValueError("expected the features of the chosen step")
-    queries = {name: np.array(sequence(row, float)) for name, row in values["per_query"].items()}
-    if (queries and set(queries) != set(names)) or len({row.size for row in queries.values()}) > 1:
-        raise ValueError("expected each measure in each query")
     return FoldResult(
         fold,
         Chosen(path.unit, step),
@@ -215,10 +219,24 @@ def fold_from_values(
         measures(values["test"], names),
         tuple(path for (number, _), path in sorted(units.items()) if number == fold),
         _baseline(values["baseline"], names, ids),
-        FrozenMapping(queries),
+        _per_query(values["per_query"], names),
         exactly(values["greatest_grade"], float) if "greatest_grade" in values else math.nan,
         _known_ids(values.get("constant", []), ids),
+        _per_query(values.get("cross_fitted", {}), names),
+        checksum(values["data"]) if "data" in values else "",
     )
+
+
+def _per_query_values(measures: Mapping[str, Floats]) -> dict[str, list[float]]:
+    return {name: values.tolist() for name, values in measures.items()}
+
+
+def _per_query(values: Mapping[str, Any], names: Collection[str]) -> FrozenMapping[str, Floats]:
+    """Return the measures in each query, or an empty mapping; ValueError for others or different lengths."""
+    queries = {name: np.array(sequence(row, float)) for name, row in values.items()}
+    if (queries and set(queries) != set(names)) or len({row.size for row in queries.values()}) > 1:
+        raise ValueError("expected each measure in each query")
+    return FrozenMapping(queries)
 
 
 def _known_ids(values: Any, ids: Collection[int]) -> tuple[int, ...]:
@@ -266,6 +284,32 @@ def _p_values(header: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[An
     if any(((values < 0) | (values > 1)).any() for values in found.values()):
         raise ValueError("expected numbers from 0 to 1")
     return found
+
+
+def _choices_arrays(choices: SubsetChoices) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a path's choices on subsets of the validation queries."""
+    return {
+        "choices": choices.positions.astype("<i8"),
+        "choice_gains": choices.gains.astype("<f8"),
+        "choice_measures": np.array(list(choices.per_query.values()), dtype="<f8"),
+    }
+
+
+def _choices(header: Mapping[str, Any], arrays: Arrays) -> SubsetChoices | None:
+    """Return a path's choices on subsets; None where an earlier version, or no validation query, chose."""
+    if "choices_of" not in header:
+        return None
+    names, positions = sequence(header["choices_of"], str), arrays["choices"]
+    array(positions, "<i8", (positions.size,))
+    if not positions.size or positions.min() < -1 or positions.max() >= len(header["kinds"]):
+        raise ValueError("expected positions of steps")
+    gains = array(arrays["choice_gains"], "<f8", positions.shape)
+    choices = SubsetChoices(positions, gains)
+    if not names:
+        return choices
+    n_queries = arrays["choice_measures"].shape[-1]
+    values = array(arrays["choice_measures"], "<f8", (len(names), choices.distinct.size, n_queries))
+    return replace(choices, per_query=FrozenMapping(dict(zip(names, values, strict=True))))
 
 
 def _divisor(value: Any) -> float:

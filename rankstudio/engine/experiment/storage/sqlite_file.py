@@ -155,6 +155,7 @@ class StudyFile:
                 )
                 raise StoreError(text.format(path=self.path))
             with _all_or_nothing(self._db):
+                study_rows.add_columns(self._db)
                 yield self._db
             self.written = datetime.now()
 
@@ -177,7 +178,10 @@ class StudyFile:
         StoreError
             If they cannot be read.
         """
-        return [study_rows.row_of(table, row) for row in self.rows(study_rows.select(table, where), *values)]
+        with self._turn, in_words(self.path):
+            absent = study_rows.absent_columns(self._db, table)
+            rows = self._db.execute(study_rows.select(table, where, absent), values).fetchall()
+        return [study_rows.row_of(table, row) for row in rows]
 
     def close(self) -> None:
         """Close the file. It may be called twice."""
@@ -403,6 +407,7 @@ def _owner(path: Path) -> str:
 def _make_tables(db: sqlite3.Connection) -> None:
     """Make the tables of a study in an empty database."""
     db.executescript(f"{TABLES} PRAGMA user_version = {VERSION}")
+    study_rows.add_columns(db)
 
 
 @contextmanager
@@ -423,7 +428,10 @@ def _is_foreign(db: sqlite3.Connection) -> bool:
     with closing(sqlite3.connect(":memory:")) as empty:
         _make_tables(empty)
         ours = _columns(empty)
-    return bool(db.execute(_ACTIVE).fetchone()[0]) or not ours <= _columns(db)
+    columns = _columns(db)
+    lacking = {column for column in ours - columns if column[:2] not in study_rows.added_columns()}
+    otherwise = {column for column in columns - ours if column[:2] in study_rows.added_columns()}
+    return bool(db.execute(_ACTIVE).fetchone()[0] or lacking or otherwise)
 
 
 def _columns(db: sqlite3.Connection) -> set[tuple[Any, ...]]:

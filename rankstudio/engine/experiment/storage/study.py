@@ -26,6 +26,7 @@ from rankstudio.engine.data.feature_sets import FeatureSet, parsed_feature_set
 from rankstudio.engine.errors import ChangedDataError, DataError, ParameterError, PlanError, StoreError, shown
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import GIVEN, parse_protocol
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_from_dict
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult, path_keeper
@@ -41,6 +42,8 @@ from rankstudio.engine.experiment.storage.study_contents import (
     RunSummary,
     SealMark,
     change,
+    dataset_keys,
+    files_digest,
     fingerprint,
 )
 from rankstudio.engine.experiment.storage.study_rows import (
@@ -57,6 +60,8 @@ from rankstudio.engine.experiment.storage.study_rows import (
     numbers,
     payload_digest,
     recorded_versions,
+    row_of,
+    select,
     sequence,
     write,
 )
@@ -300,14 +305,30 @@ class Study:
 
     @property
     def seal_marks(self) -> tuple[SealMark, ...]:
-        """Times at which the test part was sealed and unsealed, in order, including damaged entries."""
+        """Times at which test parts were sealed and unsealed, in order.
+
+        A mark without datasets seals all of them, and unseals those that were recorded when a study had one
+        seal for all. A damaged one seals all of them.
+        """
         rows = self._file.records("seal", "ORDER BY id")
-        return tuple(SealMark(bool(row["sealed"]), str(row["happened"])) for row in rows)
+        before = self._recorded_with_one_seal()
+        return tuple(_seal_mark(row, before) for row in rows)
+
+    def _recorded_with_one_seal(self) -> tuple[str, ...]:
+        """Return the keys of the datasets that were recorded when a study had one seal for all of them."""
+        keys: list[str] = []
+        for row in self._sound("dataset", "ORDER BY id"):
+            with suppress(*IMPOSSIBLE):
+                recorded = _recorded(row)
+                keys += dataset_keys(recorded) if recorded.first_file is None else ()
+        return tuple(dict.fromkeys(keys))
 
     def note_seal(self, mark: SealMark) -> None:
-        """Store that the test part was sealed or unsealed."""
+        """Store that test parts were sealed or unsealed."""
+        datasets = None if mark.datasets is None else as_json(list(mark.datasets))
+        values = {"sealed": int(mark.sealed), "happened": mark.happened, "datasets": datasets}
         with self._file.transaction() as db:
-            write(db, "seal", id=next_id(db, "seal"), sealed=int(mark.sealed), happened=mark.happened)
+            write(db, "seal", id=next_id(db, "seal"), **values)
 
     @property
     def report_settings(self) -> ReportSettings:
@@ -443,15 +464,14 @@ class Study:
         n_combinations, done = len(run.plan.combinations), Counter(fold for fold, _ in units)
         order = {number: place for place, number in enumerate(run.plan.folds)}
         names = run.plan.evaluated
+        digest = _digest_of_earlier_version(run.plan, self.data(run))
         found = []
         for row in sorted(self._sound_parts(run)[1], key=lambda row: row["fold"]):
             if done[row["fold"]] == n_combinations:
                 with suppress(*IMPOSSIBLE):  # as above
-                    found.append(
-                        fold_from_values(
-                            row["fold"], json.loads(row["payload"]), units, names, run.feature_ids
-                        )
-                    )
+                    values = json.loads(row["payload"])
+                    fold = fold_from_values(row["fold"], values, units, names, run.feature_ids)
+                    found.append(fold if fold.data_digest else replace(fold, data_digest=digest))
         return tuple(sorted(found, key=lambda result: order.get(result.fold, result.fold)))
 
     def _sound_parts(self, run: RunKey) -> tuple[list[Row], list[Row]]:
@@ -645,9 +665,11 @@ _LONGEST, _SHORT = 300, 20
 
 def write_data(db: sqlite3.Connection, dataset: FoldedDataset, place: str, found: Fingerprint) -> int:
     """Write the record of a dataset, replacing a damaged one; return its number."""
-    at = "SELECT id FROM dataset WHERE checksum = ? AND place = ?"
-    known = db.execute(at, (found.checksum, place)).fetchone()
-    number = known[0] if known else next_id(db, "dataset")
+    at = select("dataset", "WHERE checksum = ? AND place = ?")
+    rows = [row_of("dataset", cells) for cells in db.execute(at, (found.checksum, place))]
+    number = rows[0].id if rows else next_id(db, "dataset")
+    # A sound record of a study with one seal for all datasets stays one: the seal applies to it.
+    first_file = rows[0]["first_file"] if rows and rows[0].sound else dataset.checksum
     write(
         db,
         "dataset",
@@ -659,6 +681,7 @@ def write_data(db: sqlite3.Connection, dataset: FoldedDataset, place: str, found
         folds=as_json([fold.number for fold in dataset.folds]),
         feature_ids=as_json(dataset.feature_ids.tolist()),
         feature_names=as_json(dataset.feature_names),
+        first_file=first_file,
     )
     return int(number)
 
@@ -678,6 +701,15 @@ def _read_feature_set(values: Any) -> FeatureSet:
     if not set(ids.values()) <= set(found.names):
         raise ValueError("expected features of the set")
     return replace(found, ids=ids)
+
+
+def _digest_of_earlier_version(plan: Plan, data: RecordedData) -> str:
+    """Return the digest of the data of a fold that an earlier version stored without one.
+
+    It equals that of new runs if the folds are those of the files.
+    """
+    is_from_files = bool(data.files) and parse_protocol(plan.protocol).kind == GIVEN
+    return files_digest(data.files) if is_from_files else data.checksum
 
 
 def same(plan: Plan) -> str:
@@ -737,9 +769,35 @@ def _recorded(row: Row) -> RecordedData:
     names = sequence(json.loads(row["feature_names"]), str)
     if len(ids) != len(names):
         raise ValueError("expected a name for each feature")
+    first_file = row["first_file"]
     return RecordedData(
-        row["name"], row["place"], checksum(row["checksum"]), _sources(row["files"]), folds, ids, names
+        row["name"],
+        row["place"],
+        checksum(row["checksum"]),
+        _sources(row["files"]),
+        folds,
+        ids,
+        names,
+        first_file=checksum(first_file) if first_file else first_file,
     )
+
+
+def _seal_mark(row: Row, before: tuple[str, ...]) -> SealMark:
+    """Return a mark of the seal; a damaged one seals everything, as it may have sealed anything.
+
+    Parameters
+    ----------
+    row : Row
+    before : tuple of str
+        Keys of the datasets that a mark without datasets unseals.
+    """
+    happened = str(row["happened"])
+    if row.sound and row["datasets"] is None:
+        return SealMark(bool(row["sealed"]), happened, None if row["sealed"] else before)
+    if row.sound:
+        with suppress(*IMPOSSIBLE):
+            return SealMark(bool(row["sealed"]), happened, sequence(json.loads(row["datasets"]), str))
+    return SealMark(True, happened)
 
 
 def _sources(files: str) -> tuple[Source, ...]:

@@ -112,6 +112,9 @@ class RecordedData:
         Ids and names of the columns.
     feature_set : FeatureSet or None
         Feature set of a search engine, matched with the columns.
+    first_file : str or None
+        Checksum of the first file, which is the same for every protocol; "" for data made in memory, None if
+        the study was written before it was recorded.
     """
 
     name: str
@@ -122,6 +125,7 @@ class RecordedData:
     feature_ids: tuple[int, ...]
     feature_names: tuple[str, ...]
     feature_set: FeatureSet | None = None
+    first_file: str | None = None
 
     def opened_by(self, plan: Plan) -> str:
         """Return the path to open them again, or their name in the plan if there is no path."""
@@ -135,7 +139,7 @@ class RecordedData:
         changed = change(self.files, found.files)
         return f"{changed or f'{self.place or self.name}: these are other data than those of the run'}."
 
-    def without_documents(self, *, validated: bool = True, tested: bool = True) -> FoldedDataset:
+    def without_documents(self, *, validated: bool = True, tested: bool = True) -> AbsentData:
         """Return a stand-in for missing data: folds and features without documents.
 
         Parameters
@@ -147,7 +151,20 @@ class RecordedData:
         part = _empty(self.feature_ids, self.feature_names)
         vali, test = (part if there else None for there in (validated, tested))
         folds = tuple(Fold(number, part, vali, test) for number in self.folds)
-        return FoldedDataset(self.name, path, folds, feature_set=self.feature_set)
+        return AbsentData(self.name, path, folds, feature_set=self.feature_set, recorded=self)
+
+
+@dataclass(frozen=True)
+class AbsentData(FoldedDataset):
+    """A stand-in for missing data, made by :meth:`RecordedData.without_documents`.
+
+    Attributes
+    ----------
+    recorded : RecordedData or None
+        What the study records of the data.
+    """
+
+    recorded: RecordedData | None = None
 
 
 def _empty(ids: tuple[int, ...], names: tuple[str, ...]) -> RankingDataset:
@@ -186,9 +203,32 @@ def fingerprint(dataset: FoldedDataset) -> Fingerprint:
         for name, part in fold.parts.items():
             if part.source is not None:
                 files.setdefault(str(part.source.path.absolute()), part.source)
-            checksum = _of_some(part, whole) if isinstance(part, PartOfWhole) else _of_part(part)
-            lines.append(f"{fold.number} {name} {part.n_features} {checksum}")
+            lines.append(f"{fold.number} {name} {part.n_features} {_checksum(part, whole)}")
     return Fingerprint(_sha256("\n".join(lines).encode()), tuple(files.values()))
+
+
+def data_digest(dataset: FoldedDataset) -> str:
+    """Return a digest of the documents and labels that runs are measured on.
+
+    Folds as in the files have the digest of the files. Of other folds it covers the validation and test
+    parts, so that runs on a share of the training queries have the same one.
+    """
+    found = fingerprint(dataset)
+    if found.files and not dataset.divided_by:
+        return files_digest(found.files)
+    whole: dict[int, str] = {}
+    lines = [
+        f"{fold.number} {name} {part.n_features} {_checksum(part, whole)}"
+        for fold in dataset.folds
+        for name, part in fold.parts.items()
+        if name != "train"
+    ]
+    return _sha256("\n".join(lines).encode())
+
+
+def files_digest(files: Sequence[Source]) -> str:
+    """Return the digest of data whose folds are those of their files."""
+    return _sha256("\n".join(sorted({source.checksum for source in files})).encode())
 
 
 def change(recorded: Sequence[Source], found: Sequence[Source]) -> str:
@@ -200,6 +240,10 @@ def change(recorded: Sequence[Source], found: Sequence[Source]) -> str:
             size = f"{now.size:,} bytes" if now.size != then.size else "the same size with different contents"
             return f"{now.path}: the file changed: expected {then.size:,} bytes, found {size}"
     return ""
+
+
+def _checksum(part: RankingDataset, known: dict[int, str]) -> str:
+    return _of_some(part, known) if isinstance(part, PartOfWhole) else _of_part(part)
 
 
 def _of_part(part: RankingDataset) -> str:
@@ -237,32 +281,76 @@ class SealMark:
     sealed : bool
     happened : str
         Time in UTC: "2026-11-22T02:30:00+00:00".
+    datasets : tuple of str or None
+        Keys of the datasets that it is about, as in :func:`dataset_keys`; None for all, also those of later
+        runs.
     """
 
     sealed: bool
     happened: str
+    datasets: tuple[str, ...] | None = None
 
     @classmethod
-    def now(cls, *, sealed: bool) -> SealMark:
-        """Return a mark with the current time."""
-        return cls(sealed, datetime.now(UTC).isoformat(timespec="seconds"))
+    def now(cls, *, sealed: bool, data: SealedData | None = None) -> SealMark:
+        """Return a mark with the current time, on a dataset or on all of them."""
+        datasets = None if data is None else dataset_keys(data)[:1]
+        return cls(sealed, datetime.now(UTC).isoformat(timespec="seconds"), datasets)
 
 
-def is_sealed(marks: Sequence[SealMark]) -> bool:
-    """Return whether the test part is sealed after these clicks; initially it is not."""
-    return bool(marks) and marks[-1].sealed
+SealedData = FoldedDataset | RecordedData
+"""What has a seal: a dataset, at hand or as recorded."""
 
 
-def n_looks(marks: Sequence[SealMark]) -> int:
-    """Return how often the test part was unsealed."""
-    return sum(not mark.sealed for mark in marks)
+def dataset_keys(data: SealedData) -> tuple[str, ...]:
+    """Return the keys of a dataset in the marks of seals; new marks have the first one.
+
+    A dataset is known by its name and the checksum of its first file, which are the same for every protocol
+    and location. A study that does not record that checksum has those of all files, or the location.
+    """
+    if isinstance(data, AbsentData) and data.recorded is not None:
+        return dataset_keys(data.recorded)
+    if isinstance(data, RecordedData):
+        place = data.place
+        if data.first_file is not None:
+            contents = [data.first_file or data.checksum]
+        else:
+            contents = [source.checksum for source in data.files] or [place or data.checksum]
+    else:
+        place = str(data.path.absolute()) if data.path is not None else ""
+        contents = [data.checksum or fingerprint(data).checksum, *filter(None, [place])]
+    return tuple(f"{content} {data.name}" for content in contents)
 
 
-def seal_text(marks: Sequence[SealMark]) -> str:
+def marks_of(marks: Sequence[SealMark], data: SealedData | None) -> tuple[SealMark, ...]:
+    """Return the clicks that are about a dataset, in order; without data, those that are about all."""
+    keys = dataset_keys(data) if data is not None else ()
+    return tuple(mark for mark in marks if mark.datasets is None or not {*mark.datasets}.isdisjoint(keys))
+
+
+def is_sealed(marks: Sequence[SealMark], data: SealedData | None) -> bool:
+    """Return whether the test part of a dataset is sealed after these clicks; initially it is not.
+
+    Parameters
+    ----------
+    marks : sequence of SealMark
+        Those of a study, in order.
+    data : FoldedDataset, RecordedData or None
+        The dataset; None for one that is not opened yet.
+    """
+    about = marks_of(marks, data)
+    return bool(about) and about[-1].sealed
+
+
+def n_looks(marks: Sequence[SealMark], data: SealedData | None) -> int:
+    """Return how often the test part of a dataset was unsealed."""
+    return sum(not mark.sealed for mark in marks_of(marks, data))
+
+
+def seal_text(marks: Sequence[SealMark], data: SealedData) -> str:
     """Return the state for a report: "test part sealed", "test part shown twice"; "" if never sealed."""
-    looks = n_looks(marks)
+    looks = n_looks(marks, data)
     often = f"shown {_TIMES.get(looks, f'{looks} times')}" if looks else ""
-    if is_sealed(marks):
+    if is_sealed(marks, data):
         return f"test part sealed, {often} before" if often else "test part sealed"
     return f"test part {often}" if often else ""
 

@@ -19,11 +19,13 @@ from numpy.typing import NDArray
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 _DATASET = ("name", "place", "checksum", "files", "folds", "feature_ids", "feature_names")
+_ADDED = {"dataset": "first_file", "seal": "datasets"}
+"""Text columns by table that studies lack until something is stored in them again."""
 _RUN = ("plan", "same", "versions", "created")
 
 COLUMNS: Mapping[str, Mapping[str, Any]] = {
     "study": {"title": str, "created": str, "versions": str},
-    "dataset": {"id": int, **dict.fromkeys(_DATASET, str)},
+    "dataset": {"id": int, **dict.fromkeys(_DATASET, str), "first_file": str | None},
     "run": {
         **{"id": int, "dataset": int, **dict.fromkeys(_RUN, str)},
         **{"finished": str | None, "seconds": float | None},
@@ -32,7 +34,7 @@ COLUMNS: Mapping[str, Mapping[str, Any]] = {
     "fold": {"run": int, "fold": int, "payload": str},
     "removed": {"run": int},
     "label": {"run": int, "name": str, "note": str, "tags": str, "hidden": int},
-    "seal": {"id": int, "sealed": int, "happened": str},
+    "seal": {"id": int, "sealed": int, "happened": str, "datasets": str | None},
     "report": {"id": int, "question": str, "notes": str, "sections": str},
 }
 """The columns of each table, besides the digest, with their types: SQLite lets any value into any column."""
@@ -74,10 +76,39 @@ class Row:
         return self.values[column]
 
 
-def select(table: str, where: str) -> str:
-    """Return the query for the rows of a table, as expected by :func:`row_of`."""
+def select(table: str, where: str, absent: Collection[str] = ()) -> str:
+    """Return the query for the rows of a table, as expected by :func:`row_of`.
+
+    Parameters
+    ----------
+    table, where : str
+    absent : collection of str
+        Columns that the table lacks: they are read as empty. See :func:`absent_columns`.
+    """
     origin = _ORIGIN.format(f"{table}.run") if table in _RESULTS else "NULL"
-    return f"SELECT rowid, digest, {origin}, {', '.join(COLUMNS[table])} FROM {table} {where}"
+    cells = (f"NULL AS {name}" if name in absent else name for name in COLUMNS[table])
+    return f"SELECT rowid, digest, {origin}, {', '.join(cells)} FROM {table} {where}"
+
+
+def absent_columns(db: sqlite3.Connection, table: str) -> tuple[str, ...]:
+    """Return the columns that were added to a table since the study was created."""
+    column = _ADDED.get(table)
+    if column is None:
+        return ()
+    query = "SELECT 1 FROM pragma_table_info(?) WHERE name = ?"
+    return () if db.execute(query, (table, column)).fetchone() else (column,)
+
+
+def add_columns(db: sqlite3.Connection) -> None:
+    """Add the columns that a study lacks; they are empty, so that no digest changes."""
+    for table in _ADDED:
+        for column in absent_columns(db, table):
+            db.execute(f"ALTER TABLE {table} ADD COLUMN {column} TEXT")
+
+
+def added_columns() -> frozenset[tuple[str, str]]:
+    """Return the columns, each after its table, that a study may lack."""
+    return frozenset(_ADDED.items())
 
 
 def row_of(table: str, found: Iterable[Any]) -> Row:

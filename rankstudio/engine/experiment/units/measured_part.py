@@ -70,6 +70,38 @@ class MeasuredPart(ScoredPart):
         columns = {name: np.concatenate([row[name] for row in means]) for name in means[0]}
         return MeasuredSteps(columns, np.concatenate(queries) if queries else None)
 
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return self._data.n_queries
+
+    def each(self, steps: Sequence[Step]) -> Iterator[dict[str, Floats]]:
+        """Yield the measures of each of some models, not necessarily of consecutive steps, in each query."""
+        if all(step.linear for step in steps):
+            for table in self._tables(steps):
+                for row in range(len(next(iter(table.values())))):
+                    yield {name: values[row] for name, values in table.items()}
+            return
+        yield from map(self.per_query, steps)
+
+    def at_positions(self, steps: Sequence[Step], positions: Sequence[int]) -> dict[str, Floats]:
+        """Return the measures of D steps of a path of nonlinear models in each query, each of shape (D, Q).
+
+        Parameters
+        ----------
+        steps : sequence of Step
+            All steps of the path, from which additive models continue.
+        positions : sequence of int
+            D ascending positions of steps, at least one.
+        """
+        rows: list[dict[str, Floats]] = []
+        scores: Floats | None = None
+        for position in range(positions[-1] + 1) if steps[0].additive else positions:
+            scores = self.scores(steps[position], scores)
+            if position in positions:
+                rows.append(self.measure_queries(scores))
+        return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+
     def _tables(self, steps: Sequence[Step]) -> Iterator[dict[str, Floats]]:
         """Yield the measures of some steps at a time in each query."""
         if all(step.linear for step in steps):

@@ -80,6 +80,7 @@ class TreeStep(Step):
     """
 
     linear: ClassVar[bool] = False
+    additive: ClassVar[bool] = True
 
     grown: GrownTrees
 

@@ -56,6 +56,7 @@ class BoostStep(Step):
     """
 
     linear: ClassVar[bool] = False
+    additive: ClassVar[bool] = True
 
     history: Sequence[Threshold] = ()
 

@@ -254,8 +254,8 @@ def test_no_number_of_a_sealed_test_part_is_in_the_report(source: ReportSource, 
     assert all(number in opened for number in numbers)
     assert not any(number in covered for number in numbers - elsewhere)
     assert numbers - elsewhere
-    assert "Test part sealed." in covered
-    assert covered.count("The test part is sealed") == 3
+    assert naming("Small sealed").search(covered)
+    assert covered.count("The test part of Small is sealed") == 3
 
 
 def test_looks_at_the_test_part_are_counted(source: ReportSource) -> None:
@@ -266,6 +266,27 @@ def test_looks_at_the_test_part_are_counted(source: ReportSource) -> None:
     assert naming("twice").search(html_page(found))
     [table] = tables(found, "seal")
     assert table.rows[1] == ("2", "2026-11-22 02:31:00", "seal broken")
+
+
+def test_each_dataset_has_its_own_seal(source: ReportSource) -> None:
+    first, second, third = source.runs
+    other = replace(
+        third,
+        result=replace(third.result, data_name="Other"),
+        recorded=replace(third.recorded, name="Other"),
+    )
+    marks = SealMark(True, "2026-11-22T02:30:00+00:00"), SealMark.now(sealed=False, data=other.recorded)
+    report = make_report(replace(source, runs=(first, second, other), seal_marks=marks))
+    shown = replace(source, runs=(first, second, other), seal_marks=marks).shown
+    assert [run.part for run in shown.runs] == ["validation", "validation", "test"]
+    averages = {table.title: table for table in tables(report, "results") if table.header[1] == "method"}
+    for table, runs in zip(averages.values(), ((first, second), (other,)), strict=True):
+        means = [run.result.average["MAP"] for run in runs]
+        written = [row[3].split(" ")[0] for row in table.rows[:-1]]
+        assert (written == [f"{mean:.4f}" for mean in means]) is (runs == (other,))
+    small, tested = tables(report, "seal")
+    assert [row[2] for row in small.rows] == ["sealed"]
+    assert [row[2] for row in tested.rows] == ["sealed", "seal broken"]
 
 
 def test_names_of_others_stay_text(source: ReportSource) -> None:

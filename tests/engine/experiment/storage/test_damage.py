@@ -328,6 +328,9 @@ def test_what_was_cut_before_its_digest_was_made_ends_in_sentences_too(tmp_path:
     for table, columns in cells.items():
         for column in sorted(columns):
             path.write_bytes(whole.read_bytes())
+            with closing(sqlite3.connect(path)) as db, db:
+                study_rows.add_columns(db)
+                db.execute("UPDATE dataset SET first_file = checksum")
             damage(path, f"UPDATE {table} SET {column} = {cut.format(column)} WHERE rowid = 1")
             make_digest(path, table)
             try:

@@ -15,6 +15,7 @@ from wording import naming
 
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor
+from rankstudio.engine.data.splitting.splits import k_fold
 from rankstudio.engine.errors import ChangedDataError, StoreError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.reports import results_as_dict
@@ -22,14 +23,17 @@ from rankstudio.engine.experiment.results.events import RunFinished, StepDone
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.storage import study as store
-from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage import study_rows
+from rankstudio.engine.experiment.storage.study import RunKey, Study
 from rankstudio.engine.experiment.storage.study_contents import (
     ReportSettings,
     RunLabel,
     SealMark,
     is_sealed,
+    n_looks,
     seal_text,
 )
+from rankstudio.engine.experiment.storage.study_rows import row_of, select, write
 
 
 def test_the_data_of_a_run_are_known_without_them(path: Path) -> None:
@@ -104,14 +108,17 @@ def test_a_removed_run_is_not_listed_and_comes_back_with_all_it_had(path: Path) 
         assert results_as_dict(study.result(first.key)) == results_as_dict(result)
 
 
-def test_a_study_knows_how_often_its_test_part_was_looked_at(path: Path) -> None:
-    marks = [SealMark.now(sealed=sealed) for sealed in (True, False, True, False)]
+def test_a_study_knows_how_often_the_test_part_of_each_dataset_was_looked_at(path: Path) -> None:
+    data, other = dataset(), dataset(3)
+    marks = [SealMark.now(sealed=True)]
+    marks += [SealMark.now(sealed=sealed, data=data) for sealed in (False, True, False)]
+    texts = []
     with Study.create(path) as study:
-        assert (study.seal_marks, seal_text(study.seal_marks)) == ((), "")
-        texts = []
+        assert (study.seal_marks, seal_text(study.seal_marks, data)) == ((), "")
         for mark in marks:
             study.note_seal(mark)
-            texts.append(seal_text(study.seal_marks))
+            texts.append(seal_text(study.seal_marks, data))
+            assert seal_text(study.seal_marks, other) == "test part sealed"
         study.save_as(path.with_name("copy.rankstudio"))
     assert texts == [
         "test part sealed",
@@ -121,8 +128,92 @@ def test_a_study_knows_how_often_its_test_part_was_looked_at(path: Path) -> None
     ]
     with Study.open(path.with_name("copy.rankstudio")) as study:
         assert list(study.seal_marks) == marks
-        assert not is_sealed(study.seal_marks)
+        assert not is_sealed(study.seal_marks, data)
+        assert is_sealed(study.seal_marks, other)
         assert study.damage() == ()
+
+
+def test_the_same_files_have_one_seal_whatever_the_protocol_and_the_place(path: Path, tmp_path: Path) -> None:
+    files = [tmp_path / folder / "Made.txt" for folder in ("here", "there", "third")]
+    for number, file in enumerate(files):
+        file.parent.mkdir()
+        save_letor(dataset().folds[number // 2].train, file, comments=False)
+    given, elsewhere, third = map(open_dataset, files)
+    divided = k_fold(elsewhere, 3)
+    with Study.create(path) as study:
+        keys = [study.begin(PLAN, data) for data in (given, divided, third)]
+        study.note_seal(SealMark.now(sealed=True))
+        study.note_seal(SealMark.now(sealed=False, data=divided))
+        marks, recorded = study.seal_marks, [study.data(key) for key in keys]
+    opened = [given, elsewhere, divided, *recorded[:2], recorded[1].without_documents()]
+    assert [n_looks(marks, data) for data in opened] == [1] * len(opened)
+    assert not any(is_sealed(marks, data) for data in opened)
+    assert is_sealed(marks, third) and is_sealed(marks, recorded[2])
+
+
+def old_study(path: Path, *, shown: bool) -> list[RunKey]:
+    """Write a study as one with a single seal for all its datasets was written: two runs, two datasets."""
+    with Study.create(path) as study:
+        keys = [study.begin(PLAN, dataset(n_folds)) for n_folds in (2, 3)]
+    with closing(sqlite3.connect(path)) as db, db:
+        db.text_factory = study_rows.as_text
+        for values in [row_of("dataset", row).values for row in db.execute(select("dataset", ""))]:
+            write(db, "dataset", **{**values, "first_file": None})
+        for table, column in study_rows.added_columns():
+            db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        for number, sealed in enumerate((True, not shown), start=1):
+            write(db, "seal", id=number, sealed=int(sealed), happened="2026-11-22T02:30:00+00:00")
+    return keys
+
+
+@pytest.mark.parametrize("reading", [False, True])
+def test_the_seal_of_an_old_study_is_that_of_each_dataset_in_it(path: Path, reading: bool) -> None:
+    keys = old_study(path, shown=True)
+    content = path.read_bytes()
+    path.chmod(0o400 if reading else 0o600)
+    with Study.open(path, reading=reading) as study:
+        marks, recorded = study.seal_marks, [study.data(key) for key in keys]
+        assert study.damage() == ()
+    assert path.read_bytes() == content  # until something is stored
+    for data in (dataset(), dataset(3), *recorded, recorded[0].without_documents()):
+        assert seal_text(marks, data) == "test part shown once"
+    assert seal_text(marks, dataset(5)) == "test part sealed"
+
+
+def test_an_old_study_goes_on_with_a_seal_for_each_dataset(path: Path) -> None:
+    old_study(path, shown=True)
+    with Study.open(path) as study:
+        study.begin(PLAN.changed(seed=1), dataset())  # nothing changes for data that it had
+        assert study.data(study.begin(PLAN, dataset(5))).first_file is not None
+        study.note_seal(SealMark.now(sealed=True, data=dataset(3)))
+        texts = [seal_text(study.seal_marks, dataset(n_folds)) for n_folds in (2, 3, 5)]
+        assert texts == [
+            "test part shown once",
+            "test part sealed, shown once before",
+            "test part sealed",
+        ]
+    with Study.open(path) as study:
+        assert [seal_text(study.seal_marks, dataset(n_folds)) for n_folds in (2, 3, 5)] == texts
+        assert study.damage() == ()
+
+
+def test_a_damaged_mark_unseals_nothing_else(path: Path) -> None:
+    with Study.create(path) as study:
+        study.note_seal(SealMark.now(sealed=True))
+        study.note_seal(SealMark.now(sealed=False, data=dataset()))
+        study.note_seal(SealMark.now(sealed=True, data=dataset()))
+    for change in ("datasets = NULL", "datasets = '[1]'", "datasets = x'ff'", "sealed = 0, datasets = NULL"):
+        for number in (2, 3):
+            with closing(sqlite3.connect(path)) as db, db:
+                before = db.execute("SELECT * FROM seal").fetchall()
+                db.execute(f"UPDATE seal SET {change} WHERE id = {number}")
+            with Study.open(path) as study:
+                assert study.damage()
+                assert is_sealed(study.seal_marks, dataset(3)), (change, number)
+                assert is_sealed(study.seal_marks, dataset()), (change, number)
+            with closing(sqlite3.connect(path)) as db, db:
+                db.execute("DELETE FROM seal")
+                db.executemany(f"INSERT INTO seal VALUES ({', '.join('?' * len(before[0]))})", before)
 
 
 def test_files_of_removed_runs_alone_may_change(path: Path, tmp_path: Path) -> None:

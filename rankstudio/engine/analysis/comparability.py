@@ -1,0 +1,272 @@
+"""Which runs may be ranked, tested, drawn or described together, and why others may not.
+
+Everything that puts numbers of several runs next to each other asks this module, and nothing else decides:
+tables, best values and marks, references, tests and Holm families, curves, Pareto fronts, stability, reports,
+captions, exports and commands.
+
+Two runs are comparable if they agree in data, label, protocol, folds, part and convention, if both are
+complete, and if their measures are estimates: from the test part, or cross-fitted on the validation part. The
+best of many values on the part that chose it is no estimate; it is comparable with nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Generic, TypeVar
+
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
+from rankstudio.engine.experiment.results.part import Part
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.language import tr, trn
+from rankstudio.engine.metrics.conventions import convention
+
+Name = TypeVar("Name", bound=Hashable)
+
+_FEW = 10  # folds that are listed by number
+
+
+class Difference(Enum):
+    """What separates two runs."""
+
+    DATA = "data"
+    LABEL = "label"
+    CONVENTION = "convention"
+    PROTOCOL = "protocol"
+    FOLDS = "folds"
+    QUERIES = "queries"
+    UNFINISHED = "unfinished"
+    PART = "part"
+    NO_ESTIMATE = "no estimate"
+
+
+@dataclass(frozen=True)
+class Comparability:
+    """Answer of :func:`comparable`.
+
+    Attributes
+    ----------
+    difference : Difference or None
+        First of the differences between two runs; None for comparable runs.
+    reason : str
+        Reason, as part of a sentence about the first run: "on MQ2007, not on MQ2008"; "" if comparable.
+    """
+
+    difference: Difference | None = None
+    reason: str = ""
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether the two runs may stand side by side."""
+        return self.difference is None
+
+
+@dataclass(frozen=True)
+class ComparisonKey:
+    """What comparable runs share.
+
+    Attributes
+    ----------
+    data_name, data_digest : str
+    label : str
+        Label column in use; "" for the only one.
+    convention : str
+    protocol : str
+        Origin of the folds, with the seed if they are drawn, but without the share of the training queries.
+    folds : tuple of int
+    part : Part
+    """
+
+    data_name: str
+    data_digest: str
+    label: str
+    convention: str
+    protocol: str
+    folds: tuple[int, ...]
+    part: Part
+
+
+def comparison_key(run: RunResult) -> ComparisonKey:
+    """Return what a run shares with every run that is comparable with it."""
+    plan = run.plan
+    return ComparisonKey(
+        run.data_name,
+        run.data_digest,
+        label_of(plan),
+        plan.convention,
+        _origin_of_folds(plan),
+        tuple(fold.fold for fold in run.folds),
+        run.part,
+    )
+
+
+def label_of(plan: Plan) -> str:
+    """Return the label column that a plan uses; "" for the only one."""
+    return str(plan.columns.get("label", ""))
+
+
+def comparable(run: RunResult, other: RunResult) -> Comparability:
+    """Return whether two runs may be ranked, tested, drawn or described together, with the reason if not.
+
+    Parameters
+    ----------
+    run, other : RunResult
+        Results as they are shown, for instance without the test part while that is sealed.
+
+    Notes
+    -----
+    The relation is symmetric and transitive. It is reflexive for complete runs with estimates.
+    """
+    key = comparison_key(run)
+    other_key = comparison_key(other)
+    for difference, attribute in _ATTRIBUTES:
+        if getattr(key, attribute) != getattr(other_key, attribute):
+            return Comparability(difference, _reason(difference, key, other_key))
+    if not run.complete or not other.complete:
+        return Comparability(Difference.UNFINISHED, tr("not finished"))
+    if not run.part.is_estimate:
+        return Comparability(Difference.NO_ESTIMATE, why_no_estimate(run))
+    for fold, size, other_size in zip(key.folds, run.queries_per_fold, other.queries_per_fold, strict=True):
+        if size != other_size:
+            text = tr("fold {fold} has {own} queries, not {others}")
+            return Comparability(Difference.QUERIES, text.format(fold=fold, own=size, others=other_size))
+    return Comparability()
+
+
+def why_no_estimate(run: RunResult) -> str:
+    """Return why the measures of a run estimate nothing, as part of a sentence about it; "" if they do."""
+    match run.part:
+        case Part.CHOSEN_ON:
+            return tr("measured only on the validation part that chose the model")
+        case Part.NONE:
+            return tr("no validation part, and the test part is sealed or missing")
+        case _:
+            return ""
+
+
+_ATTRIBUTES = (
+    (Difference.DATA, "data_name"),
+    (Difference.LABEL, "label"),
+    (Difference.CONVENTION, "convention"),
+    (Difference.PROTOCOL, "protocol"),
+    (Difference.DATA, "data_digest"),
+    (Difference.FOLDS, "folds"),
+    (Difference.PART, "part"),
+)
+"""Attributes in the order in which they give the reason: another label or protocol changes the digest."""
+
+
+def _reason(difference: Difference, key: ComparisonKey, other: ComparisonKey) -> str:
+    match difference:
+        case Difference.DATA if key.data_name == other.data_name:
+            return tr("on other data called {name}").format(name=key.data_name)
+        case Difference.DATA:
+            return tr("on {one}, not on {other}").format(one=key.data_name, other=other.data_name)
+        case Difference.LABEL:
+            text = tr("with the label {one}, not {other}")
+            return text.format(one=key.label or tr("of the file"), other=other.label or tr("of the file"))
+        case Difference.CONVENTION:
+            text = tr("measured by the convention {one}, not {other}")
+            return text.format(one=convention(key.convention).label, other=convention(other.convention).label)
+        case Difference.PROTOCOL:
+            text = tr("different folds: {one}, not {other}")
+            return text.format(one=key.protocol, other=other.protocol)
+        case Difference.FOLDS:
+            text = tr("on {one}, not on {other}")
+            return text.format(one=listed_folds(key.folds), other=listed_folds(other.folds))
+        case _:
+            return tr("{one}, not {other}").format(one=key.part.label, other=other.part.label)
+
+
+def listed_folds(numbers: Sequence[int]) -> str:
+    """Return folds by number, or how many there are: "folds 1, 2, 3"."""
+    if len(numbers) > _FEW:
+        return tr("{n} folds").format(n=len(numbers))
+    text = trn("fold {numbers}", "folds {numbers}", len(numbers))
+    return text.format(numbers=", ".join(map(str, numbers)))
+
+
+def _origin_of_folds(plan: Plan) -> str:
+    """Return how the folds came about, whatever share of the training queries is used."""
+    protocol = str(replace(parse_protocol(plan.protocol), train=100))
+    if protocol == GIVEN:
+        return tr("as in the files")
+    if protocol == LEAVE_QUERY_OUT:
+        return protocol
+    return tr("{protocol}, seed {seed}").format(protocol=protocol, seed=plan.seed)
+
+
+@dataclass(frozen=True)
+class ComparableGroup(Generic[Name]):
+    """Runs that belong together.
+
+    Attributes
+    ----------
+    key : ComparisonKey
+    runs : Mapping of Name to RunResult
+        Runs by name, in the given order.
+    unranked : str
+        Why its runs are not ranked, as part of a sentence: "measured only on the validation part that chose
+        the model"; "" for runs that are comparable with each other.
+    apart : str
+        Why they are not ranked with the first group on the same dataset; "" for this group itself.
+    """
+
+    key: ComparisonKey
+    runs: Mapping[Name, RunResult]
+    unranked: str = ""
+    apart: str = ""
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries behind the measures of each run."""
+        return sum(next(iter(self.runs.values())).queries_per_fold)
+
+    @property
+    def scope(self) -> str:
+        """Description of what the measures are from: "test, fold 5 only, 157 queries"."""
+        first = next(iter(self.runs.values()))
+        numbers = self.key.folds
+        is_part_of_folds = bool(first.plan.folds) or not first.complete
+        folds = trn("{n} fold", "{n} folds", len(numbers)).format(n=len(numbers))
+        if is_part_of_folds and numbers:
+            folds = tr("{folds} only").format(folds=listed_folds(numbers))
+        return ", ".join([self.key.part.label, folds, paired_over(first.plan, self.n_queries)])
+
+
+def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[Name], ...]:
+    """Return the runs in groups whose runs are comparable with each other, and with no other run.
+
+    Groups follow each other by dataset, in order of first occurrence. On a dataset those with estimates come
+    first, then those of more queries. Runs that are not finished, or whose measures are no estimates, are in
+    groups without ranking.
+    """
+    members: dict[tuple[ComparisonKey, bool, tuple[int, ...]], dict[Name, RunResult]] = {}
+    for name, run in runs.items():
+        kind = comparison_key(run), run.complete, run.queries_per_fold
+        members.setdefault(kind, {})[name] = run
+    datasets = list(dict.fromkeys(run.data_name for run in runs.values()))
+
+    def rank(kind: tuple[ComparisonKey, bool, tuple[int, ...]]) -> tuple[int, bool, int]:
+        key, complete, sizes = kind
+        return datasets.index(key.data_name), not (complete and key.part.is_estimate), -sum(sizes)
+
+    groups: list[ComparableGroup[Name]] = []
+    for kind in sorted(members, key=rank):
+        key, complete, _ = kind
+        own = members[kind]
+        run = next(iter(own.values()))
+        unranked = why_no_estimate(run) if complete else tr("not finished")
+        leader = next((group for group in groups if group.key.data_name == key.data_name), None)
+        apart = comparable(run, next(iter(leader.runs.values()))).reason if leader else ""
+        groups.append(ComparableGroup(key, own, unranked, apart))
+    return tuple(groups)
+
+
+def paired_over(plan: Plan, n: int) -> str:
+    """Return what pairs runs: "784 queries", or the folds of one ranking, each of which counts as a query."""
+    if plan.one_ranking:
+        return trn("{n:,} fold of one ranking", "{n:,} folds of one ranking", n).format(n=n)
+    return trn("{n:,} query", "{n:,} queries", n).format(n=n)

@@ -1,0 +1,345 @@
+"""Measures per query by models that were chosen without the query: estimates while the test part is sealed.
+
+The mean of the chosen model on the part that chose it is a maximum over all configurations, and too high.
+Here the validation queries are divided into groups; for each group the plan's rule chooses a model by the
+other groups, and the measure of that model counts on the group (Varma and Simon, BMC Bioinformatics 7:91,
+2006; Tsamardinos, Greasidou and Borboudakis, Machine Learning 107, 2018). Repeated with random divisions and
+averaged, this gives one value for each query, from choices that never saw it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from rankstudio.engine.arrays import Bools, Floats, Ints, unwritable
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import ONE_SE, Rule, parse_rule
+from rankstudio.engine.experiment.results.model_selection import SIGNIFICANCE, selectable_positions
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.experiment.results.subset_choices import SubsetChoices
+from rankstudio.engine.metrics.evaluator import average, standard_error
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.statistics.mean_intervals import LEAST_PAIRS, mean_p_values
+
+N_GROUPS = 5
+"""Groups of queries: each is measured by models chosen on the other four."""
+
+N_SPLITS = 20
+"""Random divisions into groups that are averaged."""
+
+_SEED = 390  # of the divisions; other values would change stored results
+_VALUES = 1 << 21  # in memory at a time: 16 MB
+
+
+@lru_cache(maxsize=64)
+def query_groups(n_queries: int) -> Ints:
+    """Return the group of each query in each division, shape (R, Q).
+
+    20 random divisions into 5 groups that depend on the number of queries only. Fewer queries than groups
+    are left out one by one, in a single division; a single query has no other to choose by, so R is 0.
+    """
+    if n_queries < N_GROUPS:
+        alone = np.arange(n_queries, dtype=np.int64)[None, :]
+        return unwritable(alone if n_queries > 1 else alone[:0])
+    rng = np.random.default_rng([_SEED, n_queries])
+    dealt = np.arange(n_queries, dtype=np.int64) % N_GROUPS
+    return unwritable(np.stack([rng.permutation(dealt) for _ in range(N_SPLITS)]))
+
+
+@lru_cache(maxsize=8)
+def query_subsets(n_queries: int) -> Bools:
+    """Return the queries that choose for each group of each division, shape (S, Q); S is 0 for one query.
+
+    Row r G + g is the complement of group g in division r of :func:`query_groups`.
+    """
+    groups = query_groups(n_queries)
+    numbers = np.arange(min(n_queries, N_GROUPS))
+    chosen_by = groups[:, None, :] != numbers[None, :, None]
+    return unwritable(chosen_by.reshape(-1, n_queries))
+
+
+def choose_on_subsets(plan: Plan, path: PathResult, queries: Sequence[Floats]) -> SubsetChoices | None:
+    """Choose a model of a path on each subset of the validation queries, by the plan's rule.
+
+    The choices are those of `select_model` for the means, standard errors and p values of the subset's
+    queries, ties included.
+
+    Parameters
+    ----------
+    plan : Plan
+        Plan whose `select_by` is a measure on validation queries, and whose `rule` is used.
+    path : PathResult
+        Of K steps.
+    queries : sequence of ndarray of shape (K, Q)
+        Values of that measure in each query: one array for a validation part, several for inner folds. NaN
+        where it is undefined.
+
+    Returns
+    -------
+    SubsetChoices or None
+        None if the measure is known for fewer than two queries.
+
+    Notes
+    -----
+    O(SKQ) by matrix products for the rule "best" and "at most"; the other rules compute each mean. Besides
+    the arguments, 16 MB of values are in memory at a time.
+    """
+    n_subsets = len(query_subsets(sum(values.shape[1] for values in queries)))
+    if not n_subsets:
+        return None
+    rule = parse_rule(plan.rule)
+    models = selectable_positions(path, rule.most)
+    if not models.size:
+        return SubsetChoices(np.full(n_subsets, -1, dtype=np.int64), np.full(n_subsets, -np.inf))
+    sign = 1.0 if measure(plan.chosen_by).higher_is_better else -1.0
+    rows = _Rows([values if len(models) == len(values) else values[models] for values in queries], sign)
+    positions = np.empty(n_subsets, dtype=np.int64)
+    gains = np.empty(n_subsets)
+    for block in _alike(tuple(values.shape[1] for values in queries)):
+        choices, gains[block.numbers] = _choose(rule, rows, path.sizes[models], block)
+        positions[block.numbers] = models[choices]
+    return SubsetChoices(positions, gains)
+
+
+class ChosenModel(NamedTuple):
+    """A model that some subsets choose, with the share of the divisions in which it measures each query.
+
+    Attributes
+    ----------
+    path : int
+        Index of its path.
+    position : int
+        Position of its step.
+    shares : ndarray of shape (Q,)
+        From 0 to 1; the shares of all chosen models sum to 1 in each query.
+    """
+
+    path: int
+    position: int
+    shares: Floats
+
+
+def chosen_models(choices: Sequence[SubsetChoices], n_queries: int) -> list[ChosenModel]:
+    """Return the different models that the subsets choose among several paths.
+
+    Ties go to the earlier path, as in `select_model`. Empty if no path has a model, or the choices are
+    of another number of queries.
+    """
+    groups = query_groups(n_queries)
+    n_subsets = len(query_subsets(n_queries))
+    if not n_subsets or any(path.positions.size != n_subsets for path in choices):
+        return []
+    paths = np.full(n_subsets, -1, dtype=np.int64)
+    positions = np.full(n_subsets, -1, dtype=np.int64)
+    gains = np.full(n_subsets, -np.inf)
+    for index, path in enumerate(choices):
+        is_better = (path.positions >= 0) & ((paths < 0) | (path.gains > gains))
+        paths[is_better] = index
+        positions[is_better] = path.positions[is_better]
+        gains[is_better] = path.gains[is_better]
+    if (paths < 0).any():
+        return []
+    pairs, numbers = np.unique(np.stack([paths, positions], axis=1), axis=0, return_inverse=True)
+    per_split = min(n_queries, N_GROUPS)
+    subset = np.arange(len(groups))[:, None] * per_split + groups
+    models = numbers.reshape(-1)[subset]
+    return [
+        ChosenModel(int(path), int(position), np.count_nonzero(models == number, axis=0) / len(groups))
+        for number, (path, position) in enumerate(pairs)
+    ]
+
+
+def weighted_values(
+    models: Iterable[ChosenModel], values: Iterable[Mapping[str, Floats]]
+) -> dict[str, Floats]:
+    """Return the mean over the divisions of each measure in each query.
+
+    Parameters
+    ----------
+    models : iterable of ChosenModel
+    values : iterable of Mapping of str to ndarray of shape (Q,)
+        Measures of each of these models in each query. NaN does not count; a query without any value is NaN.
+    """
+    totals: dict[str, Floats] = {}
+    undefined: dict[str, Floats] = {}
+    for model, measures in zip(models, values, strict=True):
+        for name, row in measures.items():
+            lacking = np.isnan(row)
+            totals[name] = totals.get(name, 0.0) + model.shares * np.where(lacking, 0.0, row)
+            undefined[name] = undefined.get(name, 0.0) + model.shares * lacking
+    means = {}
+    for name, total in totals.items():
+        # Sums of shares: 1 up to rounding, which is no reason to change the value of the only model.
+        defined = np.where(undefined[name] > 0.0, 1.0 - undefined[name], 1.0)
+        exists = defined > 1.0 / (2 * N_SPLITS)
+        means[name] = np.divide(total, defined, out=np.full(total.shape, np.nan), where=exists)
+    return means
+
+
+class _Rows:
+    """Values of the models to choose from in each query, and their exact means on subsets."""
+
+    def __init__(self, queries: Sequence[Floats], sign: float) -> None:
+        self.queries = queries
+        self.sign = sign
+
+    def __len__(self) -> int:
+        return len(self.queries[0])
+
+    @property
+    def ends(self) -> Ints:
+        """Where each part of the queries but the last one ends."""
+        return np.cumsum([values.shape[1] for values in self.queries])[:-1]
+
+    def gains(self, models: Ints, columns: Sequence[Ints]) -> Floats:
+        """Return the gain of each of P models on a subset of its own, whose columns are rows of (P, n).
+
+        The same operations on the same values as in `average` of a path: equal bits, hence equal ties.
+        """
+        means = [
+            _mean(values[models[:, None], some]) for values, some in zip(self.queries, columns, strict=True)
+        ]
+        mean = means[0] if len(means) == 1 else average(np.stack(means, axis=1))
+        gains = self.sign * mean
+        return np.where(np.isnan(gains), -np.inf, gains)
+
+    def near_best(self, subsets: Bools) -> Bools:
+        """Return which models may be the best on each of S subsets by approximate means, shape (S, K).
+
+        All within the rounding of matrix products; of models without a value none.
+        """
+        gains = np.empty((len(subsets), len(self)))
+        scale = 0.0
+        at_once = max(1, _VALUES // subsets.shape[1])
+        masks = np.split(subsets.astype(np.float64), self.ends, axis=1)
+        for first in range(0, len(self), at_once):
+            block = slice(first, first + at_once)
+            means = []
+            for values, mask in zip(self.queries, masks, strict=True):
+                is_defined = ~np.isnan(values[block])
+                filled = np.where(is_defined, values[block], 0.0)
+                scale = max(scale, float(np.abs(filled).max(initial=0.0)))
+                counts = mask @ is_defined.T.astype(np.float64)
+                undefined = np.full(counts.shape, np.nan)
+                with np.errstate(invalid="ignore"):
+                    means.append(np.divide(mask @ filled.T, counts, out=undefined, where=counts > 0))
+            gains[:, block] = self.sign * (means[0] if len(means) == 1 else average(np.stack(means, axis=-1)))
+        if not np.isfinite(scale):
+            return np.ones(gains.shape, dtype=np.bool_)
+        gains[np.isnan(gains)] = -np.inf
+        margin = 16.0 * subsets.shape[1] * np.finfo(np.float64).eps * scale
+        near: Bools = np.isfinite(gains) & (gains >= gains.max(axis=1, keepdims=True) - margin)
+        return near
+
+
+class _Alike(NamedTuple):
+    """Subsets with equally many queries of each part.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (S,)
+    subsets : ndarray of shape (S, Q)
+    columns : list of ndarray of shape (S, n)
+        Columns of each part, ascending.
+    """
+
+    numbers: Ints
+    subsets: Bools
+    columns: list[Ints]
+
+
+@lru_cache(maxsize=4)
+def _alike(n_queries: tuple[int, ...]) -> tuple[_Alike, ...]:
+    """Return the subsets of equal sizes together, because their values fit into one array.
+
+    The argument is the number of queries of each part.
+    """
+    subsets = query_subsets(sum(n_queries))
+    parts = np.split(subsets, np.cumsum(n_queries)[:-1], axis=1)
+    sizes = np.stack([np.count_nonzero(part, axis=1) for part in parts], axis=1)
+    kinds, numbers = np.unique(sizes, axis=0, return_inverse=True)
+    blocks = []
+    for kind in range(len(kinds)):
+        members = np.flatnonzero(numbers.reshape(-1) == kind)
+        columns = [np.nonzero(part[members])[1].reshape(len(members), -1) for part in parts]
+        blocks.append(_Alike(members, subsets[members], columns))
+    return tuple(blocks)
+
+
+def _choose(rule: Rule, rows: _Rows, sizes: Ints, block: _Alike) -> tuple[Ints, Floats]:
+    """Return the model that a rule chooses on each subset, and the gain of the best one."""
+    every = np.ones((len(block.numbers), len(rows)), dtype=np.bool_)
+    gains = _gains(rows, block, every if rule.needs_queries else rows.near_best(block.subsets))
+    best = gains.argmax(axis=1)
+    gain = gains[np.arange(len(gains)), best]
+    if not rule.needs_queries:
+        return best, gain
+    if rule.kind == ONE_SE:
+        errors = np.array([_standard_error(rows, block, s, model) for s, model in enumerate(best)])
+        with np.errstate(invalid="ignore"):
+            is_enough = gains >= (gain - errors)[:, None]
+    else:
+        p, is_tested = _p_values(rows, block, best)
+        is_enough = (gains >= gain[:, None]) | (p >= SIGNIFICANCE)
+        is_enough[~is_tested] = np.arange(len(rows)) == best[~is_tested, None]
+    smallest = _smallest(sizes, gains, is_enough)
+    return np.where(np.isfinite(gain), smallest, best), gain
+
+
+def _gains(rows: _Rows, block: _Alike, needed: Bools) -> Floats:
+    """Return the exact gains of some models on each subset, (S, K); -inf for the others."""
+    gains = np.full(needed.shape, -np.inf)
+    for numbers, models in _pairs(needed, block):
+        gains[numbers, models] = rows.gains(models, [columns[numbers] for columns in block.columns])
+    return gains
+
+
+def _p_values(rows: _Rows, block: _Alike, best: Ints) -> tuple[Floats, Bools]:
+    """Return p of each model against the best one on each subset, (S, K), and if queries suffice, (S,)."""
+    p = np.full((len(best), len(rows)), np.nan)
+    lines = [values[best[:, None], some] for values, some in zip(rows.queries, block.columns, strict=True)]
+    n = sum(np.count_nonzero(~np.isnan(line), axis=1) for line in lines)
+    is_tested: Bools = np.asarray(n >= LEAST_PAIRS)
+    needed = np.broadcast_to(is_tested[:, None], p.shape)
+    for numbers, models in _pairs(needed, block):
+        differences = [
+            values[models[:, None], some[numbers]] - line[numbers]
+            for values, some, line in zip(rows.queries, block.columns, lines, strict=True)
+        ]
+        p[numbers, models] = mean_p_values(differences)
+    return p, is_tested
+
+
+def _pairs(needed: Bools, block: _Alike) -> Iterator[tuple[Ints, Ints]]:
+    """Yield pairs of a subset and a model, as many at a time as there is room for their values."""
+    numbers, models = np.nonzero(needed)
+    n = sum(columns.shape[1] for columns in block.columns)
+    at_once = max(1, _VALUES // max(1, n))
+    for first in range(0, len(numbers), at_once):
+        yield numbers[first : first + at_once], models[first : first + at_once]
+
+
+def _standard_error(rows: _Rows, block: _Alike, number: int, model: int) -> float:
+    """Return the standard error of a model's measure on a subset: over its queries, or over inner folds."""
+    values = [line[model, columns[number]] for line, columns in zip(rows.queries, block.columns, strict=True)]
+    if len(values) == 1:
+        return standard_error(values[0])
+    return standard_error(np.array([float(_mean(part)) for part in values]))
+
+
+def _smallest(sizes: Ints, gains: Floats, is_enough: Bools) -> Ints:
+    """Return the smallest model that is good enough on each subset; of equal sizes the best, the earliest."""
+    least = np.where(is_enough, sizes, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
+    is_least = is_enough & (sizes == least)
+    top = np.where(is_least, gains, -np.inf).max(axis=1, keepdims=True)
+    first: Ints = (is_least & (gains == top)).argmax(axis=1)
+    return first
+
+
+def _mean(values: Floats) -> Floats:
+    """Return `average`; NaN for inner folds whose queries are all outside of the subset."""
+    return average(values) if values.shape[-1] else np.full(values.shape[:-1], np.nan)

@@ -1,0 +1,36 @@
+"""The models that a path offers on subsets of the validation queries, as a path and a study keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class SubsetChoices:
+    """Models of a path that the plan's rule chooses on S subsets of the validation queries.
+
+    Attributes
+    ----------
+    positions : ndarray of shape (S,)
+        Position of the chosen step; -1 if the rule allows no model of the path.
+    gains : ndarray of shape (S,)
+        Selection measure of the path's best model on each subset, larger being better; -inf if undefined.
+        Paths are compared by it.
+    per_query : Mapping of str to ndarray of shape (D, Q)
+        Measures of the D different chosen models, in the order of `distinct`, in each validation query.
+        Empty for models that a study stores completely.
+    """
+
+    positions: Ints
+    gains: Floats
+    per_query: Mapping[str, Floats] = field(default_factory=dict)
+
+    @property
+    def distinct(self) -> Ints:
+        """Positions of the different chosen steps, ascending, shape (D,)."""
+        return np.unique(self.positions[self.positions >= 0])
