@@ -11,6 +11,7 @@ from windows import finish, settle
 
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.widgets import TableView
+from rankstudio.ui.widgets.columns import ROW_ROLE
 
 N_RUNS = 6
 SHIFT, CONTROL = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier
@@ -24,10 +25,13 @@ def prepare(window: MainWindow) -> None:
     settle(window)
 
 
-def click(table: TableView, row: int, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
-    """Click on a row where it is seen, beside what a column may do by itself."""
-    column = [column.key for column in table.rows_model.columns].index("status")
-    at = table.visualRect(table.model().index(row, column)).center()
+def click(table: TableView, key: int, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    """Click on the row of a run where it is seen, beside what a column may do by itself."""
+    column = [column.key for column in table.rows_model.columns].index("key")
+    indexes = [table.model().index(row, column) for row in range(table.model().rowCount())]
+    [index] = [index for index in indexes if getattr(index.data(ROW_ROLE), "key", None) == key]
+    at = table.visualRect(index).center()
+    assert table.viewport().rect().contains(at)
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, keys, at)
 
 
@@ -54,7 +58,7 @@ def highlighted(table: TableView) -> list[int]:
 def test_delete_removes_the_run_that_is_highlighted_in_a_scrolled_table(window: MainWindow) -> None:
     prepare(window)
     table = runs_table(window)
-    click(table, 3)
+    click(table, 4)
     assert highlighted(table) == [4] == [window.runs.shown.key]
     QTest.keyClick(table, Qt.Key.Key_Delete)
     assert [record.key for record in window.runs.records] == [1, 2, 3, 5, 6]
@@ -66,8 +70,8 @@ def test_delete_removes_all_runs_that_are_highlighted_and_one_undo_brings_them_b
 ) -> None:
     prepare(window)
     table = runs_table(window)
-    click(table, 3)
-    click(table, 5, CONTROL)
+    click(table, 4)
+    click(table, 6, CONTROL)
     assert highlighted(table) == [4, 6]
     assert window.runs.shown.key == 6
     QTest.keyClick(table, Qt.Key.Key_Delete)

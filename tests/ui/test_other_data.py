@@ -16,6 +16,7 @@ from waiting import wait_until
 from windows import Opened, finish, held, settle, unseal, write_folds
 
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.widgets.columns import ROW_ROLE
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +90,10 @@ def test_views_of_a_run_at_work_show_no_run_of_other_data(halfway: MainWindow) -
 
 def press_row_of_run(window: MainWindow, key: int) -> None:
     table = window.sections.compare.panel.table
-    row = [row.key for row in table.rows()].index(key)
-    at = table.visualRect(table.model().index(row, 3)).center()
+    indexes = [table.model().index(row, 3) for row in range(table.model().rowCount())]
+    [index] = [index for index in indexes if getattr(index.data(ROW_ROLE), "key", None) == key]
+    table.scrollTo(index)
+    at = table.visualRect(index).center()
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
     settle(window)
 

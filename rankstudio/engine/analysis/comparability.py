@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
@@ -227,13 +227,15 @@ class ComparableGroup(Generic[Name]):
     @property
     def scope(self) -> str:
         """Description of what the measures are from: "test, fold 5 only, 157 queries"."""
+        return f"{self.key.part.label}, {self.extent}"
+
+    @property
+    def extent(self) -> str:
+        """Description of the folds and queries: "fold 5 only, 157 queries"."""
         first = next(iter(self.runs.values()))
-        numbers = self.key.folds
         is_part_of_folds = bool(first.plan.folds) or not first.complete
-        folds = trn("{n} fold", "{n} folds", len(numbers)).format(n=len(numbers))
-        if is_part_of_folds and numbers:
-            folds = tr("{folds} only").format(folds=listed_folds(numbers))
-        return ", ".join([self.key.part.label, folds, paired_over(first.plan, self.n_queries)])
+        folds = _counted_folds(self.key.folds, is_part_of_folds)
+        return f"{folds}, {paired_over(first.plan, self.n_queries)}"
 
 
 def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[Name], ...]:
@@ -263,6 +265,50 @@ def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[N
         apart = comparable(run, next(iter(leader.runs.values()))).reason if leader else ""
         groups.append(ComparableGroup(key, own, unranked, apart))
     return tuple(groups)
+
+
+def _counted_folds(numbers: Sequence[int], is_part_of_folds: bool) -> str:
+    if is_part_of_folds and numbers:
+        return tr("{folds} only").format(folds=listed_folds(numbers))
+    return trn("{n} fold", "{n} folds", len(numbers)).format(n=len(numbers))
+
+
+@dataclass(frozen=True)
+class ExpectedRun:
+    """A run without results yet: what it will share with the runs that are comparable with it.
+
+    Attributes
+    ----------
+    plan : Plan
+    data_name : str
+    folds : tuple of int
+        Folds that it will have.
+    """
+
+    plan: Plan
+    data_name: str
+    folds: tuple[int, ...]
+
+    @property
+    def extent(self) -> str:
+        """Description of the folds: "fold 5 only"."""
+        return _counted_folds(self.folds, bool(self.plan.folds))
+
+    @property
+    def kind(self) -> tuple[str, str, str, str, tuple[int, ...]]:
+        """What is known of its :class:`ComparisonKey` before it has results."""
+        return (
+            self.data_name,
+            label_of(self.plan),
+            self.plan.convention,
+            _origin_of_folds(self.plan),
+            self.folds,
+        )
+
+    def belongs_to(self, group: ComparableGroup[Any]) -> bool:
+        """Return whether the run will be comparable with the runs of a group, as far as that is known."""
+        key = group.key
+        return self.kind == (key.data_name, key.label, key.convention, key.protocol, key.folds)
 
 
 def paired_over(plan: Plan, n: int) -> str:

@@ -13,7 +13,8 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.left_out_names import plain
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.results.part import Part
+from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult, part_of
 from rankstudio.engine.metrics.names import measure
 
 Statistic = Callable[[list[float]], float]
@@ -84,15 +85,18 @@ class MeasureSummary:
         Gain of each mean over the best single features.
     sizes : tuple of int
         Numbers of features of the selected models.
-    part : str
-        Part behind the means: "test", or "validation" for data without a test part.
+    part : Part
+        Part behind the means.
+    chosen_on : mapping of str to float
+        Mean of each measure on the validation part that chose the models: too high; empty without one.
     """
 
     means: Measures = field(default_factory=dict)
     deviations: Measures = field(default_factory=dict)
     over_single: Measures = field(default_factory=dict)
     sizes: tuple[int, ...] = ()
-    part: str = "test"
+    part: Part = Part.NONE
+    chosen_on: Measures = field(default_factory=dict)
 
 
 def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
@@ -139,7 +143,8 @@ def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
 
 def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
     """Return the summary of the finished folds, by the measures of the plan."""
-    rows = [(measured(fold), _single(fold)) for fold in folds]
+    part = part_of(folds)
+    rows = [(fold.measured(part), _single(fold)) for fold in folds]
     names = [name for name in plan.measures if folds and all(name in own for own, _ in rows)]
     values = {name: defined(own[name] for own, _ in rows) for name in names}
     over = {name: defined(own[name] - single[name] for own, single in rows) for name in names}
@@ -148,8 +153,14 @@ def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
         {name: stdev(column) for name, column in values.items() if len(column) > 1},
         {name: float(np.mean(column)) for name, column in over.items() if column},
         tuple(len(fold.selected) for fold in folds if fold.chosen.step.learned),
-        "test" if all(fold.test for fold in folds) else "validation",
+        part,
+        _chosen_on(plan, folds),
     )
+
+
+def _chosen_on(plan: Plan, folds: Sequence[FoldResult]) -> Measures:
+    values = {name: [fold.validation.get(name, nan) for fold in folds] for name in plan.measures}
+    return {name: mean(column) for name, column in values.items() if column and not any(map(isnan, column))}
 
 
 def best_of_several(values: Iterable[float], name: str) -> float | None:

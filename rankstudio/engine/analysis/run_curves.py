@@ -54,6 +54,11 @@ class RunCurve:
         its 95 % interval, paired over the queries. NaN without a reference model.
     unpaired : str
         Reason why there is none; otherwise "".
+    model : int or None
+        Position of the model whose size is nearest to the mean size of the models that the folds selected;
+        None for a given ranking, and over time or queries.
+    n_folds : int
+        Folds behind each mean.
     """
 
     values: tuple[Any, ...]
@@ -64,6 +69,8 @@ class RunCurve:
     difference: Floats
     half: Floats
     unpaired: str = ""
+    model: int | None = None
+    n_folds: int = 0
 
 
 def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
@@ -89,7 +96,7 @@ def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
 def run_curves(
     runs: Sequence[RunResult],
     name: str,
-    reference: int,
+    reference: int | None,
     data: Sequence[FoldedDataset],
     by: By = "size",
     part: Part = "vali",
@@ -103,8 +110,8 @@ def run_curves(
     runs : sequence of RunResult
     name : str
         Name of the measure.
-    reference : int
-        Position of the reference run.
+    reference : int or None
+        Position of the reference run; None for runs that are not compared.
     data : sequence of FoldedDataset
         Data of each run; without documents the curves have no intervals.
     by : {"size", "cost", "train", "seconds"}
@@ -128,17 +135,19 @@ def run_curves(
         _by_query(run, documents, own[1], name, part) if own and (paired or part == "test") else None
         for run, own, documents in zip(runs, tried, data, strict=True)
     ]
-    against, worth = tried[reference], values[reference]
+    against = tried[reference] if reference is not None else None
+    worth = values[reference] if reference is not None else None
     found: list[RunCurve | None] = []
     for run, own, mine in zip(runs, tried, values, strict=True):
         if own is None or (part == "test" and mine is None):
             found.append(None)
             continue
         mean = _means(mine) if part == "test" and mine is not None else None
-        why = why_unpaired(run, runs[reference], name) or ("" if mine else tr("no validation documents"))
-        if not paired or run is runs[reference]:
+        if reference is None or not paired or run is runs[reference]:
             found.append(_bare(run, *own, mean=mean))
-        elif why or mine is None or worth is None or against is None:
+            continue
+        why = why_unpaired(run, runs[reference], name) or ("" if mine else tr("no validation documents"))
+        if why or mine is None or worth is None or against is None:
             found.append(_bare(run, *own, why or tr("no validation documents"), mean=mean))
         else:
             beside = _positions(against[0], own[0])
@@ -214,13 +223,23 @@ def _bare(
     mean: Floats | None = None,
 ) -> RunCurve:
     nothing = np.full(x.size, np.nan)
+    sizes = np.array([model.size if model.steps[0].learned else np.nan for model in models])
     return RunCurve(
         run.plan.combinations[models[0].combination].values,
         tuple(model.place for model in models),
-        np.array([model.size if model.steps[0].learned else np.nan for model in models]),
+        sizes,
         x,
         np.array([model.mean for model in models]) if mean is None else mean,
         nothing if difference is None else difference,
         nothing if half is None else half,
         unpaired,
+        _selected_position(run, sizes),
+        len(run.folds),
     )
+
+
+def _selected_position(run: RunResult, sizes: Floats) -> int | None:
+    """Return the position of the size nearest to the mean size of the models that the folds selected."""
+    if sizes.size < 2 or not run.sizes or np.isnan(sizes).any():
+        return None
+    return int(np.abs(sizes - np.mean(run.sizes)).argmin())

@@ -458,6 +458,8 @@ class FoldedDataset:
         What the features cost at query time, used by new plans.
     judgments : tuple of Judgments
         Labels of several judges, for each part of the first fold of the files; () for one label.
+    whole_sources : tuple of Source
+        With a share of the training queries: the files of the whole folds; otherwise ().
     """
 
     name: str
@@ -474,6 +476,7 @@ class FoldedDataset:
     feature_set: FeatureSet | None = None
     costs: FeatureCosts | None = None
     judgments: tuple[Judgments, ...] = ()
+    whole_sources: tuple[Source, ...] = ()
 
     def __post_init__(self) -> None:
         """Give every part the greatest grade of all, so that no measure depends on how data are cut."""

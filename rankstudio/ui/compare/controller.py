@@ -49,7 +49,7 @@ class CompareController(Controller):
         self.panel = RunsPanel(theme)
         self.curves = CurvesView(theme)
         self.panels = self.panel, self.curves, self.views
-        scope = ComparisonScope(models)
+        scope = self._scope = ComparisonScope(models)
         self.table = TableController(scope, self.panel, self)
         self.panel.tools.insertWidget(self.panel.tools.count() - 1, self.table.button)
         self._covered = CoveredNumber()
@@ -65,6 +65,7 @@ class CompareController(Controller):
         for feeder in self._feeders:
             feeder.failed.connect(self.failed)
         self.curves.picked.connect(self._pick)
+        self.panel.table.pointed.connect(self._point)
         self.panel.ticked.connect(self._tick)
         self.panel.referenceAsked.connect(marks.refer_to)
         marks.changed.connect(self._show_ticks)
@@ -81,6 +82,7 @@ class CompareController(Controller):
             signal.connect(self._show)
         for signal in (session.choiceChanged, runs.shownChanged):
             signal.connect(self._note_choice)
+        session.datasetChanged.connect(self._show)
         runs.labelled.connect(self._show)
         runs.shownChanged.connect(self._mark)
         session.measureChanged.connect(lambda: self._show_measured(runs.records))
@@ -119,7 +121,7 @@ class CompareController(Controller):
         sealed = {
             row.key: datasets[row.key].name for row in measured if self._session.is_sealed(datasets[row.key])
         }
-        self.panel.show_runs(rows, sealed=sealed)
+        self.panel.show_runs(rows, self._scope.groups(), sealed=sealed)
 
     def _row(self, record: RunRecord) -> RunRow:
         choice = choice_of(self._session, self._runs, record)
@@ -138,7 +140,8 @@ class CompareController(Controller):
 
     @Slot()
     def _show_tests(self) -> None:
-        self.panel.show_tests(self._tests.rows, self._session.measure)
+        tested = [row for _, rows in self._tests.groups for row in rows]
+        self.panel.show_tests(tested, self._session.measure)
 
     @Slot(int)
     def _tick(self, key: int) -> None:
@@ -147,6 +150,12 @@ class CompareController(Controller):
     @Slot()
     def _mark(self) -> None:
         self.panel.mark(self._runs.shown.key if self._runs.shown else None)
+
+    @Slot(object)
+    def _point(self, row: RunRow | None) -> None:
+        """Let the curve of the run under the mouse stand out, else that of the run that is shown."""
+        shown = self._runs.shown.key if self._runs.shown is not None else None
+        self.curves.plot.emphasise(row.key if row is not None else shown)
 
     @Slot(int)
     def _select(self, key: int) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 
@@ -12,7 +13,8 @@ from PySide6.QtCore import Signal, Slot
 from rankstudio.engine.analysis.run_costs import RunCosts
 from rankstudio.engine.analysis.run_curves import RunCurve, learning_curves
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.ui.language import tr
+from rankstudio.engine.metrics.names import measure
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.curves.overlay_plot import OverlaidCurve, OverlayPlot
 from rankstudio.ui.style.number_format import combination_label, plain
 from rankstudio.ui.style.shared import Shared
@@ -56,10 +58,12 @@ class CurvesView(Panel):
         super().__init__(theme, tr("Curves"), name="curves-view", keeps_title=True)
         self._points: tuple[tuple[_Point, ...], ...] = ()  # of each curve that is drawn
         self._n_runs = 0  # that are compared
+        self._n_folds = 0
         self.by = named(Segmented((), tr("x axis of the curves")), "curves-by")
         self.tools.addWidget(self.by)
         self.plot = named(OverlayPlot(theme), "run-curves-plot")
         self.plot.placeholder = _NOTHING
+        self.plot.one_band = self.plot.names_at_ends = True
         self.plot.shared = Shared("curves", tr("Curves of the ticked runs"), compares=True)
         self.set_content(self.plot)
         self.plot.picked.connect(self._pick)
@@ -126,7 +130,11 @@ class CurvesView(Panel):
                 integer_x=by in ("size", "test"),
             )
         )
-        self.plot.set_curves([_overlaid(points, runs, reference) for points in self._points])
+        self.plot.better = "greater" if measure(name).higher_is_better else "less"
+        titles = Counter(runs[points[-1][0]][0] for points in self._points)
+        unique = {title for title, n in titles.items() if n == 1}
+        self._n_folds = max((one.n_folds for _, one in there), default=0)
+        self.plot.set_curves([_overlaid(points, runs, reference, unique) for points in self._points])
         self.set_caption(self._said(by))
 
     def mark(self, key: int | None, values: tuple[float, ...] | None, place: int | None) -> None:
@@ -137,6 +145,7 @@ class CurvesView(Panel):
             for position, (run, curve, point) in enumerate(points)
             if (run, curve.values, curve.places[point]) == (key, values, place)
         )
+        self.plot.emphasise(key)
         self.plot.select(next(marked, None))
 
     def _said(self, by: str) -> str:
@@ -148,9 +157,8 @@ class CurvesView(Panel):
             return tr("models selected by validation")
         if by in ("train", "seconds"):
             return tr("best model of each run · click a point")
-        if len(self._points) > 1 and any(not points[0][1].unpaired for points in self._points):
-            return tr("mean over folds, bands: paired difference · click a point")
-        return tr("mean over folds · click a point to select it")
+        text = trn("{measure}, {n} fold", "{measure}, mean over {n} folds", self._n_folds)
+        return text.format(measure=self.plot.axes.title, n=self._n_folds)
 
     @Slot(int, int)
     def _pick(self, number: int, position: int) -> None:
@@ -165,7 +173,10 @@ def _size(size: float) -> str:
 
 
 def _overlaid(
-    points: Sequence[_Point], runs: Mapping[int, tuple[str, Plan]], reference: int | None
+    points: Sequence[_Point],
+    runs: Mapping[int, tuple[str, Plan]],
+    reference: int | None,
+    unique: Collection[str],
 ) -> OverlaidCurve:
     """Return the curve through some points, in the looks of the last one's run."""
     key = points[-1][0]
@@ -180,6 +191,8 @@ def _overlaid(
         values[2],
         values[3],
         key == reference,
+        name=runs[key][0] if runs[key][0] in unique else "",
+        model=points[0][1].model if len({run for run, *_ in points}) == 1 else None,
     )
 
 

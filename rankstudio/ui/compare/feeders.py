@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
@@ -18,7 +18,6 @@ from rankstudio.engine.analysis.significance import (
     best_run,
     compare_with,
     compared_runs,
-    why_unpaired,
 )
 from rankstudio.engine.analysis.tried_models import Part
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
@@ -27,6 +26,7 @@ from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, compu
 from rankstudio.ui.compare.cascade_view import NO_COSTS, NO_RUN, found_cascades
 from rankstudio.ui.compare.curves_view import CurvesView
 from rankstudio.ui.compare.folds_view import THRESHOLDS, found_decisions
+from rankstudio.ui.compare.groups import RunGroup, run_groups
 from rankstudio.ui.compare.panel import ResultsPanel
 from rankstudio.ui.compare.view import ALL
 from rankstudio.ui.language import tr
@@ -54,6 +54,8 @@ class ComparisonScope:
     def __init__(self, models: Models) -> None:
         self.session, self.runs, self.worker = models.session, models.runs, models.task_worker
         self.measured, self.marks = models.measured, models.marks
+        # With the runs themselves: the id of one that is gone could be that of another one.
+        self._grouped: tuple[object, dict[int, MeasuredRun], tuple[RunGroup, ...]] | None = None
 
     @property
     def changes(self) -> tuple[SignalInstance, ...]:
@@ -76,40 +78,49 @@ class ComparisonScope:
         found = {record.key: result_of(record) for record in ticked}
         return {key: result for key, result in found.items() if result is not None and result.complete}
 
-    def titles(self) -> dict[int, str]:
-        """Return what the ticked runs that are done are called, by their numbers."""
-        return {key: self.runs.record(key).title for key in self.finished()}
+    def groups(self) -> tuple[RunGroup, ...]:
+        """Return all runs in groups of comparable ones, those on the open dataset first."""
+        dataset = self.session.dataset
+        first = dataset.name if dataset is not None else ""
+        measured = {record.key: self.measured.view(record) for record in self.runs.records}
+        states = ((key, id(run.result), run.plan) for key, run in measured.items())
+        key = first, tuple(states)
+        if self._grouped is None or self._grouped[0] != key:
+            self._grouped = key, measured, run_groups(self.runs.records, measured, first)
+        return self._grouped[2]
 
-    def anchor(self, runs: dict[int, RunResult]) -> int | None:
-        """Return the run whose data and folds are meant: the reference, the one shown, or the last.
+    def group(self) -> RunGroup | None:
+        """Return the group that plots show: that of the shown run, or the first on the open data."""
+        dataset, shown = self.session.dataset, self.runs.shown
+        if dataset is None:
+            return None
+        on_data = {record.key for record in self.runs.records if record.dataset.name == dataset.name}
+        groups = [group for group in self.groups() if on_data.intersection(group.keys)]
+        own = (group for group in groups if shown is not None and shown.key in group.keys)
+        return next(own, groups[0] if groups else None)
 
-        It is one on the data in use: while no run on these is done, those on other data are not shown for it.
-        """
-        shown = self.runs.shown
-        candidates = [key for key in runs if self.runs.record(key).dataset is self.session.dataset]
-        preferred = (self.marks.reference, shown.key if shown is not None else None)
-        return next((key for key in preferred if key in candidates), next(reversed(candidates), None))
-
-    def paired(self, runs: dict[int, RunResult], anchor: int | None) -> dict[int, RunResult]:
-        """Return the runs whose measures are of the same queries as those of one of them; none without it."""
-        if anchor is None:
-            return {}
-        name = self.session.measure
-        return {key: run for key, run in runs.items() if not why_unpaired(run, runs[anchor], name)}
+    def members(self, group: RunGroup | None) -> dict[int, RunResult]:
+        """Return the ticked runs of a group that are done, by their numbers, as they are measured now."""
+        keys = group.measured if group is not None else ()
+        return {key: run for key, run in self.finished().items() if key in keys}
 
     def together(self) -> dict[int, RunResult]:
-        """Return the ticked runs that are done on the same queries."""
-        runs = self.finished()
-        return self.paired(runs, self.anchor(runs))
+        """Return the ticked runs that are done and belong to the group that is shown."""
+        return self.members(self.group())
 
-    def reference(self, runs: dict[int, RunResult]) -> int | None:
-        """Return the run to compare with: the one asked for, else the best of those on the same queries."""
-        anchor = self.anchor(runs)
-        if anchor is None or anchor == self.marks.reference:
-            return anchor
-        paired = self.paired(runs, anchor)
-        best = best_run(list(paired.values()), self.session.measure)
-        return next((key for key, run in paired.items() if run is best), anchor)
+    def reference(self, group: RunGroup | None) -> int | None:
+        """Return the run to compare with: the one asked for if it is in the group, else the best of it."""
+        runs = self.members(group)
+        if group is None or not group.is_ranked:
+            return None
+        if self.marks.reference in runs:
+            return self.marks.reference
+        best = best_run(list(runs.values()), self.session.measure)
+        return next((key for key, run in runs.items() if run is best), None)
+
+    def titles(self) -> dict[int, str]:
+        """Return what the ticked runs of the group that is shown are called, by their numbers."""
+        return {key: self.runs.record(key).title for key in self.together()}
 
 
 Pair = tuple[int, int, tuple[object, ...]]  # two runs by their numbers, and how they are measured
@@ -127,8 +138,8 @@ class PairedTests(Controller):
 
     Attributes
     ----------
-    rows : list of ComparedRun
-        The reference first; empty where nothing is done.
+    groups : tuple of (RunGroup, tuple of ComparedRun)
+        Every group of several ranked runs, with its reference first: a family of tests of its own.
     """
 
     changed = Signal()
@@ -136,7 +147,7 @@ class PairedTests(Controller):
     def __init__(self, scope: ComparisonScope, panel: QWidget, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._scope, self._session, self._runs = scope, scope.session, scope.runs
-        self.rows: list[ComparedRun] = []
+        self.groups: tuple[tuple[RunGroup, tuple[ComparedRun, ...]], ...] = ()
         self._found: dict[Pair, PairedComparison] = {}
         # Comparisons are jobs of their own, so that a path that the slider asks for waits for one at most.
         given = self, scope.worker, self._key, self._test, self.failed.emit
@@ -154,45 +165,61 @@ class PairedTests(Controller):
         """Test what is ticked now."""
         self._demand.update()
 
+    @property
+    def rows(self) -> tuple[ComparedRun, ...]:
+        """The runs of the group that is shown, the reference first; empty where nothing is ranked."""
+        shown = self._scope.group()
+        return next((rows for group, rows in self.groups if group == shown), ())
+
+    @property
+    def complete(self) -> bool:
+        """Whether no test of the group that is shown is missing."""
+        group = self._scope.group()
+        is_tested = group is None or not group.is_ranked or bool(self.rows)
+        return is_tested and all(row.role != "waiting" for row in self.rows)
+
     def _key(self) -> Key | None:
         runs = self._scope.finished()
         measured = tuple((key, id(run)) for key, run in runs.items())
-        return self._session.measure, self._scope.reference(runs), measured, len(self._found)
+        groups = self._scope.groups()
+        references = tuple(self._scope.reference(group) for group in groups)
+        return self._session.measure, groups, references, measured, len(self._found)
 
     def _test(self) -> Computation | None:
-        """Show what is known, and have the next test computed."""
-        runs, name = self._scope.finished(), self._session.measure
-        reference = self._scope.reference(runs)
-        if reference is None:
-            self.rows = []
-            self.changed.emit()
-            return None
-        session, rules = self._session, runs[reference].plan.convention
-        sealed = session.is_sealed(self._runs.record(reference).dataset)
-        how = (name, session.chooses, sealed, rules)
-        pairs = {
-            key: (
-                key,
-                reference,
-                (*how, run.plan.convention, session.is_sealed(self._runs.record(key).dataset)),
-            )
-            for key, run in runs.items()
-        }
-        found = {key: self._found[pair] for key, pair in pairs.items() if pair in self._found}
-        self.rows = compared_runs(runs, reference, name, found)
+        """Show what is known, and have the next test computed, those of the shown group first."""
+        name, shown = self._session.measure, self._scope.group()
+        tested: list[tuple[RunGroup, tuple[ComparedRun, ...]]] = []
+        waiting: list[tuple[bool, int, int]] = []
+        for group in self._scope.groups():
+            reference = self._scope.reference(group)
+            if reference is None:
+                continue
+            runs = self._scope.members(group)
+            found = {key: self._found.get(self._pair(key, reference, runs)) for key in runs}
+            known = {key: test for key, test in found.items() if test is not None}
+            rows = tuple(compared_runs(runs, reference, name, known))
+            tested.append((group, rows))
+            waiting += [(group != shown, row.key, reference) for row in rows if row.role == "waiting"]
+        self.groups = tuple(tested)
         self.changed.emit()
-        waiting = next((row.key for row in self.rows if row.role == "waiting"), None)
-        if waiting is None:
+        if not waiting:
             return None
+        _, key, reference = min(waiting, key=lambda pair: pair[0])
+        runs = self._scope.finished()
+        pair = self._pair(key, reference, runs)
 
         def keep(test: PairedComparison) -> None:
-            self._found[pairs[waiting]] = test
+            self._found[pair] = test
             self._demand.update()
 
-        what = tr("Testing run {waiting} against run {reference}").format(
-            waiting=waiting, reference=reference
-        )
-        return computation(what, keep, compare_with, runs[waiting], runs[reference], name)
+        what = tr("Testing run {waiting} against run {reference}").format(waiting=key, reference=reference)
+        return computation(what, keep, compare_with, runs[key], runs[reference], name)
+
+    def _pair(self, key: int, reference: int, runs: Mapping[int, RunResult]) -> Pair:
+        """Return two runs and how they are measured, by what a test of them is kept."""
+        session = self._session
+        how = session.measure, session.chooses, runs[reference].plan.convention
+        return key, reference, (*how, runs[key].plan.convention, runs[key].part)
 
     @Slot(int)
     def _forget(self, key: int) -> None:
@@ -204,7 +231,7 @@ class PairedTests(Controller):
     def _forget_all(self) -> None:
         """Forget everything: in another study the same numbers are other runs."""
         self._demand.forget()
-        self._found, self.rows = {}, []
+        self._found, self.groups = {}, ()
         self.changed.emit()
         self.update()
 
@@ -237,10 +264,9 @@ class CurvesFeeder(Controller):
             self._mark()
 
     def _compared(self) -> tuple[int | None, dict[int, RunResult]]:
-        """Return the reference, and the runs on the same queries."""
-        finished = self._scope.finished()
-        reference = self._scope.reference(finished)
-        return reference, self._scope.paired(finished, reference)
+        """Return the reference, and the runs of the group that is shown."""
+        group = self._scope.group()
+        return self._scope.reference(group), self._scope.members(group)
 
     def _by(self) -> tuple[By, Part]:
         by = self._view.by.value()
@@ -269,11 +295,12 @@ class CurvesFeeder(Controller):
             self._view.show_curves(plans, found, reference, name)
             self._mark()
 
-        if reference is None or reference not in runs:  # nor is it where nothing was measured
+        if not runs:
             show(())
             return None
         data = [self._runs.record(key).dataset for key in runs]
-        given = list(runs.values()), name, list(runs).index(reference), data, *self._by()
+        position = list(runs).index(reference) if reference is not None else None
+        given = list(runs.values()), name, position, data, *self._by()
         return computation(tr("Comparing the curves of runs"), show, run_curves, *given)
 
     @Slot()
@@ -332,7 +359,9 @@ class ViewFeeder(Controller):
         chosen = self._views.folds.scope.value(), self._views.pareto.by.value()
         asked = (looked_at, self._scope.marks.reference, chosen)
         finished = tuple((key, id(run)) for key, run in self._scope.finished().items())
-        return self._views.key(), asked, self._shown_state(), finished, tuple(self._scope.titles().items())
+        tested = self._views.key() != "pareto" or self._tests.complete
+        state = self._shown_state(), self._scope.group(), tested
+        return self._views.key(), asked, state, finished, tuple(self._scope.titles().items())
 
     def _update_view(self) -> Computation | None:
         wanted = self._compute[self._views.key()]()
@@ -382,7 +411,10 @@ class ViewFeeder(Controller):
         given = folds, data.feature_ids, data.feature_names
         return computation(tr("Comparing selected features between folds"), show, selection_stability, *given)
 
-    def _compare_sizes(self) -> Computation:
+    def _compare_sizes(self) -> Computation | None:
+        if not self._tests.complete:
+            self._views.pareto.wait()
+            return None
         paired, name = self._scope.together(), self._session.measure
         titles = self._scope.titles()
         plans = [(key, titles[key], run.plan) for key, run in paired.items()]
@@ -408,7 +440,8 @@ class ViewFeeder(Controller):
         return computation(tr("Measuring cascades"), show, found_cascades, *given)
 
     def _show_published(self) -> None:
-        own = self._scope.own()
+        together = self._scope.together()
+        own = {key: run for key, run in self._scope.own().items() if key in together}
         sealed = {key for key in own if self._session.is_sealed(self._runs.record(key).dataset)}
         runs = [(key, run) for key, run in own.items() if key not in sealed]
         if runs or not sealed:
@@ -419,7 +452,9 @@ class ViewFeeder(Controller):
     def _compare_conventions(self) -> Computation:
         name, looked_at, sealed = self._session.measure, self._session.convention, self._session.sealed
         data = self._session.dataset
+        keys = self._scope.together()
         own = self._scope.own() if self._session.has_documents else {}
+        own = {key: run for key, run in own.items() if key in keys}
         here = {key: (run, self._runs.record(key).dataset) for key, run in own.items()}
         found = {key: (run, documents) for key, (run, documents) in here.items() if documents is data}
         methods = {key: self._runs.record(key).title for key in found}
@@ -435,7 +470,9 @@ class ViewFeeder(Controller):
 
     def _show_tests(self) -> None:
         self._tests.update()
-        self._views.tests.set_runs(self._tests.titles, self._scope.marks.reference)
+        titles = self._tests.titles
+        reference = self._scope.marks.reference
+        self._views.tests.set_runs(titles, reference if reference in titles else None)
         rows = self._tests.rows
         plan = self._runs.record(rows[0].key).plan if rows else None
         self._views.tests.show_rows(rows, self._session.measure, plan)
@@ -445,6 +482,8 @@ class ViewFeeder(Controller):
         """Show what the tests have found since the last time, where that is looked at."""
         if self._views.key() == "tests":
             self._show_tests()
+        elif self._views.key() == "pareto":  # which waits for them
+            self.update()
 
     # Wiring
 

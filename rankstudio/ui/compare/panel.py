@@ -27,6 +27,17 @@ _TITLES = {
     "published": tr("published results"),
     "conventions": tr("conventions"),
 }
+_PANEL_TITLES = {
+    "pareto": tr("Size and quality"),
+    "cascades": tr("Cascades"),
+    "tests": tr("Paired tests"),
+    "folds": tr("Folds"),
+    "stability": tr("Stability"),
+    "published": tr("Published results"),
+    "conventions": tr("Conventions"),
+}
+"""What the panel is called by its view."""
+
 _TABS = {
     "pareto": (tr("Pareto"), ("pareto", "cascades")),
     "tests": (tr("Tests"), ("tests",)),
@@ -118,6 +129,7 @@ class ResultsPanel(Panel):
                 tool.setVisible(shown)
         self._own_tools.setVisible(len(parts) > 1 or bool(self.view().tools))
         self._stack.setCurrentWidget(self.view())
+        self.set_title(_PANEL_TITLES[key])
         self._show_caption()
         self.viewChosen.emit(key)
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from rankstudio.engine.analysis.pareto import ParetoFront, ParetoModel
 from rankstudio.engine.analysis.run_costs import RunCosts
@@ -16,7 +16,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.support.number_format import significant
 from rankstudio.ui.compare.curves_view import PER_QUERY
 from rankstudio.ui.compare.view import LEAST_PLOT, RUN_DOT, View
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
 from rankstudio.ui.style.number_format import combination_label, plain
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -29,8 +29,9 @@ _NOTHING = tr(
     "The validation measures of finished runs appear here by number of features, as means over folds."
 )
 
+_WAITING = tr("Comparing the runs …")
 _BEATEN = tr("Pareto-optimal models by size and measure")
-_ACT = tr("click a point to select it")
+_ACT = tr("click a point")
 _NAMES = 110  # pixels of the names of runs, for which other columns give way
 _WIDE = 860  # pixels from which the table stands beside the plot
 
@@ -81,10 +82,8 @@ class ParetoView(View):
         self.by.hide()
         top = fill(QHBoxLayout(), (self.sentence, 1), self.by, margins=(0, 0, 0, 0), spacing=8)
         left = fill(QVBoxLayout(), top, (self.plot, 1), margins=(12, 8, 8, 4), spacing=4)
-        self._halves = fill(
-            QBoxLayout(QBoxLayout.Direction.LeftToRight), (left, 3), (self.table, 2), spacing=0
-        )
-        fill(self.body, (self._halves, 1))
+        halves = fill(QHBoxLayout(), (left, 3), (self.table, 2), spacing=0)
+        fill(self.body, (halves, 1))
         self.plot.picked.connect(self._pick)
         self.table.chosen.connect(self._on_chosen)
 
@@ -94,11 +93,26 @@ class ParetoView(View):
         return "cost" if costs is not None and self.by.value() == "cost" else "size"
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the table below the plot where there is no room beside it."""
-        wide = event.size().width() >= _WIDE
-        direction = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
-        self._halves.setDirection(direction)
+        """Show the table only where there is room beside the plot."""
         super().resizeEvent(event)
+        self._place_table()
+
+    def _place_table(self) -> None:
+        """Show the table of several models beside a plot that has room."""
+        self.table.setVisible(self.width() >= _WIDE and len(self.table.rows()) > 1)
+
+    def wait(self) -> None:
+        """Show nothing yet: the tests of the runs, by which models are good enough, are not done."""
+        self.plot.placeholder = _WAITING
+        self._clear()
+
+    def _clear(self) -> None:
+        self._rows = []
+        self.plot.set_spots((), None)
+        self.table.set_rows(())
+        self.sentence.setText("")
+        self.sentence.hide()
+        self.set_caption("")
 
     def show_pareto_front(
         self, runs: Sequence[tuple[int, str, Plan]], found: ParetoFront | None, name: str
@@ -114,12 +128,16 @@ class ParetoView(View):
         name : str
             Of the measure.
         """
+        self.plot.placeholder = _NOTHING
         by = found.by if found is not None else "size"
         if (name, by) != self._shown:
             self._shown = name, by
             self.table.set_columns(_columns(name, by))
         title = tr("validation {name}").format(name=name)
-        self.plot.set_axes(replace(self.plot.axes, title=title, x_label=_X[by], integer_x=by == "size"))
+        is_log = by == "size" and found is not None and all(model.x >= 1 for model in found.models)
+        x_label = tr("features, k (log scale)") if is_log else _X[by]
+        axes = replace(self.plot.axes, title=title, x_label=x_label, integer_x=by == "size", log_sizes=is_log)
+        self.plot.set_axes(axes)
         self._rows = _rows(runs, found) if found else []
         rule = _rule(found) if found else ""
         marks = None
@@ -129,7 +147,9 @@ class ParetoView(View):
         self.plot.over_folds = any(plan.one_ranking for *_, plan in runs)
         self.plot.set_spots([_spot(row) for row in self._rows], marks)
         self.table.set_rows([self._rows[i] for i in found.optimal] if found else ())
-        self.sentence.setText(_said(found, name, self.plot.over_folds) if found else "")
+        self._place_table()
+        titles = [title for _, title, _ in runs]
+        self.sentence.setText(_said(found, name, titles, self.plot.over_folds) if found else "")
         self.sentence.setVisible(found is not None)
         self.set_caption(_ACT if found else "")
 
@@ -177,7 +197,7 @@ def _rule(found: ParetoFront) -> str:
     return "not significantly worse" if found.paired else "one standard error"
 
 
-def _said(found: ParetoFront, name: str, over_folds: bool) -> str:
+def _said(found: ParetoFront, name: str, titles: Sequence[str], over_folds: bool) -> str:
     """Return which size is enough, and by what rule."""
     best, enough = found.models[found.best], found.models[found.suggested]
     if found.by != "size":
@@ -190,16 +210,16 @@ def _said(found: ParetoFront, name: str, over_folds: bool) -> str:
             "({name} {mean:.4f} at k = {best})."
         )
     elif found.paired:
-        text = tr(
-            "The smallest model that is not significantly worse than the best "
-            "({name} {mean:.4f} at k = {best}) has k = {size}: the 95 % interval of the difference "
-            "over queries includes 0."
+        text = trn(
+            "{size} feature of {title} is not significantly worse than the best model.",
+            "{size} features of {title} are not significantly worse than the best model.",
+            1 if enough.size == 1 else 2,
         )
         if over_folds:
-            text = tr(
-                "The smallest model that is not significantly worse than the best "
-                "({name} {mean:.4f} at k = {best}) has k = {size}: the 95 % interval of the difference "
-                "over folds includes 0."
+            text = trn(
+                "{size} feature of {title} is not significantly worse than the best model, over folds.",
+                "{size} features of {title} are not significantly worse than the best model, over folds.",
+                1 if enough.size == 1 else 2,
             )
     elif best.error != best.error:
         text = tr(
@@ -212,7 +232,12 @@ def _said(found: ParetoFront, name: str, over_folds: bool) -> str:
             "({name} {mean:.4f} at k = {best}) has k = {size}."
         )
     return text.format(
-        name=name, mean=best.mean, best=plain(best.size), size=plain(enough.size), error=best.error
+        name=name,
+        mean=best.mean,
+        best=plain(best.size),
+        size=plain(enough.size),
+        error=best.error,
+        title=titles[enough.run],
     )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
+from math import inf, isfinite, isnan
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -13,31 +13,34 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QToolButton
 
 from rankstudio.engine.analysis.fold_table import MeasureSummary, best_of_several, measure_summary
-from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
+from rankstudio.engine.analysis.significance import ComparedRun
 from rankstudio.engine.experiment.plan.difference import distinctions, parameter_texts
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import fold_notes
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.engine.export.tables import range_text
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.engine.statistics.paired import PairedComparison
+from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.number_format import percentage, signed
+from rankstudio.ui.compare.difference_cells import DifferenceCells, Scale, is_better
+from rankstudio.ui.compare.groups import RunGroup
 from rankstudio.ui.compare.view import RUN_DOT
-from rankstudio.ui.language import together, tr
+from rankstudio.ui.language import together, tr, trn
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Choice
-from rankstudio.ui.style.number_format import combination_label, time_text
+from rankstudio.ui.style.number_format import combination_label, duration, time_text
 from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Panel, ProgressCell, TableView
+from rankstudio.ui.widgets import Column, Heading, Panel, ProgressCell, TableView
 from rankstudio.ui.widgets.columns import tick_column
 from rankstudio.ui.widgets.layout import named
 from rankstudio.ui.widgets.table import RowAction
 
 _ACTIVE = ("queued", "running", "paused")
-Compared = Callable[["RunRow"], ComparedRun | None]
+_NAMES = 140  # pixels of the names of runs, for which other columns give way
 WARNING_MARK = "⚠"
 """Beside a run with a note. A dagger would be read as a significant difference, as in tables of results."""
 _TONES = {"done": "ok", "failed": "error", "cancelled": "warning", "unfinished": "warning", "queued": "muted"}
@@ -70,6 +73,10 @@ class RunRow:
         Of the folds that are done.
     measured_by : str
         Key of the convention that the summary follows; "" for the plan's.
+    n_folds, folds_done : int
+        Folds of the run, and how many are finished.
+    seconds : float
+        Duration of a finished run.
     note : str
         What has to be said of its results; "" for nothing.
     by_hand : str
@@ -89,6 +96,18 @@ class RunRow:
     measured_by: str = ""
     note: str = ""
     by_hand: str = ""
+    n_folds: int = 1
+    folds_done: int = 0
+    seconds: float = 0.0
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all its folds are finished: only then its means are those of the run."""
+        return self.state == "done"
+
+    def mean(self, name: str) -> float | None:
+        """Return the mean of a measure; None for a run that is not finished."""
+        return self.summary.means.get(name) if self.is_done else None
 
     @property
     def method(self) -> str:
@@ -130,6 +149,9 @@ def run_row(record: RunRecord, measured: MeasuredRun, choice: Choice) -> RunRow:
         measured.plan.convention,
         " ".join(note.what for note in (*record.notes, *fold_notes(measured.plan, folds))),
         _by_hand(record.plan, choice),
+        record.n_folds,
+        len(record.folds),
+        record.result.seconds if record.result is not None else 0.0,
     )
 
 
@@ -140,14 +162,17 @@ def _by_hand(plan: Plan, choice: Choice) -> str:
     return " · ".join(filter(None, (label, "" if place is None else f"k = {place}")))
 
 
-def _best_means(rows: Iterable[RunRow]) -> dict[tuple[str, str, str], float | None]:
-    """Return the best mean of each measure among the finished runs of the same data and convention."""
-    means: defaultdict[tuple[str, str, str], list[float]] = defaultdict(list)
-    for row in rows:
-        if row.state == "done":
-            for name, mean in row.summary.means.items():
-                means[row.data, row.convention, name].append(mean)
-    return {kin: best_of_several(values, kin[2]) for kin, values in means.items()}
+def _best_means(rows: Mapping[int, RunRow], groups: Sequence[RunGroup]) -> dict[tuple[int, str], float]:
+    """Return the best mean of each measure among the runs of each group that is ranked, by run."""
+    best: dict[tuple[int, str], float] = {}
+    for group in groups:
+        members = [rows[key] for key in group.measured if group.is_ranked and key in rows]
+        for name in dict.fromkeys(name for row in members for name in row.summary.means):
+            means = {row.key: mean for row in members if (mean := row.mean(name)) is not None}
+            value = best_of_several(means.values(), name)
+            if value is not None:
+                best |= dict.fromkeys(((key, name) for key in means), value)
+    return best
 
 
 class RunsPanel(Panel):
@@ -191,13 +216,15 @@ class RunsPanel(Panel):
         self._marked: int | None = None
         self._compared: dict[int, ComparedRun] = {}
         self._measure = self._sought = ""
-        self._hidden: set[str] = set()
+        self._choices: dict[str, bool] = {}  # of the user: which columns are shown
         self._by_method = self._with_hidden = False
         self._labelled: set[str] = set()
         self._shape: tuple[Any, ...] = ()
         self._plans: dict[int, Plan] = {}
         self._differences: dict[int, str] = {}
-        self._best: dict[tuple[str, str, str], float | None] = {}
+        self._best: dict[tuple[int, str], float] = {}
+        self._groups: tuple[RunGroup, ...] = ()
+        self._scales: dict[int, Scale] = {}
         self._sealed: Mapping[int, str] = {}
         self.table = TableView(
             *(theme, (), "runs-table", lambda row: row.key),
@@ -206,6 +233,8 @@ class RunsPanel(Panel):
             shared=Shared("runs", tr("Runs table"), tr("Every run with its measures."), always=True),
         )
         self.table.row_actions = self._actions
+        self.table.set_spare(("by_hand",), ("counts",), ("parameters",), ("p_holm",), names=_NAMES)
+        self.table.written_first = (DATA, PART)
         self.filter = named(
             QLineEdit(),
             "runs-filter",
@@ -245,9 +274,24 @@ class RunsPanel(Panel):
             shortcut.activated.connect(act)
         self._show()
 
-    def show_runs(self, rows: Iterable[RunRow], *, sealed: Mapping[int, str] | None = None) -> None:
-        """List runs, and say which of them have a sealed test part (``sealed``: their data by number)."""
+    def show_runs(
+        self,
+        rows: Iterable[RunRow],
+        groups: Sequence[RunGroup] = (),
+        *,
+        sealed: Mapping[int, str] | None = None,
+    ) -> None:
+        """List runs in their groups; tells nobody.
+
+        Parameters
+        ----------
+        rows : iterable of RunRow
+        groups : sequence of RunGroup
+        sealed : Mapping of int to str, optional
+            The runs with a sealed test part, with the names of their data.
+        """
         self._sealed = sealed or {}
+        self._groups = tuple(groups)
         self._rows = {row.key: row for row in rows}
         self._show()
 
@@ -259,10 +303,24 @@ class RunsPanel(Panel):
     def show_tests(self, found: Sequence[ComparedRun], name: str) -> None:
         """Show what the queries say of the runs by a measure, which comes first and into sight."""
         if name != self._measure:
-            self._hidden.discard(name)
+            self._choices.pop(name, None)
             self._sought = name
-        self._compared, self._measure = {one.key: one for one in found}, name
+        groups = [group for group in self._groups if len(group.measured) > 1]
+        several = {key for group in groups for key in group.measured}
+        self._compared = {one.key: one for one in found if one.key in several or not self._groups}
+        self._measure = name
         self._show()
+
+    def comparison_of(self, key: int) -> ComparedRun | None:
+        """Return the comparison of a run with the reference of its group; None without one."""
+        return self._compared.get(key)
+
+    def _scale_for(self, key: int) -> Scale | None:
+        return self._scales.get(key)
+
+    def group_of(self, key: int) -> RunGroup | None:
+        """Return the group of a run."""
+        return next((group for group in self._groups if key in group.keys), None)
 
     def mark(self, key: int | None) -> None:
         """Mark a run as the one that is shown, in sight where it was not marked; emits no signal."""
@@ -279,11 +337,12 @@ class RunsPanel(Panel):
         plans = {row.key: row.plan for row in rows}
         if plans != self._plans:
             self._plans, self._differences = plans, distinctions(plans)
-        self._best = _best_means(rows)
+        self._best = _best_means(self._rows, self._groups)
+        self._scales = {key: scale for group in self._groups for key, scale in self._scale_of(group).items()}
         self._take_columns(self._shape_of(rows))
         listed = [row for row in rows if self._with_hidden or not row.label.hidden]
         shown = ordered(listed, self.filter.text(), self._by_method)
-        self.table.set_rows(shown)
+        self.table.set_rows(self._grouped(shown))
         self._highlight(scroll=False)  # the run may be listed again by now
         self._scroll_to_measure()
         self.set_caption(self._said(rows, len(shown)))
@@ -292,6 +351,73 @@ class RunsPanel(Panel):
         """Highlight the run that is shown, and none where it is not listed."""
         row = self._rows.get(self._marked) if self._marked is not None else None
         self.table.select(row, scroll=scroll)
+
+    def _grouped(self, rows: Sequence[RunRow]) -> list[RunRow | Heading]:
+        """Return rows below the headings of their groups; those without a group first."""
+        keys = {key for group in self._groups for key in group.keys}
+        grouped: list[RunRow | Heading] = [row for row in rows if row.key not in keys]
+        for group in self._groups:
+            members = [row for row in rows if row.key in group.keys]
+            if members:
+                grouped += [self._heading(group), *self._by_mean(group, members)]
+        return grouped
+
+    def _by_mean(self, group: RunGroup, members: Sequence[RunRow]) -> list[RunRow]:
+        """Return the runs of a group, those with the best means first where they are ranked."""
+        if not group.is_ranked or self._by_method:
+            return list(members)
+        sign = -1.0 if not self._measure or measure(self._measure).higher_is_better else 1.0
+
+        def place(row: RunRow) -> float:
+            mean = row.mean(self._measure) if row.key in group.measured else None
+            return inf if mean is None or isnan(mean) else sign * mean
+
+        return sorted(members, key=place)
+
+    def _heading(self, group: RunGroup) -> Heading:
+        """Return what stands above the runs of a group."""
+        parts = {one.part for one in self._groups if one.measured}
+        extent = group.extent
+        if len(parts) > 1 and group.measured:
+            extent = f"{group.part.label}, {extent}"
+        n_runs = trn("{n} run", "{n} runs", len(group.keys)).format(n=len(group.keys))
+        text, reference = self._sentence(group)
+        before, name, after = text.partition(reference) if reference else (text, "", "")
+        lead = " · ".join((extent, n_runs, before)) if text else f"{extent} · {n_runs}"
+        return Heading(group.identity, group.data, ((lead, False), (name, True), (after, False)))
+
+    def _sentence(self, group: RunGroup) -> tuple[str, str]:
+        """Return what is said of a group, and the name of its reference in it."""
+        why = group.apart or group.unranked
+        if not group.is_ranked or group.apart:
+            if not why:
+                return "", ""
+            if group.apart:
+                return tr("not ranked with the runs above: {reason}").format(reason=why), ""
+            return tr("not ranked: {reason}").format(reason=why), ""
+        compared = [self._compared[key] for key in group.measured if key in self._compared]
+        reference = next((self._rows.get(one.key) for one in compared if one.role == "reference"), None)
+        tested = [one for one in compared if one.found is not None]
+        if reference is None or not tested:
+            return "", ""
+        if any(one.role == "waiting" for one in compared):
+            return tr("comparing …"), ""
+        n_better = sum(is_better(one, self._measure) for one in tested)
+        text = tr("no run is significantly better than {reference}")
+        if n_better:
+            text = trn(
+                "{n} run is significantly better than {reference}",
+                "{n} runs are significantly better than {reference}",
+                n_better,
+            )
+        return text.format(n=n_better, reference=reference.name), reference.name
+
+    def _scale_of(self, group: RunGroup) -> dict[int, Scale]:
+        """Return the common scale of the differences of a group, by run."""
+        tests = [self._compared[key].found for key in group.measured if key in self._compared]
+        ends = [end for test in tests if test is not None for end in (test.low, test.high)]
+        finite = [end for end in ends if isfinite(end)]
+        return dict.fromkeys(group.keys, (min(0.0, *finite), max(0.0, *finite))) if finite else {}
 
     def _shape_of(self, rows: Sequence[RunRow]) -> tuple[Any, ...]:
         """Return what the columns depend on."""
@@ -306,9 +432,8 @@ class RunsPanel(Panel):
             tuple(measures),
             next(choosers, ""),
             any(self._differences.values()),
-            len({row.data for row in rows}) > 1,
             compared > 0,
-            frozenset(self._hidden),
+            tuple(self._choices.items()),
             frozenset(self._labelled | written),
             any(row.by_hand for row in rows),
         )
@@ -317,7 +442,7 @@ class RunsPanel(Panel):
         """Show other columns where they depend on something that has changed."""
         if shape != self._shape:
             self._shape = shape
-            self.table.set_columns([c for c in self._columns() if c.key not in self._hidden])
+            self.table.set_columns([column for column in self._columns() if self._is_shown(column)])
 
     def _scroll_to_measure(self) -> None:
         """Bring the measure into sight that was chosen last."""
@@ -328,11 +453,9 @@ class RunsPanel(Panel):
             self._sought = ""
 
     def _said(self, rows: Sequence[RunRow], n_shown: int) -> str:
-        """Return the caption: the data and the part of the measures, and how many runs are listed."""
-        data = sorted({row.data for row in rows})
-        parts = sorted({tr(row.summary.part) for row in rows if row.summary.means})
-        said = [*data] if len(data) == 1 else []
-        said += [tr("{parts} part, mean over folds").format(parts=together(parts))] if parts else []
+        """Return the caption: what the numbers are, and how many runs are listed."""
+        parts = list(dict.fromkeys(group.part for group in self._groups if group.measured))
+        said = [_PARTS[parts[0]]] if len(parts) == 1 else []
         if parts and self._sealed:
             names = together(sorted({*self._sealed.values()}))
             some = tr("test part of {data} sealed").format(data=names)
@@ -347,29 +470,36 @@ class RunsPanel(Panel):
 
         The measures are those of the plans, and the deviation is that of the chooser.
         """
-        measures, chooser, differences, several_data, compared, _, labelled, by_hand = self._shape
-        found = difference_columns(measures[0], lambda row: self._compared.get(row.key))
+        measures, chooser, differences, compared, _, labelled, by_hand = self._shape
+        tests = DifferenceCells(self.comparison_of, self._scale_for)
         settings = settings_column(lambda row: self._differences.get(row.key) or None)
         first, *others = [measure_column(name, self._is_best) for name in measures]
-        first = replace(first, parts=(PART, first))
+        spare = [*others, *spread_columns(chooser, measures[0])]
         return [
             *first_columns(lambda row: row.key in self._ticked),
-            STATUS,
-            *([DATA] if several_data else []),
-            *label_columns(labelled),
             *([settings] if differences else []),
             SIZES,
-            *([BY_HAND] if by_hand else []),
             first,
-            *(found if compared else []),
-            *others,
-            *spread_columns(chooser, measures[0]),
+            *(tests.columns(measures[0]) if compared else []),
+            *([BY_HAND] if by_hand else []),
+            STATUS,
+            *spare,
+            chosen_on_column(measures[0]),
+            *label_columns(labelled),
         ]
+
+    def _is_shown(self, column: Column) -> bool:
+        """Return whether a column is shown: as the user chose, else unless it is one of the spare ones."""
+        return self._choices.get(column.key, column.key not in self._spare_keys())
+
+    def _spare_keys(self) -> set[str]:
+        """Return the keys of columns that are shown only where the user asks for them."""
+        return {*self._shape[0][1:], "deviation", "over_single", "chosen_on"}
 
     def _is_best(self, row: RunRow, name: str) -> bool:
         """Return whether a finished run has the best mean of several that can be compared."""
-        best = self._best.get((row.data, row.convention, name))
-        return row.state == "done" and best is not None and row.summary.means.get(name) == best
+        mean = row.mean(name)
+        return mean is not None and self._best.get((row.key, name)) == mean
 
     def _actions(self, row: RunRow) -> list[RowAction]:
         """Return what the context menu offers for a run."""
@@ -410,7 +540,7 @@ class RunsPanel(Panel):
             key = column.key
             if column.title and key not in ("key", "method"):
                 change = partial(self._show_column, key)
-                self._offer(column.title, key not in self._hidden, change)
+                self._offer(column.title, self._is_shown(column), change)
 
     def _offer(self, text: str, on: bool, change: Callable[[bool], None]) -> None:
         """Add an entry to the menu that is on or off."""
@@ -434,7 +564,7 @@ class RunsPanel(Panel):
         self.table.edit_cell(key)
 
     def _show_column(self, key: str, shown: bool) -> None:
-        (self._hidden.discard if shown else self._hidden.add)(key)
+        self._choices[key] = shown
         self._show()
 
     @Slot()
@@ -454,12 +584,18 @@ def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:
         "method",
         tr("name"),
         value=lambda row: f"{row.name} {WARNING_MARK}" if row.note else row.name,
+        tone=_name_tone,
         hint=lambda row: "\n".join(filter(None, (row.method if row.label.name else "", row.note))),
         tooltip=tr("Method or name of the run (F2 or double-click to rename)"),
         edited=lambda row: row.name,
-        width=190,
+        stretch=True,
+        least=_NAMES,
     )
     return [tick, RUN_DOT, number, method]
+
+
+def _name_tone(row: RunRow) -> str:
+    return "text" if row.is_done else "muted"
 
 
 def label_columns(shown: Collection[str]) -> list[Column]:
@@ -488,7 +624,9 @@ def label_columns(shown: Collection[str]) -> list[Column]:
 def settings_column(differences: Callable[[RunRow], str | None]) -> Column:
     """Return the column of the parameters in which runs of a method differ."""
     tooltip = tr("Only parameters in which the runs of a method differ")
-    return Column("parameters", tr("parameters"), tooltip=tooltip, value=differences, tone="muted", width=160)
+    return Column(
+        "parameters", tr("settings"), tooltip=tooltip, value=differences, tone="muted", stretch=True, least=90
+    )
 
 
 def measure_column(name: str, is_best: Callable[[RunRow, str], bool]) -> Column:
@@ -498,99 +636,38 @@ def measure_column(name: str, is_best: Callable[[RunRow, str], bool]) -> Column:
         name,
         "right",
         ".4f",
-        value=lambda row: row.summary.means.get(name),
-        tooltip=tr("Mean {name} over the finished folds").format(name=name),
+        value=lambda row: row.mean(name),
+        tooltip=tr("Mean {name} over the folds").format(name=name),
         bold=lambda row: is_best(row, name),
+        tone=lambda row: "text" if row.summary.part.is_estimate else "muted",
+        width=76,
+    )
+
+
+def chosen_on_column(name: str) -> Column:
+    """Return the column of the mean on the part that chose the models."""
+    return Column(
+        "chosen_on",
+        Part.CHOSEN_ON.label,
+        "right",
+        ".4f",
+        value=lambda row: row.summary.chosen_on.get(name) if row.is_done else None,
+        tooltip=tr(
+            "Mean {name} of the models on the validation part that chose them. It is too high, the more so "
+            "the more models a run tries, and ranks no runs."
+        ).format(name=name),
+        tone="muted",
         width=88,
     )
 
 
-def difference_columns(name: str, compared: Compared) -> list[Column]:
-    """Return what the queries say of each run against the reference."""
-
-    def found(row: RunRow, what: Callable[[PairedComparison], object]) -> object:
-        one = compared(row)
-        return None if one is None or one.found is None else what(one.found)
-
-    def p_holm(row: RunRow) -> float | None:
-        one = compared(row)
-        return one.p_holm if one is not None else None
-
-    def clear(row: RunRow) -> bool:
-        p = p_holm(row)
-        return p is not None and p < ALPHA
-
-    def role(row: RunRow) -> str:
-        one = compared(row)
-        return "" if one is None or one.found is not None else _ROLES.get(one.role, one.role)
-
-    def interval_or_role(row: RunRow) -> object:
-        return role(row) or found(row, lambda test: f"{signed(test.low, 4)} … {signed(test.high, 4)}")
-
-    def differs(row: RunRow) -> str:
-        one = compared(row)
-        return one.differs if one is not None else ""
-
-    return [
-        Column(
-            "difference",
-            tr("difference"),
-            "right",
-            lambda value: signed(value, 4),
-            value=lambda row: found(row, lambda test: test.mean_difference),
-            tooltip=tr("{name} minus that of the reference, mean over all queries").format(name=name),
-            bold=clear,
-            width=88,
-        ),
-        Column(
-            "interval",
-            tr("95 % interval (paired)"),
-            value=interval_or_role,
-            hint=differs,
-            tooltip=tr("Bootstrap interval of the difference over queries"),
-            tone="muted",
-            sort=lambda row: found(row, lambda test: test.low),
-            width=164,
-            parts=(
-                Column("role", tr("comparison"), value=role),
-                Column("low", tr("95 % interval from"), value=lambda row: found(row, lambda test: test.low)),
-                Column("high", tr("95 % interval to"), value=lambda row: found(row, lambda test: test.high)),
-            ),
-        ),
-        Column(
-            "p_holm",
-            "p (Holm)",
-            "right",
-            lambda value: "< 0.0001" if value < 0.0001 else f"{value:.4f}",
-            value=p_holm,
-            tooltip=tr("Fisher's randomisation test over queries, corrected for all ticked runs"),
-            bold=clear,
-            width=78,
-        ),
-        Column(
-            "counts",
-            tr("better / equal / worse"),
-            "right",
-            value=lambda row: found(row, lambda test: f"{test.wins} / {test.ties} / {test.losses}"),
-            tooltip=tr("Queries in which the run is better than the reference, equal, worse"),
-            tone="muted",
-            sort=lambda row: found(row, lambda test: test.wins),
-            width=150,
-            parts=(
-                Column("wins", tr("better"), value=lambda row: found(row, lambda test: test.wins)),
-                Column("ties", tr("equal"), value=lambda row: found(row, lambda test: test.ties)),
-                Column("losses", tr("worse"), value=lambda row: found(row, lambda test: test.losses)),
-            ),
-        ),
-    ]
-
-
-_ROLES = {
-    "waiting": tr("comparing …"),
-    "left out": tr("left out"),
-    "reference": tr("reference"),
+_PARTS = {
+    Part.TEST: tr("test"),
+    Part.CROSS_FITTED: tr("validation, corrected for the choice of parameters and k"),
+    Part.CHOSEN_ON: tr("validation, chosen on it: not ranked"),
+    Part.NONE: tr("not measured"),
 }
-"""What is said of a run that was not tested."""
+"""What the numbers of the table are."""
 
 
 def spread_columns(chooser: str, name: str) -> list[Column]:
@@ -600,7 +677,7 @@ def spread_columns(chooser: str, name: str) -> list[Column]:
         tr("sd {chooser}").format(chooser=chooser),
         "right",
         lambda value: f"±{value:.3f}",
-        value=lambda row: row.summary.deviations.get(chooser),
+        value=lambda row: row.summary.deviations.get(chooser) if row.is_done else None,
         tooltip=tr("Standard deviation of {chooser} over the folds").format(chooser=chooser),
         tone="muted",
         width=88,
@@ -610,7 +687,7 @@ def spread_columns(chooser: str, name: str) -> list[Column]:
         tr("gain over best single"),
         "right",
         lambda value: signed(value, 4),
-        value=lambda row: row.summary.over_single.get(name),
+        value=lambda row: row.summary.over_single.get(name) if row.is_done else None,
         tooltip=tr("Mean gain of {name} over the best single feature of each fold").format(name=name),
         tone="muted",
         width=88,
@@ -618,16 +695,17 @@ def spread_columns(chooser: str, name: str) -> list[Column]:
     return [*([deviation] if chooser else []), over_single]
 
 
-DATA = Column("data", tr("data"), width=170, tone="muted")
+DATA = Column("data", tr("data"))
+"""The data and folds of a run, for files; the headings say them once."""
 
 SIZES = Column(
     "k",
     "k",
     "right",
-    value=lambda row: range_text(row.summary.sizes) or None,
+    value=lambda row: range_text(row.summary.sizes) or None if row.is_done else None,
     tooltip=tr("Number of features of the selected models, smallest and largest over the folds"),
     sort=lambda row: min(row.summary.sizes, default=None),
-    width=72,
+    width=64,
     parts=(
         Column("least_k", tr("smallest k"), value=lambda row: min(row.summary.sizes, default=None)),
         Column("most_k", tr("largest k"), value=lambda row: max(row.summary.sizes, default=None)),
@@ -656,7 +734,7 @@ def _rule_said(row: RunRow) -> str:
     ).format(model=row.by_hand, sizes=sizes)
 
 
-PART = Column("part", tr("part"), value=lambda row: tr(row.summary.part) if row.summary.means else None)
+PART = Column("part", tr("part"), value=lambda row: row.summary.part.label if row.summary.means else None)
 """The part of the data on which a run is measured, for files; the panel says it once."""
 
 
@@ -674,18 +752,26 @@ _STATES = {
 
 def _status(row: RunRow) -> ProgressCell | str:
     """Return what the status cell shows: a bar while the run works, else a word."""
+    folds = (
+        tr("{done} of {there} folds").format(done=row.folds_done, there=row.n_folds)
+        if row.n_folds > 1
+        else ""
+    )
     if row.state == "running":
-        return ProgressCell(row.progress, time_text(row.seconds_left))
+        return ProgressCell(row.progress, folds or time_text(row.seconds_left))
     if row.state == "paused":
-        return ProgressCell(row.progress, tr("paused"))
+        return ProgressCell(row.progress, folds or tr("paused"))
     if row.state == "unfinished":
         return row.message.partition(" · ")[0]
+    if row.is_done:
+        return f"✓ {duration(row.seconds)}" if row.seconds else f"✓ {_STATES['done']}"
     return _STATES.get(row.state, row.state)
 
 
 def _status_hint(row: RunRow) -> str:
     if row.state == "running":
-        return tr("running, {progress} done").format(progress=percentage(row.progress))
+        running = tr("running, {progress} done").format(progress=percentage(row.progress))
+        return " · ".join(filter(None, (running, time_text(row.seconds_left))))
     if row.state == "paused":
         return tr("paused, {progress} done").format(progress=percentage(row.progress))
     return row.message or _STATES.get(row.state, row.state)
@@ -695,12 +781,15 @@ STATUS = Column(
     "status",
     tr("status"),
     kind="progress",
-    format=lambda state: f"✓ {state}" if state == _STATES["done"] else state,
     value=_status,
     tone=lambda row: _TONES.get(row.state, "muted"),
     hint=_status_hint,
     width=118,
     sort=lambda row: row.state,
+    parts=(
+        Column("status", tr("status"), value=lambda row: _STATES.get(row.state, row.state)),
+        Column("seconds", tr("seconds"), value=lambda row: row.seconds or None),
+    ),
 )
 
 

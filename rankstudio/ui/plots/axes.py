@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log10
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFontMetrics, QFontMetricsF, QPainter
@@ -27,9 +28,24 @@ AIR = 8.0
 _X_SPACING = 52
 _GRID_SPACING = 34
 _Y_SPACING = 28
+_SIZE_SPACING = 30
 _LINE = 18  # of a title or a tick label
 
 Ticks = list[tuple[float, str]]
+
+
+def _size_ticks(x_range: tuple[float, float], width: float) -> Ticks:
+    """Return sizes on a logarithmic scale with room for their numbers, 1, 10 and 100 first."""
+    low, high = (log10(end) for end in x_range)
+    decades = range(int(low) - 1, int(high) + 1)
+    candidates = [leading * 10.0**decade for leading in (1, 2, 5, 3) for decade in decades]
+    ticks: list[float] = []
+    for size in candidates:
+        is_inside = size >= 1 and x_range[0] <= size <= x_range[1]
+        gaps = (abs(log10(size) - log10(tick)) * width / (high - low) for tick in ticks)
+        if is_inside and all(gap >= scaled(_SIZE_SPACING) for gap in gaps):
+            ticks.append(size)
+    return [(size, f"{size:.0f}") for size in sorted(ticks)]
 
 
 @dataclass(frozen=True)
@@ -54,6 +70,8 @@ class Axes:
         What stands for the title where there is no room for it.
     grid : tuple of float
         Values of a parameter, ascending, where x is one: the ticks.
+    log_sizes : bool
+        Whether x counts something from 1, and equal widths are equal ratios.
     """
 
     title: str = ""
@@ -65,11 +83,12 @@ class Axes:
     short: str = ""
     x_air: float = 0.0
     grid: tuple[float, ...] = ()
+    log_sizes: bool = False
 
     @property
     def log_x(self) -> bool:
-        """Whether equal widths are equal ratios: where all values of the grid are above 0."""
-        return bool(self.grid) and min(self.grid) > 0
+        """Whether equal widths are equal ratios: of sizes, and where all values of the grid are above 0."""
+        return self.log_sizes or (bool(self.grid) and min(self.grid) > 0)
 
     def y_ticks(self, y_range: tuple[float, float], height: float) -> Ticks:
         """Return positions and texts of the ticks that fit into a height in pixels."""
@@ -87,6 +106,8 @@ class Axes:
         if self.grid:
             every = max(1, -(-len(self.grid) * scaled(_GRID_SPACING) // max(1, int(width))))
             return [(x, power(x)) for x in self.grid[::every] if x_range[0] <= x <= x_range[1]]
+        if self.log_sizes and x_range[0] > 0:
+            return _size_ticks(x_range, width)
         count = max(2.0, width / scaled(_X_SPACING))
         if self.integer_x:
             air = (x_range[1] - x_range[0]) * self.x_air / (1 + 2 * self.x_air)

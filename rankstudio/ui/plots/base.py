@@ -32,7 +32,7 @@ from rankstudio.engine.support.files import write_bytes
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes, cut_texts, draw_axes, shown_title, title_box
 from rankstudio.ui.plots.layers import Draw, Frame, Layer, pen
-from rankstudio.ui.plots.readout import Line, ValueBox
+from rankstudio.ui.plots.readout import Line, Pixels, ValueBox
 from rankstudio.ui.process.files_read import save_as
 from rankstudio.ui.process.turns import single_shot, turns
 from rankstudio.ui.style.colors import Colors
@@ -251,6 +251,10 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         """Return what the box says of something that :meth:`hit_test` found."""
         return []
 
+    def kept_in_sight(self, found: Any) -> Pixels | None:
+        """Return pixels that the box on something had better not cover; None for none."""
+        return None
+
     def feature_of(self, found: Any) -> int:
         """Return the id of the feature that something is that :meth:`hit_test` found; 0 for no feature."""
         return 0
@@ -271,7 +275,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         """Show in the box what is at a pixel, and as much on its feature as has room: a line at least."""
         feature, own, self._said_at = self.feature_of(found), self.readout(found), at
         more = self.about_feature(feature) if feature else ()
-        self.box.say([*own, *more[: max(1, self.box.room_for() - len(own))]], at)
+        lines = [*own, *more[: max(1, self.box.room_for() - len(own))]]
+        self.box.say(lines, at, self.kept_in_sight(found))
         self._point(feature)
 
     @Slot()

@@ -23,7 +23,7 @@ from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, NEUTRAL, Numbers, Plot, describe
 from rankstudio.ui.plots.layers import Frame, draw_marker, pen, readable_range
-from rankstudio.ui.plots.readout import Line
+from rankstudio.ui.plots.readout import Line, Pixels
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, font
@@ -32,6 +32,7 @@ from rankstudio.ui.style.theme import Theme
 _REACH = 14.0  # pixels from a marker in which the mouse means it
 _PLAIN, _FRONT, _RING = 2.6, 4.2, 8.0
 _FADED = 0.4
+_LOG_AIR = 1.08  # by which factor a logarithmic axis goes on beyond the least and the greatest size
 _GRAIN = 4.0  # pixels between those of the front that a name had better not hide
 _BANDS = {
     "not significantly worse": (
@@ -146,6 +147,10 @@ class ParetoPlot(Plot):
         """Return the range of the sizes, and that in which the front is seen well."""
         xs, ys = self.places
         kept = [self.spots[i].y for i in self.marks.front] + [*self.marks.levels] if self.marks else []
+        if self.axes.log_sizes:
+            return (float(xs.min()) / _LOG_AIR, float(xs.max()) * _LOG_AIR), readable_range(
+                ys, np.array(kept)
+            )
         room = 0.5 if self.axes.integer_x else 0.04 * (float(np.ptp(xs)) or 1.0)
         return (float(xs.min()) - room, float(xs.max()) + room), readable_range(ys, np.array(kept))
 
@@ -195,7 +200,18 @@ class ParetoPlot(Plot):
         error = "" if isnan(spot.error) else f" ± {spot.error:.4f}"
         lines = [Line(spot.title, f"{spot.y:.4f}{error}", bold=True), Line(spot.note)]
         called = self._called(position)
-        return [*lines, Line(called)] if called else lines
+        lines += [Line(called)] if called else []
+        if self.marks is not None and position != self.marks.best:
+            best = self.spots[self.marks.best]
+            lines.append(Line(tr("best: {name}").format(name=f"{best.title}, {best.note}"), f"{best.y:.4f}"))
+        return lines
+
+    def kept_in_sight(self, found: int) -> Pixels | None:
+        """Return the pixels of a marker and of the best one."""
+        spots = [self.spots[i] for i in {found, self.marks.best if self.marks is not None else found}]
+        return self.frame().pixels(
+            np.array([spot.x for spot in spots], float), np.array([spot.y for spot in spots], float)
+        )
 
     def pick(self, position: int) -> None:
         """Pick a marker."""

@@ -117,7 +117,7 @@ class Sections(QObject):
             "features", (self.features.path, 3, 485), (explanations, 4, 415), (self.features.profile, 1, 310)
         )
         beside = row("curves-views", (self.compare.curves, 1, 640), (self.compare.views, 1, 640))
-        compare = column("compare", (self.compare.panel, 2, 280), (beside, 3, 460))
+        compare = column("compare", (self.compare.panel, 1, 320), (beside, 1, 320))
         above = row("queries-above", (self.queries.comparison, 2, 480), (self.queries.list, 3, 840))
         low = row("queries-below", (self.queries.ablation, 2, 480), (self.queries.documents, 3, 840))
         queries = column("queries", (above, 1, 345), (low, 1, 395))

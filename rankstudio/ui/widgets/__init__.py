@@ -1,7 +1,7 @@
 """The controls that every section shares. They know Qt, the theme and plain values, nothing of ranking."""
 
 from rankstudio.ui.widgets.choices import LambdaSlider, Segmented
-from rankstudio.ui.widgets.columns import Column, ColumnModel, Dot, HistogramCell, ProgressCell, Tick
+from rankstudio.ui.widgets.columns import Column, ColumnModel, Dot, Heading, HistogramCell, ProgressCell, Tick
 from rankstudio.ui.widgets.facts import BarRows, Fact, KeyValue
 from rankstudio.ui.widgets.notice import CoveredNumber, Notice, Notices, Overlay, Question, RemovableNote
 from rankstudio.ui.widgets.panel import ElidedLabel, Panel
@@ -15,6 +15,7 @@ __all__ = [
     "Dot",
     "ElidedLabel",
     "Fact",
+    "Heading",
     "HistogramCell",
     "KeyValue",
     "LambdaSlider",

@@ -77,6 +77,30 @@ class HistogramCell:
 
 
 @dataclass(frozen=True)
+class Heading:
+    """A row of a table that names the rows below it. It is neither chosen nor sorted.
+
+    Attributes
+    ----------
+    key : Hashable
+        What makes it the same heading when its texts are others.
+    title : str
+        Drawn bold.
+    parts : tuple of (str, bool)
+        Texts after the title, and whether each is bold; one sentence, cut into pieces.
+    """
+
+    key: Hashable
+    title: str
+    parts: tuple[tuple[str, bool], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return " ".join((self.title, "".join(text for text, _ in self.parts))).strip()
+
+
+@dataclass(frozen=True)
 class Column:
     """One column.
 
@@ -121,6 +145,8 @@ class Column:
     paint : callable, optional
         Draws into a cell, before its text: gets the painter, the cell's room, the theme's colours and the
         row, and returns the room that is left for the text, or None where no text is to follow.
+    spoken : callable, optional
+        Of the row: what a screen reader says of the cell, where it is not the text.
     parts : tuple of Column
         What stands in its place in CSV and on the clipboard: one number a column; none for itself.
     """
@@ -143,6 +169,7 @@ class Column:
     edited: Callable[[Row], str] | None = None
     paint: Callable[[QPainter, QRect, Colors, Row], QRect | None] | None = None
     full_title: str = ""
+    spoken: Callable[[Row], str] | None = None
     parts: tuple[Column, ...] = ()
 
     @property
@@ -212,7 +239,7 @@ def is_missing(value: object) -> bool:
 
 
 class ColumnModel(QAbstractTableModel):
-    """Row objects seen through columns, sorted by one of them.
+    """Row objects seen through columns, sorted by one of them; between headings, each part by itself.
 
     Each row is asked once for what it sorts by: a comparison of two cells in Python, as Qt's proxy asks for,
     takes a second for two thousand rows.
@@ -295,12 +322,23 @@ class ColumnModel(QAbstractTableModel):
         number, order = self._sorting
         if not 0 <= number < len(self.columns):
             return range(len(self.rows))
-        keys = [self.columns[number].order(row) for row in self.rows]
-        known = [place for place, key in enumerate(keys) if not is_missing(key)]
-        missing = [place for place, key in enumerate(keys) if is_missing(key)]
+        headings = [place for place, row in enumerate(self.rows) if isinstance(row, Heading)]
+        column, descends = self.columns[number], order == Qt.SortOrder.DescendingOrder
+        if not headings:
+            return self._sorted(range(len(self.rows)), column, descends)
+        places = self._sorted(range(headings[0]), column, descends)
+        for heading, end in zip(headings, [*headings[1:], len(self.rows)], strict=True):
+            places += [heading, *self._sorted(range(heading + 1, end), column, descends)]
+        return places
+
+    def _sorted(self, places: Sequence[int], column: Column, descends: bool) -> list[int]:
+        """Return places of rows as a column sorts them."""
+        keys = {place: column.order(self.rows[place]) for place in places}
+        known = [place for place in places if not is_missing(keys[place])]
+        missing = [place for place in places if is_missing(keys[place])]
         if any(isinstance(keys[place], str) for place in known):
-            keys = [str(key).casefold() for key in keys]
-        known.sort(key=keys.__getitem__, reverse=order == Qt.SortOrder.DescendingOrder)
+            keys = {place: str(key).casefold() for place, key in keys.items()}
+        known.sort(key=keys.__getitem__, reverse=descends)
         return known + missing
 
     def _rearrange(self) -> None:
@@ -318,7 +356,16 @@ class ColumnModel(QAbstractTableModel):
 
     def identities(self, rows: Sequence[Row]) -> list[Hashable]:
         """Return what tells rows apart; their position where no ``identity`` was given."""
-        return [i if self._identity is None else self._identity(row) for i, row in enumerate(rows)]
+        return [self._identity_of(row, place) for place, row in enumerate(rows)]
+
+    def _identity_of(self, row: Row, place: int) -> Hashable:
+        if isinstance(row, Heading):
+            return Heading, row.key
+        return place if self._identity is None else self._identity(row)
+
+    def is_heading(self, number: int) -> bool:
+        """Return whether a shown row is a heading."""
+        return 0 <= number < len(self._places) and isinstance(self.rows[self._places[number]], Heading)
 
     def has_ticks(self) -> bool:
         """Return whether a column is ticked by the user."""
@@ -327,7 +374,8 @@ class ColumnModel(QAbstractTableModel):
     def bar_range(self, column: int) -> tuple[float, float]:
         """Return the least and the greatest of a column's numbers and 0, for the length of its bars."""
         if column not in self._ranges:
-            values = [self.columns[column].of(row) for row in self.rows]
+            rows = (row for row in self.rows if not isinstance(row, Heading))
+            values = [self.columns[column].of(row) for row in rows]
             known = [0.0, *(v for v in values if not is_missing(v))]
             self._ranges[column] = min(known), max(known)
         return self._ranges[column]
@@ -345,6 +393,8 @@ class ColumnModel(QAbstractTableModel):
         if not index.isValid():
             return None
         row, column = self.rows[self._places[index.row()]], self.columns[index.column()]
+        if isinstance(row, Heading):
+            return self._heading_data(row, index.column(), role)
         if role == Qt.ItemDataRole.DisplayRole:
             return column.text(row)
         if role == Qt.ItemDataRole.EditRole and column.edited is not None:
@@ -355,13 +405,19 @@ class ColumnModel(QAbstractTableModel):
             return row
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(FLAGS[column.align])
-        if role == Qt.ItemDataRole.AccessibleTextRole and column.kind == "tick":
-            return tr("ticked") if column.of(row).on else tr("not ticked")
-        return None
+        return _spoken(column, row) if role == Qt.ItemDataRole.AccessibleTextRole else None
+
+    @staticmethod
+    def _heading_data(heading: Heading, column: int, role: int) -> Any:
+        """Return what a heading says: all of it in the first column."""
+        if role == ROW_ROLE:
+            return heading
+        is_text = role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole)
+        return heading.text if is_text and column == 0 else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Return what can be done with a cell."""
-        if not index.isValid():
+        if not index.isValid() or self.is_heading(index.row()):
             return Qt.ItemFlag.NoItemFlags
         return _READ if self.columns[index.column()].edited is None else _WRITTEN
 
@@ -390,6 +446,13 @@ class ColumnModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(FLAGS[column.align])
         return None
+
+
+def _spoken(column: Column, row: Row) -> str | None:
+    """Return what a screen reader says of a cell; None for its text."""
+    if column.kind == "tick":
+        return tr("ticked") if column.of(row).on else tr("not ticked")
+    return column.spoken(row) if column.spoken is not None else None
 
 
 FORMATS = (("CSV", ".csv"), ("LaTeX", ".tex"), ("Markdown", ".md"))

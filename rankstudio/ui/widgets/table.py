@@ -57,7 +57,7 @@ from rankstudio.engine.support.files import write_bytes
 from rankstudio.ui.language import tr
 from rankstudio.ui.process.files_read import save_as
 from rankstudio.ui.style import palettes
-from rankstudio.ui.style.fonts import BASE, BELOW, SMALL, font, scaled
+from rankstudio.ui.style.fonts import BASE, BELOW, LEFT, SMALL, font, scaled
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.shared import NOT_SHARED, Shared
@@ -71,6 +71,7 @@ from rankstudio.ui.widgets.columns import (
     Column,
     ColumnModel,
     Dot,
+    Heading,
     HistogramCell,
     Index,
     ProgressCell,
@@ -233,6 +234,8 @@ class TableView(QTableView):
         Of a row object: what else its context menu offers, first.
     feature_of : callable or None
         Of a row object: the id of its feature, where rows are features.
+    written_first : sequence of Column
+        What only files and the clipboard have, first: what headings say.
     dragged : callable or None
         Of a row object: what a drag of its row carries. Without it, rows are not dragged. With it, a row is
         chosen when the mouse is released: to drag a row is not to choose it.
@@ -262,6 +265,7 @@ class TableView(QTableView):
         self.placeholder, self.shared, self.feature_of = placeholder, shared, feature_of
         self.row_actions: Callable[[Row], Sequence[RowAction]] = lambda _: ()
         self.dragged: Callable[[Row], QMimeData] | None = None
+        self.written_first: Sequence[Column] = ()
         self._pressed: QMouseEvent | None = None  # by which a drag would begin, or a row be chosen
         self._is_held = False  # whether a mouse button is down that was pressed here
         self._is_moving = False  # whether Qt handles an event by which the user moves to another row
@@ -323,8 +327,8 @@ class TableView(QTableView):
         self._fit_columns()
 
     def rows(self) -> list[Row]:
-        """Return the row objects in the order in which they are shown."""
-        return self.rows_model.shown_rows()
+        """Return the row objects in the order in which they are shown, without headings."""
+        return [row for row in self.rows_model.shown_rows() if not isinstance(row, Heading)]
 
     def column_at(self, number: int) -> Column:
         """Return the column of a number."""
@@ -365,11 +369,14 @@ class TableView(QTableView):
 
     def selection_as_tsv(self) -> str:
         """Return the selected rows (all where none is) as tab-separated text with a header."""
-        return separated(self.rows_model.columns, self.selected() or self.rows(), "\t")
+        return separated(self._written_columns(), self.selected() or self.rows(), "\t")
 
     def rows_as(self, ending: str) -> str:
         """Return the whole table in the format of an ending of `FORMATS`; CSV for any other."""
-        return table_text(self.rows_model.columns, self.rows(), ending)
+        return table_text(self._written_columns(), self.rows(), ending)
+
+    def _written_columns(self) -> list[Column]:
+        return [*self.written_first, *self.rows_model.columns]
 
     def export(self, path: str | Path) -> None:
         """Write the table; the ending says how: ``.tex``, ``.md``, and CSV for any other.
@@ -442,14 +449,25 @@ class TableView(QTableView):
 
     def moveCursor(self, action: QTableView.CursorAction, keys: Qt.KeyboardModifier) -> QModelIndex:
         """Let Home and End lead to the first and the last row: rows are chosen whole."""
-        return super().moveCursor(action, keys | Qt.KeyboardModifier.ControlModifier)
+        index = super().moveCursor(action, keys | Qt.KeyboardModifier.ControlModifier)
+        if index.isValid() and not self.rows_model.is_heading(index.row()):
+            return index
+        ups = (QTableView.CursorAction.MoveHome, QTableView.CursorAction.MovePageUp)
+        return self._first_index() if action in ups else self.currentIndex()
+
+    def _first_index(self) -> QModelIndex:
+        """Return the first row that is no heading."""
+        n_rows = self.rows_model.rowCount()
+        numbers = (number for number in range(n_rows) if not self.rows_model.is_heading(number))
+        return self.rows_model.index(next(numbers, -1), 0)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer to copy and save, and what can be done with the row: by key, with the chosen one."""
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
         below = self.viewport().mapToGlobal(self.visualRect(index).bottomLeft())
-        menu = self.menu(index.data(ROW_ROLE) if index.isValid() else None)
+        is_row = index.isValid() and not self.rows_model.is_heading(index.row())
+        menu = self.menu(index.data(ROW_ROLE) if is_row else None)
         menu.exec(below if by_key else event.globalPos())
         menu.deleteLater()
 
@@ -469,6 +487,8 @@ class TableView(QTableView):
         """Hide the keyboard's ring from those who use the mouse."""
         self._focus_shown = False
         index = self.indexAt(event.position().toPoint())
+        if self.rows_model.is_heading(index.row()):
+            return
         if index.isValid() and self.column_at(index.column()).kind == "tick":
             if event.button() == Qt.MouseButton.LeftButton:
                 self.toggled.emit(index.data(ROW_ROLE))  # and the row is not chosen by that
@@ -531,12 +551,13 @@ class TableView(QTableView):
         self._focus_shown = event.reason() in _KEYBOARD
         if self._focus_shown and not self.currentIndex().isValid() and self.rows_model.rowCount():
             # Not highlighted: the ring says where the arrow keys begin, but no row was chosen.
-            self.selectionModel().setCurrentIndex(self.rows_model.index(0, 0), _NO_ROW)
+            self.selectionModel().setCurrentIndex(self._first_index(), _NO_ROW)
         self._quiet = False
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the cells, or what an empty table says."""
         super().paintEvent(event)
+        self._draw_headings()
         empty, cut = self.rows_model.rowCount() == 0, ""
         if empty and self.placeholder:
             painter = QPainter(self.viewport())
@@ -552,6 +573,29 @@ class TableView(QTableView):
         if cut != self._cut:
             self._cut = cut
             self.setToolTip(plain(cut))
+
+    def _draw_headings(self) -> None:
+        """Draw headings across the whole table, however far it is scrolled sideways."""
+        numbers = [n for n in range(self.rows_model.rowCount()) if self.rows_model.is_heading(n)]
+        if not numbers:
+            return
+        painter, colors = QPainter(self.viewport()), self._theme.colors
+        rows, width = self.rows_model.shown_rows(), self.viewport().width()
+        for number in numbers:
+            box = QRect(0, self.rowViewportPosition(number), width, self.rowHeight(number))
+            painter.fillRect(box, colors.q("inset"))
+            painter.setPen(colors.q("line"))
+            for y in (box.top(), box.bottom()):
+                painter.drawLine(0, y, width, y)
+            room, heading = box.adjusted(PAD + 4, 0, -PAD, 0), rows[number]
+            title = f"{heading.title}   ", True, BASE
+            for text, bold, size in (title, *((*part, SMALL) for part in heading.parts)):
+                painter.setFont(font(size, bold))
+                painter.setPen(colors.q("text" if bold else "muted"))
+                shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+                painter.drawText(room, LEFT, shown)
+                room.setLeft(room.left() + painter.fontMetrics().horizontalAdvance(shown))
+        painter.end()
 
     def _draw_focus(self) -> None:
         painter = QPainter(self.viewport())
@@ -707,7 +751,7 @@ class TableView(QTableView):
         """Make a row the chosen one; return whether it is listed."""
         key = self._key(row)
         for number, listed in enumerate(self.rows_model.rows):
-            if self._key(listed) == key:
+            if not isinstance(listed, Heading) and self._key(listed) == key:
                 index = self.rows_model.index(self.rows_model.shown_number(number), 0)
                 self.selectionModel().setCurrentIndex(index, _WHOLE_ROW)
                 return True
@@ -727,9 +771,10 @@ class TableView(QTableView):
 
     def _hover(self, row: int) -> None:
         """Redraw the row that the mouse entered and the one that it left."""
+        row = -1 if self.rows_model.is_heading(row) else row
         if row != self.hovered_row:
             self.hovered_row = row
-            rows = self.rows()
+            rows = self.rows_model.shown_rows()
             self.pointed.emit(rows[row] if 0 <= row < len(rows) else None)
             self.viewport().update()
 
@@ -742,6 +787,8 @@ class TableView(QTableView):
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:
         """Emit which cell was clicked."""
+        if self.rows_model.is_heading(index.row()):
+            return
         self.cellClicked.emit(index.data(ROW_ROLE), self.column_at(index.column()).key)
 
 
@@ -762,6 +809,8 @@ class Cells(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Return the width of the text with its decorations."""
         column, row = self._table.column_at(index.column()), index.data(ROW_ROLE)
+        if isinstance(row, Heading):
+            return QSize(0, 29)
         width = option.fontMetrics.horizontalAdvance(column.text(row)) + 2 * PAD + 2
         if column.kind == "weight":
             width += WEIGHT_BAR + 8
@@ -775,6 +824,8 @@ class Cells(QStyledItemDelegate):
         rect: QRect = option.rect
         state: int = option.state.value
         number = index.column()
+        if self._model().is_heading(index.row()):
+            return  # the table draws it
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if state & _SELECTED:
@@ -801,6 +852,8 @@ class Cells(QStyledItemDelegate):
     def tooltip(self, option: QStyleOptionViewItem, index: Index) -> str:
         """Return what a cell says under the mouse: its text where that is cut off, and its hint."""
         column, row = self._table.column_at(index.column()), index.data(ROW_ROLE)
+        if isinstance(row, Heading):
+            return row.text
         hint, text = column.hint(row) if column.hint else "", column.text(row)
         cut = self.sizeHint(option, index).width() > self._table.visualRect(index).width()
         return "\n".join(filter(None, (text if cut and text not in hint else "", hint)))

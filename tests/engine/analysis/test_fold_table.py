@@ -19,6 +19,7 @@ from rankstudio.engine.analysis.fold_table import (
 )
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.units.fold_context import make_fold_context
 
@@ -78,7 +79,7 @@ def test_a_summary_has_means_deviations_and_sizes_over_the_folds() -> None:
     assert found.means["MAP"] == pytest.approx(0.55)
     assert found.deviations["MAP"] == pytest.approx(stdev([0.5, 0.6]))
     assert found.over_single["MAP"] == pytest.approx(0.55 - 0.1)
-    assert (found.sizes, found.part) == ((1, 3), "test")
+    assert (found.sizes, found.part) == ((1, 3), Part.TEST)
     folds[1].test["MAP"] = NAN  # type: ignore[index]
     found = measure_summary(MAP, folds)
     assert (found.means, found.deviations) == ({"MAP": 0.5}, {})
@@ -89,7 +90,7 @@ def test_without_a_test_part_the_validation_part_is_summed_up() -> None:
     one = fold(1, [0.5])
     one.test.clear()  # type: ignore[attr-defined]
     found = measure_summary(MAP, [one])
-    assert (found.part, found.means) == ("validation", {"MAP": 0.5})
+    assert (found.part, found.means) == (Part.CHOSEN_ON, {"MAP": 0.5})
 
 
 def test_mean_and_one_standard_deviation_over_the_folds() -> None:

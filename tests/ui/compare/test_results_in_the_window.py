@@ -24,6 +24,7 @@ from rankstudio.engine.export.tables import p_text
 from rankstudio.engine.statistics.paired import compare_paired, holm
 from rankstudio.ui.compare import feeders
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.widgets import Heading
 
 prepare = three_runs
 
@@ -65,12 +66,17 @@ def test_runs_that_cannot_be_paired_are_left_out_with_the_reason(window: MainWin
     run_with(window, convention="letor4", folds=(1,))
     window.sections.compare.panel.selected.emit(1)
     look(window, "tests")
-    assert [(row.key, row.role, row.differs) for row in paired(window)] == [
-        (1, "reference", ""),
-        (2, "left out", "left out: measured by the convention trec_eval, not LETOR 4.0"),
-        (3, "left out", "left out: on fold 1, not on folds 1, 2"),
-    ]
-    assert views(window).caption() == "no other run shares the folds of the reference"
+    assert paired(window) == []
+    groups = window.sections.compare._scope.groups()
+    assert {group.measured: group.apart for group in groups} == {
+        (1,): "",
+        (2,): "measured by the convention trec_eval, not LETOR 4.0",
+        (3,): "on fold 1, not on folds 1, 2",
+    }
+    rows = window.sections.compare.panel.table.rows_model.shown_rows()
+    headings = [row.text for row in rows if isinstance(row, Heading)]
+    assert [group.apart in text for group, text in zip(groups, headings, strict=True)] == [True] * 3
+    assert [curve.key for curve in window.sections.compare.curves.plot.curves] == [1]
 
 
 def test_the_folds_of_the_chosen_run_stand_under_each_other_with_mean_and_deviation(

@@ -11,12 +11,15 @@ from PySide6.QtTest import QTest
 from rankstudio.engine.analysis.fold_table import best_of_several, measure_summary
 from rankstudio.engine.analysis.significance import ComparedRun
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.statistics.paired import compare_paired
 from rankstudio.ui.compare import runs_panel
+from rankstudio.ui.compare.groups import RunGroup
 from rankstudio.ui.compare.runs_panel import RunRow, RunsPanel, run_row
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.session import NOTHING_CHOSEN, Choice
+from rankstudio.ui.widgets import Heading
 
 
 @pytest.fixture
@@ -30,7 +33,23 @@ def panel(theme, stage):
 def cells(panel):
     model = panel.table.model()
     titles = [model.headerData(c, Qt.Orientation.Horizontal) for c in range(model.columnCount())]
-    return [{t: model.index(r, c).data() for c, t in enumerate(titles) if t} for r in range(model.rowCount())]
+    numbers = [r for r in range(model.rowCount()) if not model.is_heading(r)]
+    return [{t: model.index(r, c).data() for c, t in enumerate(titles) if t} for r in numbers]
+
+
+def headings(panel):
+    return [row.text for row in panel.table.rows_model.shown_rows() if isinstance(row, Heading)]
+
+
+def one_group(*rows, **changes):
+    keys = tuple(row.key for row in rows)
+    measured = tuple(row.key for row in rows if row.is_done)
+    given = {"data": "MQ2008", "extent": "2 folds, 4 queries", "part": Part.TEST, **changes}
+    return RunGroup(keys=keys, measured=measured, **given)
+
+
+def show(panel, *rows):
+    panel.show_runs(rows, [one_group(*rows)])
 
 
 def done(key, value=0.5, measure="MAP", **changes):
@@ -57,7 +76,11 @@ def test_a_run_that_was_stopped_says_how_many_folds_it_has():
 
 
 def test_the_table_shows_them(panel):
-    panel.show_runs([done(1)])
+    show(panel, done(1))
+    assert len(headings(panel)) == 1
+    for key in ("deviation", "over_single", "chosen_on"):
+        assert key not in [column.key for column in panel.table.rows_model.columns]
+        panel._show_column(key, True)
     row = cells(panel)[0]
     assert (row["name"], row["status"]) == ("Greedy RankRLS", "✓ done")
     assert panel.table.rows_as_csv().count(",done,") == 1
@@ -65,8 +88,9 @@ def test_the_table_shows_them(panel):
     assert "data" not in row  # they do not differ
     assert (row["MAP"], row["sd MAP"], row["k"]) == ("0.5500", "±0.071", "1–7")
     assert row["gain over best single"] == "+0.4500"
-    assert panel.caption() == "MQ2008 · 2 folds · test part, mean over folds"
-    assert "parameters" not in row
+    assert panel.caption() == "test"
+    assert row[Part.CHOSEN_ON.label] == "0.5000"
+    assert "settings" not in row
 
 
 def test_a_model_chosen_by_hand_is_named_beside_the_sizes_that_the_rule_chose(panel):
@@ -100,21 +124,21 @@ def test_a_run_is_followed_from_the_queue_to_its_end(panel):
 
 def test_only_parameters_that_differ_are_shown(panel):
     panel.show_runs([done(1), done(2, n_features_to_select=5)])
-    assert [row["parameters"] for row in cells(panel)] == ["features k all", "features k 5"]
+    assert [row["settings"] for row in cells(panel)] == ["features k all", "features k 5"]
 
 
 @pytest.mark.parametrize(("name", "bold"), [("MAP", [False, True]), ("Disagreement", [True, False])])
 def test_the_best_of_several_is_bold_and_the_only_one_is_not(panel, name, bold):
-    panel.show_runs([done(1, 0.5, name)])
+    show(panel, done(1, 0.5, name))
     assert not panel._is_best(panel.rows()[0], name)
-    panel.show_runs([done(1, 0.5, name), done(2, 0.6, name)])
+    show(panel, done(1, 0.5, name), done(2, 0.6, name))
     assert [panel._is_best(row, name) for row in panel.rows()] == bold
 
 
 def test_the_best_of_many_is_looked_for_once_and_not_by_each_cell(panel, monkeypatch):
     asked = []
     monkeypatch.setattr(runs_panel, "best_of_several", lambda *of: asked.append(of) or best_of_several(*of))
-    panel.show_runs([done(key, 0.3 + key / 100) for key in range(1, 31)])
+    show(panel, *(done(key, 0.3 + key / 100) for key in range(1, 31)))
     measures = len(panel.rows()[0].summary.means)
     panel.grab()
     assert len(asked) == measures
@@ -152,26 +176,66 @@ def test_an_update_keeps_the_selection(panel):
 
 
 def test_against_the_reference_there_are_difference_interval_p_and_counts(panel):
-    panel.show_runs([done(1), done(2, 0.7)])
-    assert "difference" not in cells(panel)[0]
+    show(panel, done(1), done(2, 0.7))
+    assert "difference from the reference, 95 %" not in cells(panel)[0]
     found = compare_paired([0.5, 0.7, 0.7, 0.2], [0.4, 0.6, 0.7, 0.3])
     panel.show_tests(
         [ComparedRun(2, "", "reference"), ComparedRun(1, "", "compared", "", 0.5, found, 0.04, 0.2)], "MAP"
     )
-    first, second = cells(panel)
-    assert (first["difference"], first["p (Holm)"]) == ("+0.0250", "0.0400")
-    assert first["95 % interval (paired)"] == f"−{-found.low:.4f} … +{found.high:.4f}"
-    assert first["better / equal / worse"] == "2 / 1 / 1"
-    assert (second["difference"], second["95 % interval (paired)"], second["p (Holm)"]) == (
-        "–",
-        "reference",
-        "–",
-    )
+    second, first = cells(panel)  # the best first
+    title = "difference from the reference, 95 %"
+    assert first[title] == f"+0.0250 (−{-found.low:.4f} … +{found.high:.4f})"
+    assert first["p (Holm)"] == "0.0400"
+    assert first["better · equal · worse"] == "2 / 1 / 1"
+    assert (second[title], second["p (Holm)"]) == ("reference", "–")
+    keys = [column.key for column in panel.table.rows_model.columns]
+    spoken = panel.table.model().index(2, keys.index("difference")).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert f"{found.low:.4f}".removeprefix("-") in spoken
+    assert "Greedy RankRLS" in headings(panel)[0]
     written = list(csv.DictReader(io.StringIO(panel.table.rows_as_csv())))
     numbers = "95 % interval from", "95 % interval to", "better", "equal", "worse", "smallest k", "largest k"
-    assert [float(written[0][name]) for name in numbers] == [found.low, found.high, 2, 1, 1, 1, 7]
-    assert [row["comparison"] for row in written] == ["", "reference"]
+    assert [float(written[1][name]) for name in numbers] == [found.low, found.high, 2, 1, 1, 1, 7]
+    assert float(written[1]["difference"]) == found.mean_difference
+    assert [row["comparison"] for row in written] == ["reference", ""]
     assert [row["part"] for row in written] == ["test", "test"]
+
+
+def test_groups_have_headings_and_only_ranked_runs_of_a_group_are_compared(panel):
+    rows = [done(1, 0.5), done(2, 0.9), done(3, 0.7), RunRow(4, Plan("x"), "MQ2008", "running")]
+    groups = [one_group(*rows[:1], *rows[2:]), one_group(rows[1], apart="on fold 5, not on folds 1, 2")]
+    panel.show_runs(rows, groups)
+    panel.show_tests((), "MAP")
+    assert [row["run"] for row in cells(panel)] == ["3", "1", "4", "2"]
+    assert [panel._is_best(row, "MAP") for row in rows] == [False, False, True, False]
+    assert "on fold 5" in headings(panel)[1]
+    keys = [column.key for column in panel.table.rows_model.columns]
+    panel.table.sortByColumn(keys.index("MAP"), Qt.SortOrder.AscendingOrder)
+    assert [row["run"] for row in cells(panel)] == ["1", "3", "4", "2"], "each group is sorted by itself"
+    assert cells(panel)[2]["MAP"] == "–", "a run that is not finished has no numbers"
+    assert [row.key for row in panel.table.rows()] == [1, 3, 4, 2]
+
+
+def test_headings_are_neither_chosen_nor_ticked_nor_counted(panel, theme):
+    told = []
+    panel.selected.connect(told.append)
+    panel.ticked.connect(told.append)
+    rows = [done(1, 0.7), done(2, 0.5)]
+    panel.show_runs(rows, [one_group(rows[0]), one_group(rows[1], data="OHSUMED")])
+    model, viewport = panel.table.model(), panel.table.viewport()
+    for column in (0, 3):
+        at = panel.table.visualRect(model.index(0, column)).center()
+        QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=at)
+    assert told == []
+    panel.table.setFocus()
+    panel.mark(1)
+    QTest.keyClick(panel.table, Qt.Key.Key_Down)
+    assert told == [2] and panel.table.current().key == 2
+    QTest.keyClick(panel.table, Qt.Key.Key_Home)
+    assert panel.table.current().key == 1
+    QTest.keyClick(panel.table, Qt.Key.Key_Up)
+    assert panel.table.current().key == 1
+    panel.table.selectAll()
+    assert len(panel.table.selection_as_tsv().splitlines()) == 3
 
 
 def test_the_filter_shows_the_runs_with_all_its_words(panel):

@@ -7,8 +7,9 @@ the data by the engine, and by nothing that the window draws with.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -16,22 +17,25 @@ from hands import fact_texts
 from PySide6.QtWidgets import QLabel
 from walks.complaints import Fault
 
-from rankstudio.engine.analysis.queries.measurement import Measurement
+from rankstudio.engine.analysis.comparability import Difference, comparable
+from rankstudio.engine.analysis.fold_table import best_of_several
+from rankstudio.engine.analysis.queries.measurement import Measurement, without_test
 from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.experiment.results.results import PathResult, RunResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 from rankstudio.ui.background.tasks import FoldCache, PathWanted
+from rankstudio.ui.compare.runs_panel import RunRow, RunsPanel
 from rankstudio.ui.features.features_panel import FeaturesPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import LIVE, SelectedModel
 from rankstudio.ui.select.heat_map import SIZES
 from rankstudio.ui.style.number_format import combination_label
-from rankstudio.ui.widgets import TableView
+from rankstudio.ui.widgets import Heading, TableView
 
 _CLOSE = 1e-9
 _WRITTEN = 0.51e-4  # numbers of four decimals
@@ -59,12 +63,18 @@ class Truth:
 
     def averages(self, record: RunRecord, wanted: Measurement) -> dict[str, float]:
         """Return the means over the folds of a finished run."""
+        return self.run(record, wanted).average
+
+    def run(self, record: RunRecord, wanted: Measurement) -> RunResult:
+        """Return a finished run as it is measured by what is wanted."""
         result, dataset = record.result, record.dataset
         assert result is not None
+        has_documents = dataset.folds[0].train.n_documents > 0
+        if not has_documents:  # as a study tells it
+            folds = tuple(without_test(fold) if wanted.sealed else fold for fold in result.folds)
+            return self._once(("told", id(result), wanted), result, lambda: replace(result, folds=folds))
         return self._once(
-            ("run", id(result), wanted),
-            result,
-            lambda: self._engine.run(result, dataset, wanted).average,
+            ("run", id(result), wanted), result, lambda: self._engine.run(result, dataset, wanted)
         )
 
     def test(self, plan: Plan, fold: Fold, step: Step) -> dict[str, float]:
@@ -147,7 +157,7 @@ def mismatches(window: MainWindow, truth: Truth) -> Iterator[Fault]:
     yield from _highlights(window)
     if window.session.dataset is None:
         return
-    for look in (_data, _line, _model, _curves, _map, _table, _runs):
+    for look in (_data, _line, _model, _curves, _map, _table, _runs, _groups, _compared):
         yield from look(sight)
 
 
@@ -529,6 +539,94 @@ def _runs(sight: Sight) -> Iterator[Fault]:
             if not _same_means(row.summary.means, expected):
                 text = f"run {row.key}: shown {dict(row.summary.means)}, expected {expected}"
                 yield Fault("means of a run", text)
+
+
+def _results(sight: Sight) -> dict[int, RunResult]:
+    """Return the complete runs as they are to be measured now, measured anew."""
+    results = {}
+    for record in sight.window.runs.records:
+        if record.result is not None and record.result.complete:
+            wanted = sight.window.session.measurement(record.plan)
+            results[record.key] = sight.truth.run(record, wanted)
+    return results
+
+
+def _groups(sight: Sight) -> Iterator[Fault]:
+    """Runs that may not stand side by side are in different groups, and numbers of a test in one group."""
+    panel, results = sight.window.sections.compare.panel, _results(sight)
+    shown = [{row.key for row in rows} for rows in _below_headings(panel)]
+    listed = {row.key for row in panel.table.rows()}
+    yield from _differ("runs of all groups", set().union(*shown), listed)
+    for one, other in combinations(sorted(results.keys() & listed), 2):
+        together = any({one, other} <= keys for keys in shown)
+        answer = comparable(results[one], results[other])
+        expected = answer.is_comparable or answer.difference is Difference.NO_ESTIMATE
+        if together is not expected:
+            yield Fault("groups", f"runs {one} and {other} together: {together}, expected {expected}")
+    for rows in _below_headings(panel):
+        members = [results[row.key] for row in rows if row.key in results]
+        yield from _best(sight, rows, results)
+        tested = [row.key for row in rows if panel.comparison_of(row.key) is not None]
+        if tested and not all(comparable(run, other).is_comparable for run in members for other in members):
+            yield Fault("tests", f"runs {tested} are tested and may not be ranked")
+        references = [key for key in tested if panel.comparison_of(key).role == "reference"]
+        if len(references) > 1:
+            yield Fault("references", f"several of one group: {references}")
+
+
+def _below_headings(panel: RunsPanel) -> list[list[RunRow]]:
+    """Return the runs of the table, each group by itself."""
+    groups: list[list[RunRow]] = []
+    for row in panel.table.rows_model.shown_rows():
+        if isinstance(row, Heading):
+            groups.append([])
+        elif groups:
+            groups[-1].append(row)
+    return groups
+
+
+def _best(sight: Sight, rows: list[RunRow], results: Mapping[int, RunResult]) -> Iterator[Fault]:
+    """The bold value of a group is its best one; a run that is not finished has none."""
+    panel, name = sight.window.sections.compare.panel, sight.window.session.measure
+    bold = {row.key for row in rows if panel._is_best(row, name)}
+    unfinished = [row.key for row in rows if row.state != "done" and row.mean(name) is not None]
+    yield from _differ("numbers of unfinished runs", unfinished, [])
+    group = panel.group_of(rows[0].key) if rows else None
+    own = {key: results[key].average.get(name) for key in (group.measured if group else ()) if key in results}
+    values = {key: value for key, value in own.items() if value is not None and not np.isnan(value)}
+    is_ranked = all(results[key].part.is_estimate for key in values)
+    best = best_of_several(values.values(), name) if is_ranked else None
+    expected = {key for key, value in values.items() if best is not None and abs(value - best) < _CLOSE}
+    listed = {row.key for row in rows}
+    if group is not None and values.keys() == own.keys():
+        yield from _differ("best of a group", bold, expected & listed)
+
+
+def _compared(sight: Sight) -> Iterator[Fault]:
+    """All that plots and views show of runs is of one group of comparable runs."""
+    compare, results = sight.window.sections.compare, _results(sight)
+    if not compare.panel.isVisible():
+        return
+    keys: dict[str, set[int]] = {"curves": {curve.key for curve in compare.curves.plot.curves}}
+    views = compare.views
+    match views.key():
+        case "pareto":
+            keys["front"] = {spot.category + 1 for spot in views.pareto.plot.spots}
+        case "tests":
+            keys["tests"] = {row.key for row in views.tests.table.rows()}
+        case "conventions" | "published":
+            keys["literature"] = set()
+        case _:
+            pass
+    everything = set().union(*keys.values())
+    for one, other in combinations(sorted(everything & results.keys()), 2):
+        answer = comparable(results[one], results[other])
+        if not answer.is_comparable and answer.difference is not Difference.NO_ESTIMATE:
+            yield Fault("runs of the plots", f"{keys}: runs {one} and {other}, {answer.reason}")
+    for key in everything:
+        record = next((one for one in sight.window.runs.records if one.key == key), None)
+        if record is None or record.dataset.name != sight.dataset.name:
+            yield Fault("runs of other data", f"{keys}: run {key} is not on {sight.dataset.name}")
 
 
 def _same_means(shown: Mapping[str, float | None], expected: Mapping[str, float]) -> bool:

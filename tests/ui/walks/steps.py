@@ -24,7 +24,8 @@ from rankstudio.engine.metrics.names import OFFERED
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.shell.workspace import PAGES
-from rankstudio.ui.widgets import CoveredNumber, Panel, TableView
+from rankstudio.ui.widgets import CoveredNumber, Heading, Panel, TableView
+from rankstudio.ui.widgets.columns import ROW_ROLE
 
 T = TypeVar("T")
 _REGULARIZATION = {"regularization": (0.25, 1.0, 4.0)}
@@ -581,9 +582,9 @@ def click_in_table(stage: Stage, which: int, scrolled: int, height: int, several
     view = table.viewport()
     point = QPoint(view.width() // 2, height % max(1, view.height()))
     index = table.indexAt(point)
-    if not index.isValid() or table.column_at(index.column()).kind == "tick":
+    row, before = index.data(ROW_ROLE), table.selected()
+    if row is None or isinstance(row, Heading) or table.column_at(index.column()).kind == "tick":
         raise ImpossibleStepError
-    row, before = table.rows()[index.row()], table.selected()
     keys = of(several, (_NO_KEY, _NO_KEY, _NO_KEY, _SHIFT, _CONTROL))
     QTest.mouseClick(view, Qt.MouseButton.LeftButton, keys, point)
     if keys == _NO_KEY or row not in before:

@@ -11,6 +11,7 @@ from walks.user import Keyboard, found
 from rankstudio.ui.compare.comparison_dialog import ComparisonDialog
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.study.dialogs import OpenDialog
+from rankstudio.ui.widgets import TableView
 
 
 def test_the_walk_by_keyboard(walked: MainWindow, home: Path) -> None:
@@ -29,7 +30,7 @@ def test_the_walk_by_keyboard(walked: MainWindow, home: Path) -> None:
     readings.runs_are_there(walked)
 
     keys.tab_to("runs-table")
-    keys.press("Home")
+    go_to_run(keys, 1)
     readings.rest(walked)
     keys.press("Ctrl+6")
     readings.rest(walked)
@@ -51,14 +52,14 @@ def test_the_walk_by_keyboard(walked: MainWindow, home: Path) -> None:
         keys.choose(menu, "Remove")
 
     keys.tab_to("runs-table")
-    keys.press("Home", "Down")
+    go_to_run(keys, 2)
     readings.rest(walked)
     keys.press("Delete")
     readings.runs_left(walked, 1, 3)
     keys.press("Ctrl+Z")
     readings.runs_left(walked, 1, 2, 3)
     keys.tab_to("runs-table")
-    keys.press("Home", "Down", "Down")
+    go_to_run(keys, 3)
     readings.rest(walked)
     keys.open_menu(then=remove)
     readings.runs_left(walked, 1, 2)
@@ -94,3 +95,9 @@ def compare_three(keys: Keyboard, dialog: ComparisonDialog) -> None:
         keys.press("Space")
     keys.press("Alt+A")
     keys.press("Alt+R")
+
+
+def go_to_run(keys: Keyboard, number: int) -> None:
+    """Go to a run in the table of runs, which has the keyboard."""
+    numbers = [row.key for row in found(TableView, "runs-table").rows()]
+    keys.press("Home", *["Down"] * numbers.index(number))

@@ -21,7 +21,7 @@ from walks.user import Mouse, found
 from rankstudio.ui.compare.comparison_dialog import ComparisonDialog
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.study.dialogs import OpenDialog
-from rankstudio.ui.widgets import TableView
+from rankstudio.ui.widgets import Heading, TableView
 
 
 def test_the_walk_by_mouse(walked: MainWindow, home: Path) -> None:
@@ -33,7 +33,7 @@ def test_the_walk_by_mouse(walked: MainWindow, home: Path) -> None:
     mouse.click(found(QPushButton, "run-comparison"), then=lambda dialog: compare_three(mouse, dialog))
     readings.runs_are_there(walked)
 
-    mouse.click_cell(*cell_of(found(TableView, "runs-table"), 0, "method"))
+    mouse.click_cell(*run_cell(found(TableView, "runs-table"), 1))
     readings.rest(walked)
     show_page(mouse, "queries")
     readings.rest(walked)
@@ -55,7 +55,7 @@ def test_the_walk_by_mouse(walked: MainWindow, home: Path) -> None:
     def remove(menu: QMenu) -> None:
         mouse.choose(menu, "Remove")
 
-    mouse.click_cell(*cell_of(table, 1, "method"), then=remove, button=mouse.RIGHT)
+    mouse.click_cell(*run_cell(table, 2), then=remove, button=mouse.RIGHT)
     readings.runs_left(walked, 1, 3)
     mouse.click(readings.undo_offered(2).findChild(QPushButton))
     readings.runs_left(walked, 1, 2, 3)
@@ -113,3 +113,10 @@ def cell_of(table: TableView, row: int, key: str) -> tuple[TableView, QModelInde
     """Return a table and the cell of a row in a column."""
     keys = [column.key for column in table.rows_model.columns]
     return table, table.model().index(row, keys.index(key))
+
+
+def run_cell(table: TableView, number: int) -> tuple[TableView, QModelIndex]:
+    """Return the table of runs and the cell with the name of a run."""
+    rows = table.rows_model.shown_rows()
+    [place] = [at for at, row in enumerate(rows) if not isinstance(row, Heading) and row.key == number]
+    return cell_of(table, place, "method")

@@ -216,7 +216,10 @@ def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedD
     """
     between("share", share, 1, PERCENT)
     folds = tuple(_reduced(dataset, fold, share, seed) for fold in dataset.folds)
-    return replace(dataset, folds=folds, divided_by=f"train {share}%, seed {seed}")
+    parts = (part for fold in dataset.folds for part in fold.parts.values())
+    sources = tuple(part.source for part in parts if part.source is not None)
+    how = f"train {share}%, seed {seed}"
+    return replace(dataset, folds=folds, divided_by=how, whole_sources=sources)
 
 
 def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:

@@ -303,12 +303,7 @@ class RunResult:
     @cached_property
     def part(self) -> Part:
         """Part behind `average` and `per_query`: the same one for all folds."""
-        values: dict[Part, list[Mapping[str, Any]]] = {
-            Part.TEST: [fold.test for fold in self.folds],
-            Part.CROSS_FITTED: [fold.cross_fitted for fold in self.folds],
-            Part.CHOSEN_ON: [fold.validation for fold in self.folds],
-        }
-        return next((part for part, folds in values.items() if folds and all(folds)), Part.NONE)
+        return part_of(self.folds)
 
     @property
     def average(self) -> dict[str, float]:
@@ -459,6 +454,16 @@ class RunResult:
         is_cross_fitted = self.part is Part.CROSS_FITTED
         values = [fold.cross_fitted if is_cross_fitted else fold.per_query for fold in self.folds]
         return bool(values) and all(name in measures for measures in values)
+
+
+def part_of(folds: Sequence[FoldResult]) -> Part:
+    """Return the best part on which all folds are measured: an estimate, if there is one."""
+    values: dict[Part, list[Mapping[str, Any]]] = {
+        Part.TEST: [fold.test for fold in folds],
+        Part.CROSS_FITTED: [fold.cross_fitted for fold in folds],
+        Part.CHOSEN_ON: [fold.validation for fold in folds],
+    }
+    return next((part for part, measures in values.items() if measures and all(measures)), Part.NONE)
 
 
 def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:

@@ -210,12 +210,15 @@ def fingerprint(dataset: FoldedDataset) -> Fingerprint:
 def data_digest(dataset: FoldedDataset) -> str:
     """Return a digest of the documents and labels that runs are measured on.
 
-    Folds as in the files have the digest of the files. Of other folds it covers the validation and test
-    parts, so that runs on a share of the training queries have the same one.
+    Folds as in the files have the digest of the files, also with a share of the training queries. Of other
+    folds it covers the validation and test parts, so that runs on a share of the training queries have the
+    same one.
     """
     found = fingerprint(dataset)
     if found.files and not dataset.divided_by:
         return files_digest(found.files)
+    if dataset.whole_sources and dataset.divided_by.startswith("train "):
+        return files_digest(dataset.whole_sources)
     whole: dict[int, str] = {}
     lines = [
         f"{fold.number} {name} {part.n_features} {_checksum(part, whole)}"

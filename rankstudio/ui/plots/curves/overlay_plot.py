@@ -31,10 +31,11 @@ from rankstudio.ui.plots.layers import (
     readable_range,
 )
 from rankstudio.ui.plots.legend import draw_entry, flow
-from rankstudio.ui.plots.readout import Line
+from rankstudio.ui.plots.readout import Line, Pixels
+from rankstudio.ui.plots.step_curves import apart
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import LEFT, SMALL, font
+from rankstudio.ui.style.fonts import LEFT, RIGHT, SMALL, font, scaled
 from rankstudio.ui.style.number_format import plain
 from rankstudio.ui.style.theme import Theme
 
@@ -45,6 +46,9 @@ _SWATCH, _GAP, _APART = 22.0, 6.0, 18.0
 _TITLE = 22.0
 _POINT, _RING = 4.0, 6.5
 _MOST_ROWS = 3
+_MODEL = 4.0
+_ENDS = 0.3  # of the width, that names at the ends of curves take at most
+_END_ROW = 16  # pixels from one of them to the next
 _AIR = 0.02  # of the range of k, at each end: room for markers
 
 
@@ -64,6 +68,10 @@ class OverlaidCurve:
         To the reference, and half the length of the interval; NaN where there is none.
     dash : tuple of float, optional
         Of the line, where it is not that of its look.
+    name : str
+        At its end; "" for the label.
+    model : int or None
+        Position of the point that stands for the run in tables.
     """
 
     key: int
@@ -75,6 +83,8 @@ class OverlaidCurve:
     half: Floats
     reference: bool = field(default=False)
     dash: tuple[float, ...] | None = None
+    name: str = ""
+    model: int | None = None
 
     def look(self, colors: Colors) -> palettes.Category:
         """Return how it is drawn."""
@@ -97,19 +107,30 @@ class OverlayPlot(Plot):
         Positions of the curve and of the point on it.
     least_height : float
         In pixels, that the names leave to the curves; else they are not drawn.
+    one_band : bool
+        Whether only the curve that stands out has a band; else all have.
+    names_at_ends : bool
+        Whether names stand at the ends of the curves where there is room; else above them.
+    better : str
+        "greater" or "less": which values are good; "" where none is better than another.
     """
 
     picked = Signal(int, int)
     least_height = 90.0
+    one_band = False
+    names_at_ends = False
 
     def __init__(self, theme: Theme) -> None:
         self.curves: tuple[OverlaidCurve, ...] = ()
         self.chosen: Point | None = None
+        self.better = ""
+        self._emphasised: int | None = None
         super().__init__(
             theme, Axes(tr("validation measure"), tr("features of the model, k"), integer_x=True, x_air=_AIR)
         )
         self.add_layer(partial(draw_intervals, self), 0.0)
         self.add_layer(partial(draw_overlaid, self), 1.0)
+        self.add_layer(partial(draw_models, self), 1.8)
         self.add_layer(partial(draw_point, self), 2.0)
         self.add_layer(partial(draw_names, self), 3.0, clipped=False)
 
@@ -118,6 +139,36 @@ class OverlayPlot(Plot):
         self.curves = tuple(curves)
         self.chosen = None
         self.show_anew()
+
+    def emphasise(self, key: int | None) -> None:
+        """Let the curve of a run stand out while the mouse is over no curve; None for none."""
+        if key != self._emphasised:
+            self._emphasised = key
+            self.mark_dirty()
+
+    def outstanding(self) -> int | None:
+        """Return the position of the curve that stands out: under the mouse, or of the emphasised run."""
+        if self.under_mouse is not None:
+            return int(self.under_mouse[0])
+        keys = [curve.key for curve in self.curves]
+        return keys.index(self._emphasised) if self._emphasised in keys else None
+
+    def best_point(self) -> Point | None:
+        """Return the point with the best value; None where none is better than another."""
+        sign = -1.0 if self.better == "less" else 1.0
+        points = [
+            (sign * float(curve.y[i]), (number, i))
+            for number, curve in enumerate(self.curves if self.better else ())
+            for i in np.flatnonzero(np.isfinite(curve.y)).tolist()
+        ]
+        return max(points, default=(0.0, None), key=lambda point: point[0])[1]
+
+    def kept_in_sight(self, found: Point) -> Pixels | None:
+        """Return the pixels of a point and of the best one."""
+        points = [point for point in (found, self.best_point()) if point is not None]
+        xs = np.array([self.curves[number].x[i] for number, i in points], float)
+        ys = np.array([self.curves[number].y[i] for number, i in points], float)
+        return self.frame().pixels(xs, ys)
 
     def select(self, point: Point | None) -> None:
         """Ring the current choice; None takes the ring away."""
@@ -128,7 +179,11 @@ class OverlayPlot(Plot):
     # Plot
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Leave room above for the names."""
+        """Leave room for the names: at the right if they stand at the ends, else above."""
+        width = ends_width(self, size)
+        if width:
+            inner = QSizeF(size.width() - width, size.height())
+            return replace(self.axes.frame(inner, *self.ranges()), outer=QRectF(QPointF(0, 0), size))
         return below_names(self, size, *self.ranges())
 
     def is_empty(self) -> bool:
@@ -190,6 +245,13 @@ class OverlayPlot(Plot):
             ends = [signed(float(curve.difference[i] + s * curve.half[i]), 4) for s in (-1, 1)]
             lines.append(Line(tr("to the reference"), signed(float(curve.difference[i]), 4)))
             lines.append(Line(tr("95 % interval (paired)"), " … ".join(ends)))
+        best = self.best_point()
+        if best is not None and best != found:
+            curve, i = self.curves[best[0]], best[1]
+            x = plain(float(curve.x[i]))
+            said = tr("best: {name} at {x}").format(name=curve.name or curve.label, x=x)
+            color, dash, _ = curve.look(self.theme.colors)
+            lines.append(Line(said, f"{curve.y[i]:.4f}", color, dash))
         return lines
 
     def hit_test(self, at: QPointF) -> Point | None:
@@ -243,15 +305,74 @@ def below_names(
     return replace(frame, area=frame.area.translated(0, room), outer=QRectF(QPointF(0, 0), size))
 
 
+def ends_width(plot: OverlayPlot, size: QSizeF) -> float:
+    """Return the width of the names at the ends of the curves; 0 where they have no room there."""
+    if not plot.names_at_ends or not plot.curves:
+        return 0.0
+    metrics = QFontMetricsF(font(SMALL, bold=True))
+    width = max(metrics.horizontalAdvance(_end_name(curve)) for curve in plot.curves) + 2 * _GAP
+    height = plot.axes.frame(size, (0.0, 1.0), (0.0, 1.0)).area.height()
+    has_room = width <= _ENDS * size.width() and scaled(_END_ROW) * len(plot.curves) <= height
+    return width if has_room else 0.0
+
+
+def _end_name(curve: OverlaidCurve) -> str:
+    return curve.name or curve.label
+
+
+def draw_end_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Write the names at the right, each as high as its curve ends, none over another one."""
+    ends = [curve.y[np.flatnonzero(np.isfinite(curve.y))[-1:]] for curve in plot.curves]
+    heights = [frame.y_px(float(y[0])) if y.size else frame.area.bottom() for y in ends]
+    order = sorted(range(len(heights)), key=heights.__getitem__)
+    row = float(scaled(_END_ROW))
+    low, high = frame.area.top() + row / 2, frame.area.bottom() - row / 2
+    places = apart([min(max(heights[i], low), high) for i in order], row, low, high)
+    left = frame.area.right() + _GAP
+    room = frame.outer.right() - left
+    for i, y in zip(order, places, strict=True):
+        curve = plot.curves[i]
+        painter.setFont(font(SMALL, bold=i == plot.outstanding()))
+        painter.setPen(curve.look(colors).color)
+        text = painter.fontMetrics().elidedText(_end_name(curve), Qt.TextElideMode.ElideRight, int(room))
+        painter.drawText(QRectF(left, y - row / 2, room, row), LEFT, text)
+
+
+def draw_models(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw a circle around the model of each run that tables are about."""
+    for curve in plot.curves:
+        if curve.model is not None and curve.x.size > 1:
+            painter.setPen(pen(curve.look(colors).color, 2.0))
+            painter.setBrush(colors.q("panel"))
+            point = frame.point(float(curve.x[curve.model]), float(curve.y[curve.model]))
+            painter.drawEllipse(point, _MODEL, _MODEL)
+
+
+def draw_hint(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Explain circles and band beside the title, where there is room."""
+    parts = [tr("○ model of the table")] if any(curve.model is not None for curve in plot.curves) else []
+    if plot.one_band and any(np.isfinite(curve.half).any() for curve in plot.curves):
+        parts.append(tr("band: paired difference of the selected run"))
+    painter.setFont(font(SMALL))
+    metrics = painter.fontMetrics()
+    room = frame.outer.width() - metrics.horizontalAdvance(plot.axes.title) - 40
+    while parts and metrics.horizontalAdvance(" · ".join(parts)) > room:
+        parts.pop()
+    painter.setPen(colors.q("muted"))
+    box = QRectF(0, 0, frame.outer.width() - 4, 18)
+    painter.drawText(box, RIGHT, " · ".join(parts))
+
+
 def draw_intervals(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Draw each curve's band: half the interval of its difference up and down."""
     with between_axes(painter, frame):
         for number, curve in enumerate(plot.curves):
             there = np.isfinite(curve.half)
-            if not there.any():
+            is_shown = not plot.one_band or number == plot.outstanding()
+            if not there.any() or not is_shown:
                 continue
             color = curve.look(colors).color
-            color.setAlphaF(0.26 if _stands_out(plot, number) else 0.11)
+            color.setAlphaF(_alpha(plot, number))
             low, high = curve.y - curve.half, curve.y + curve.half
             if np.count_nonzero(there) == 1:
                 painter.setPen(pen(color, 6.0))
@@ -278,8 +399,10 @@ def draw_overlaid(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Co
             painter.setBrush(look.color)
             draw_marker(painter, look.marker, frame.point(float(curve.x[0]), float(curve.y[0])), _POINT + 1)
             continue
-        wide = curve.reference or _stands_out(plot, number)
-        painter.setPen(pen(look.color, 2.4 if wide else 1.7, look.dash))
+        is_named = ends_width(plot, frame.outer.size()) > 0
+        wide = _stands_out(plot, number) or (curve.reference and not is_named)
+        width = 2.4 if wide else 1.7
+        painter.setPen(pen(look.color, width if not is_named or wide else 1.3, () if is_named else look.dash))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         there = np.isfinite(curve.y)
         draw_line(painter, *frame.pixels(curve.x[there], curve.y[there]))
@@ -304,6 +427,11 @@ def draw_point(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Color
 
 def draw_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Draw what each curve is, in rows above the plot area, and how many have no room for their names."""
+    if plot.names_at_ends:
+        draw_hint(plot, painter, frame, colors)
+    if ends_width(plot, frame.outer.size()):
+        draw_end_names(plot, painter, frame, colors)
+        return
     painter.setFont(font(SMALL))
     width = frame.outer.width()
     if frame.outer.height() - _ROW * _rows(plot, width) < plot.least_height:
@@ -319,7 +447,14 @@ def draw_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Color
 
 
 def _stands_out(plot: OverlayPlot, number: int) -> bool:
-    return plot.under_mouse is not None and plot.under_mouse[0] == number
+    return number == plot.outstanding()
+
+
+def _alpha(plot: OverlayPlot, number: int) -> float:
+    """Return how opaque a band is: the only one is light, since curves lie over it."""
+    if plot.one_band:
+        return 0.14
+    return 0.26 if _stands_out(plot, number) else 0.11
 
 
 def _name(curve: OverlaidCurve) -> str:

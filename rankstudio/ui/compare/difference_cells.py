@@ -1,0 +1,253 @@
+"""Painted cells of the table of runs: a difference with its interval, and counts of better queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QPainter
+
+from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.statistics.paired import PairedComparison
+from rankstudio.engine.support.number_format import signed
+from rankstudio.ui.language import tr
+from rankstudio.ui.plots.layers import pen
+from rankstudio.ui.style import palettes
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.fonts import LEFT, SMALL, font
+from rankstudio.ui.widgets import Column
+
+Scale = tuple[float, float]
+"""Least and greatest difference of a group, 0 among them."""
+
+_AIR = 10.0  # pixels at each end of the scale
+_DOT = 4.5
+_BAR = 96.0  # pixels of the bar of counts, and its least and its height
+_LEAST_BAR = 32.0
+_BAR_HEIGHT = 7.0
+_GAP = 8.0
+
+
+def draw_difference(
+    painter: QPainter, rect: QRect, colors: Colors, category: int, test: PairedComparison, scale: Scale
+) -> None:
+    """Draw the reference as a dotted line, and a difference to it as a dot with its 95 % interval.
+
+    Parameters
+    ----------
+    painter : QPainter
+    rect : QRect
+        Room of the cell.
+    colors : Colors
+    category : int
+        Colour of the run.
+    test : PairedComparison
+    scale : tuple of float
+        Range of the differences of the group.
+    """
+    low, high = scale
+    per_unit = (rect.width() - 2 * _AIR) / (high - low) if high > low else 0.0
+    middle = rect.center().y() + 0.5
+
+    def x_of(value: float) -> float:
+        return rect.left() + _AIR + (min(max(value, low), high) - low) * per_unit
+
+    zero = x_of(0.0)
+    painter.setPen(pen(colors.q("muted"), 1.0, (1.5, 2.5)))
+    painter.drawLine(QPointF(zero, rect.top() - 1), QPointF(zero, rect.bottom() + 2))
+    color = palettes.category(colors, category).color
+    painter.setPen(pen(color, 2.0))
+    painter.drawLine(QPointF(x_of(test.low), middle), QPointF(x_of(test.high), middle))
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(color)
+    painter.drawEllipse(QPointF(x_of(test.mean_difference), middle), _DOT, _DOT)
+
+
+def draw_counts(painter: QPainter, rect: QRect, colors: Colors, test: PairedComparison) -> None:
+    """Draw better, equal and worse queries as parts of a bar, and the first and last number beside it."""
+    text = f"{test.wins} · {test.losses}"
+    painter.setFont(font(SMALL))
+    needed = painter.fontMetrics().horizontalAdvance(text)
+    length = min(_BAR, rect.width() - needed - _GAP)
+    text_box = QRectF(rect)
+    if length >= _LEAST_BAR:
+        _draw_parts(painter, rect, length, colors, test)
+        text_box.setLeft(rect.left() + length + _GAP)
+    painter.setPen(colors.q("muted"))
+    painter.drawText(text_box, LEFT, text)
+
+
+def _draw_parts(
+    painter: QPainter, rect: QRect, length: float, colors: Colors, test: PairedComparison
+) -> None:
+    n_queries = test.wins + test.ties + test.losses
+    per_query = length / n_queries if n_queries else 0.0
+    top = rect.center().y() - _BAR_HEIGHT / 2 + 1
+    left = float(rect.left())
+    painter.setPen(Qt.PenStyle.NoPen)
+    for count, role in ((test.wins, "ok"), (test.ties, "line_hover"), (test.losses, "error")):
+        painter.setBrush(colors.q(role))
+        painter.drawRect(QRectF(left, top, count * per_query, _BAR_HEIGHT))
+        left += count * per_query
+
+
+_ROLES = {
+    "waiting": tr("comparing …"),
+    "left out": tr("left out"),
+    "reference": tr("reference"),
+}
+"""What is said of a run that was not tested."""
+
+
+def is_better(run: ComparedRun, name: str) -> bool:
+    """Return whether a run is significantly better than the reference by a measure."""
+    if run.found is None or run.p_holm is None:
+        return False
+    is_above = run.found.mean_difference > 0
+    return run.p_holm < ALPHA and is_above is measure(name).higher_is_better
+
+
+class DifferenceCells:
+    """What the queries say of each run against the reference of its group, as columns of rows with a key.
+
+    Parameters
+    ----------
+    compared : callable
+        Of the number of a run: its comparison, None without one.
+    scale : callable
+        Of the number of a run: the common scale of its group, None without one.
+    """
+
+    def __init__(
+        self, compared: Callable[[int], ComparedRun | None], scale: Callable[[int], Scale | None]
+    ) -> None:
+        self._compared, self._scale = compared, scale
+
+    def columns(self, name: str) -> list[Column]:
+        """Return the columns for a measure."""
+        about_difference = tr(
+            "{name} minus that of the reference, mean over all queries, with its bootstrap interval. "
+            "The dotted line is the reference. R makes the chosen run the reference."
+        )
+        about_p = tr("Fisher's randomisation test over queries, corrected for all ticked runs of the group")
+        return [
+            Column(
+                "difference",
+                tr("difference from the reference, 95 %"),
+                "center",
+                value=self._difference,
+                spoken=self._difference_spoken,
+                paint=self._paint_difference,
+                hint=self._difference_hint,
+                tooltip=about_difference.format(name=name),
+                tone="muted",
+                sort=lambda row: self._value(row, "mean_difference"),
+                width=244,
+                parts=(
+                    Column("role", tr("comparison"), value=self._role),
+                    self._number("mean_difference", tr("difference")),
+                    self._number("low", tr("95 % interval from")),
+                    self._number("high", tr("95 % interval to")),
+                ),
+            ),
+            Column(
+                "p_holm",
+                "p (Holm)",
+                "right",
+                lambda value: "< 0.0001" if value < 0.0001 else f"{value:.4f}",
+                value=self._p_holm,
+                tooltip=about_p,
+                bold=self._is_significant,
+                width=78,
+            ),
+            Column(
+                "counts",
+                tr("better · equal · worse"),
+                value=self._counts,
+                spoken=self._counts_spoken,
+                paint=self._paint_counts,
+                hint=self._counts_spoken,
+                tooltip=tr("Queries in which the run is better than the reference, equal, worse"),
+                tone="muted",
+                sort=lambda row: self._value(row, "wins"),
+                width=184,
+                parts=(
+                    self._number("wins", tr("better")),
+                    self._number("ties", tr("equal")),
+                    self._number("losses", tr("worse")),
+                ),
+            ),
+        ]
+
+    def _number(self, attribute: str, title: str) -> Column:
+        return Column(attribute, title, value=lambda row: self._value(row, attribute))
+
+    def _test(self, row: Any) -> PairedComparison | None:
+        run = self._compared(row.key)
+        return run.found if run is not None else None
+
+    def _value(self, row: Any, attribute: str) -> object:
+        test = self._test(row)
+        return getattr(test, attribute) if test is not None else None
+
+    def _p_holm(self, row: Any) -> float | None:
+        run = self._compared(row.key)
+        return run.p_holm if run is not None else None
+
+    def _is_significant(self, row: Any) -> bool:
+        p = self._p_holm(row)
+        return p is not None and p < ALPHA
+
+    def _role(self, row: Any) -> str:
+        run = self._compared(row.key)
+        return "" if run is None or run.found is not None else _ROLES.get(run.role, run.role)
+
+    def _difference(self, row: Any) -> str | None:
+        test = self._test(row)
+        if test is None:
+            return self._role(row) or ""
+        text = tr("{difference} ({low} … {high})")
+        return text.format(**_numbers(test))
+
+    def _difference_spoken(self, row: Any) -> str:
+        test = self._test(row)
+        if test is None:
+            return self._role(row)
+        return tr("{difference}, 95 % interval from {low} to {high}").format(**_numbers(test))
+
+    def _difference_hint(self, row: Any) -> str:
+        run = self._compared(row.key)
+        differs = run.differs if run is not None else ""
+        return "\n".join(filter(None, (self._difference_spoken(row), differs)))
+
+    def _paint_difference(self, painter: QPainter, rect: QRect, colors: Colors, row: Any) -> QRect | None:
+        scale, test = self._scale(row.key), self._test(row)
+        if scale is None or test is None:
+            return rect
+        draw_difference(painter, rect, colors, row.key - 1, test, scale)
+        return None
+
+    def _counts(self, row: Any) -> str:
+        test = self._test(row)
+        return f"{test.wins} / {test.ties} / {test.losses}" if test is not None else ""
+
+    def _counts_spoken(self, row: Any) -> str:
+        test = self._test(row)
+        if test is None:
+            return ""
+        text = tr("{wins} queries better, {ties} equal, {losses} worse")
+        return text.format(wins=test.wins, ties=test.ties, losses=test.losses)
+
+    def _paint_counts(self, painter: QPainter, rect: QRect, colors: Colors, row: Any) -> QRect | None:
+        test = self._test(row)
+        if test is None:
+            return rect
+        draw_counts(painter, rect, colors, test)
+        return None
+
+
+def _numbers(test: PairedComparison) -> dict[str, str]:
+    values = {"difference": test.mean_difference, "low": test.low, "high": test.high}
+    return {name: signed(value, 4) for name, value in values.items()}
