@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rankstudio.ui.language import tr
@@ -19,7 +19,7 @@ _BETWEEN = 14.0  # pixels between A and B
 
 
 class ModelLegend(QWidget):
-    """A line with the colour of queries that are better in A and the model that is A, and the same of B.
+    """The colour of queries that A ranks better with the model that is A, and the same of B.
 
     Parameters
     ----------
@@ -41,17 +41,27 @@ class ModelLegend(QWidget):
 
     def show_models(self, a: str, b: str) -> None:
         """Show what A and B are called; without names the legend is hidden."""
-        better_in_a = tr("better in A: {model}").format(model=a)
-        better_in_b = tr("better in B: {model}").format(model=b)
+        better_in_a = tr("A better: {model}").format(model=a)
+        better_in_b = tr("B better: {model}").format(model=b)
         self._texts = (better_in_a, better_in_b) if a and b else ()
         self.setToolTip(plain("\n".join(self._texts)))
         self.setAccessibleDescription("; ".join(self._texts))
         self.setVisible(bool(self._texts))
+        self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the height of a line."""
-        return QSize(0, scaled(_LINE))
+        """Return the height of one line, or of two where the entries do not fit beside each other."""
+        return QSize(0, (1 if self._fits() else 2) * scaled(_LINE))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the same height: no entry is cut off."""
+        return self.sizeHint()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Take another line where the width has changed."""
+        super().resizeEvent(event)
+        self.updateGeometry()
 
     def changeEvent(self, event: QEvent) -> None:
         """Take the height of another text size."""
@@ -66,15 +76,27 @@ class ModelLegend(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(font(SMALL))
         metrics = QFontMetricsF(painter.font())
-        height = self.height()
-        half = (self.width() - _BETWEEN) / 2
-        left = 0.0
-        for color, text in zip(loss_and_gain(colors), self._texts, strict=False):
+        for corner, color, text in zip(self.corners(), loss_and_gain(colors), self._texts, strict=False):
+            dot = QRectF(corner.x() + 0.5, corner.y() + (scaled(_LINE) - _DOT) / 2, _DOT, _DOT)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(color)
-            painter.drawEllipse(QRectF(left + 0.5, (height - _DOT) / 2, _DOT, _DOT))
-            room = QRectF(left + _DOT + _GAP, 0.0, max(0.0, half - _DOT - _GAP), height)
+            painter.drawEllipse(dot)
+            left = corner.x() + _DOT + _GAP
+            room = QRectF(left, corner.y(), max(0.0, self.width() - left), scaled(_LINE))
             painter.setPen(colors.q("text"))
             elided = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, room.width())
             painter.drawText(room, LEFT, elided)
-            left += half + _BETWEEN
+
+    def corners(self) -> tuple[QPointF, QPointF]:
+        """Return the top left corners of the entries."""
+        beside = QPointF(self._widths()[0] + _BETWEEN, 0.0) if self._texts else QPointF()
+        below = QPointF(0.0, scaled(_LINE))
+        return QPointF(), beside if self._fits() else below
+
+    def _widths(self) -> list[float]:
+        metrics = QFontMetricsF(font(SMALL))
+        return [metrics.horizontalAdvance(text) + _DOT + _GAP for text in self._texts]
+
+    def _fits(self) -> bool:
+        """Return whether both entries have room in one line."""
+        return sum(self._widths()) + _BETWEEN <= self.width()

@@ -53,9 +53,8 @@ def test_the_legend_has_the_colours_of_the_points(compared: MainWindow) -> None:
         assert legend.isVisible()
         image = legend.grab().toImage()
         ratio = image.devicePixelRatio()
-        for number, color in enumerate(loss_and_gain(theme.colors)):
-            left = number * (legend.width() + 14) / 2
-            dot = image.pixelColor(round((left + 5) * ratio), round(legend.height() / 2 * ratio))
+        for corner, color in zip(legend.corners(), loss_and_gain(theme.colors), strict=True):
+            dot = image.pixelColor(round((corner.x() + 5) * ratio), round((corner.y() + 9) * ratio))
             assert dot.name() == color.name()
 
 
