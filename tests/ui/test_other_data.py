@@ -78,7 +78,7 @@ def test_views_of_a_run_at_work_show_no_run_of_other_data(halfway: MainWindow) -
     assert not compare.views.pareto.plot.spots
     assert compare.views.pareto.table.rows() == []
     assert not compare.curves.plot.curves
-    assert window.sections.compare._tests.rows == []
+    assert not window.sections.compare._tests.rows
     look_at_view(window, "tests")
     assert compare.views.tests.table.rows() == []
     press_row_of_run(window, 1)
