@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, Future
 from dataclasses import replace
 from typing import Any
@@ -153,6 +153,16 @@ def assert_same(one: RunResult, other: RunResult) -> None:
             assert {k: v.tobytes() for k, v in a.validation.items()} == {
                 k: v.tobytes() for k, v in b.validation.items()
             }
+            assert (a.choices is None) == (b.choices is None)
+            if a.choices and b.choices:
+                assert a.choices.positions.tobytes() == b.choices.positions.tobytes()
+                assert a.choices.gains.tobytes() == b.choices.gains.tobytes()
+                assert values_of(a.choices.per_query) == values_of(b.choices.per_query)
+        assert values_of(fold.cross_fitted) == values_of(again.cross_fitted)
+
+
+def values_of(measures: Mapping[str, np.ndarray]) -> dict[str, bytes]:
+    return {name: values.tobytes() for name, values in measures.items()}
 
 
 class AtOnce(Executor):

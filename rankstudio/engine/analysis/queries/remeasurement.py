@@ -15,8 +15,14 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.left_out_names import left_out, validated
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.cross_fit import (
+    choose_on_subsets,
+    cross_fitted_values,
+    is_chosen_on_validation,
+)
 from rankstudio.engine.experiment.results.model_selection import p_values, select_model
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.results.subset_choices import SubsetChoices
 from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.metrics._kernels import Codes
 from rankstudio.engine.metrics.conventions import Ties
@@ -136,6 +142,9 @@ class Remeasurement:
             fold, step = parts[one.fold], one.chosen.step
             test = None if sealed else fold.test
             found = self._per_query(step, test if test is not None else fold.vali, plan)
+            fitted = (
+                self.cross_fitted(one, fold, result.plan, plan) if test is None or one.cross_fitted else {}
+            )
             validation = {} if plan.inner else self._model(step, fold.vali, plan)
             folds.append(
                 replace(
@@ -143,6 +152,7 @@ class Remeasurement:
                     validation=FrozenMapping({**validation, **one.validation}),
                     test=FrozenMapping({**self._model(step, test, plan), **one.test}),
                     per_query=FrozenMapping({**found, **one.per_query}),
+                    cross_fitted=FrozenMapping(fitted),
                 )
             )
         return replace(result, plan=plan, folds=tuple(folds))
@@ -240,6 +250,11 @@ class Remeasurement:
             chosen = select_model(now, paths, lambda step: self._standard_error(step, fold, now))
         test = self._model(chosen.step, test_part, now)
         baseline = self.baseline(result.baseline, fold, plan, wanted)
+        cross_fitted: Mapping[str, Floats] = {}
+        if wanted.chooses and now is not plan:
+            cross_fitted = self._fitted(now, chosen, paths, fold, now)
+        elif test_part is None or result.cross_fitted:
+            cross_fitted = self.cross_fitted(result, fold, plan, now)
         per_query = self._per_query(chosen.step, test_part if test_part is not None else fold.vali, now)
         return replace(
             result,
@@ -250,7 +265,72 @@ class Remeasurement:
             paths=paths,
             baseline=baseline,
             per_query=FrozenMapping(per_query),
+            cross_fitted=FrozenMapping(cross_fitted),
         )
+
+    def cross_fitted(self, result: FoldResult, fold: Fold, plan: Plan, now: Plan) -> Mapping[str, Floats]:
+        """Return the measures in each validation query, of models that the run would choose without it.
+
+        Parameters
+        ----------
+        result : FoldResult
+            Fold of a run.
+        fold : Fold
+        plan : Plan
+            Plan of the run, which chooses.
+        now : Plan
+            Plan whose measures and convention are used.
+
+        Returns
+        -------
+        Mapping of str to ndarray of shape (Q,)
+            Empty without a validation part, or if a study does not store the models.
+
+        Notes
+        -----
+        O(KQ) per path for the choices if the path does not keep them, of one path at a time, and one scoring
+        of the part for each of up to 100 models that are chosen.
+        """
+        known = result.cross_fitted if now.convention == plan.convention else {}
+        if all(name in known for name in now.evaluated):
+            return known
+        if fold.vali is None or plan.inner:
+            return {}
+        paths: Sequence[PathResult] = result.paths
+        if is_chosen_on_validation(plan) and any(path.choices is None for path in paths):
+            paths = self._with_choices(paths, fold.vali, plan)
+        if now.evaluated != plan.evaluated or now.convention != plan.convention:
+            paths = [_without_kept(path) for path in paths]
+        fitted = self._fitted(plan, result.chosen, paths, fold, now)
+        return {**fitted, **known} if fitted else {}
+
+    def _with_choices(
+        self, paths: Sequence[PathResult], part: RankingDataset, plan: Plan
+    ) -> list[PathResult]:
+        """Return paths with the choices of their plan, where all models are stored."""
+        values = self._query_values(paths, part, Measurement(plan.convention, plan.chosen_by))
+        return [
+            replace(path, choices=_choices(plan, path, rows, part))
+            for path, rows in zip(paths, values, strict=True)
+        ]
+
+    def _fitted(
+        self, plan: Plan, chosen: Chosen, paths: Sequence[PathResult], fold: Fold, now: Plan
+    ) -> dict[str, Floats]:
+        """Return what models that a plan chooses without each query measure on it, by another plan."""
+        part = fold.vali
+        if part is None or plan.inner:
+            return {}
+        evaluator = self._evaluator(part, now.convention, now.evaluated)
+
+        def measure_models(path: PathResult, positions: Sequence[int]) -> dict[str, Floats]:
+            steps = [path.steps[position] for position in positions]
+            if not all(step.covers(part.X) for step in steps):
+                return {}
+            tables = [evaluator.per_query_many(scores) for scores in _scored_apart(steps, part)]
+            return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+
+        return cross_fitted_values(plan, chosen, paths, part.n_queries, measure_models)
 
     def paths(
         self, paths: Sequence[PathResult], fold: Fold, plan: Plan, wanted: Measurement
@@ -283,7 +363,8 @@ class Remeasurement:
             # What does not choose is not tested, and p-values of what chose before are of other values.
             chooses = wanted.chooses and now.select_by in one.validation
             tested = p_values(now, one, [values]) if chooses else FrozenMapping[str, Floats]({})
-            measured.append(replace(one, p_values=tested))
+            choices = _choices(now, one, values, fold.vali) if chooses else path.choices
+            measured.append(replace(one, p_values=tested, choices=choices))
         return tuple(measured)
 
     def baseline(self, baseline: Baseline, fold: Fold, plan: Plan, wanted: Measurement) -> Baseline:
@@ -417,9 +498,22 @@ class Remeasurement:
         return self._evaluators[key][1]
 
 
+def _choices(plan: Plan, path: PathResult, values: Floats, part: RankingDataset) -> SubsetChoices | None:
+    """Choose on subsets of the queries; None if they do not choose, or not all models are stored."""
+    unknown = np.flatnonzero(np.isnan(values).all(axis=1)).tolist()
+    if not is_chosen_on_validation(plan) or not all(path.steps[row].covers(part.X) for row in unknown):
+        return None
+    return choose_on_subsets(plan, path, [values])
+
+
+def _without_kept(path: PathResult) -> PathResult:
+    """Return a path whose choices keep no measures: they are to be measured anew."""
+    return path if path.choices is None else replace(path, choices=replace(path.choices, per_query={}))
+
+
 def _unmeasured(path: PathResult) -> PathResult:
     """Return a path without what it measured."""
-    return replace(path, validation=FrozenMapping({}), standard_errors={}, p_values={})
+    return replace(path, validation=FrozenMapping({}), standard_errors={}, p_values={}, choices=None)
 
 
 def _rankings(steps: Sequence[Step], part: RankingDataset, order: Ints | None) -> Iterator[Codes]:
@@ -436,6 +530,16 @@ def _scored(steps: Sequence[Step], part: RankingDataset) -> Iterator[Floats]:
     for start in range(0, len(steps), at_a_time):
         scores, known = _scores(steps[start : start + at_a_time], scored, known)
         yield scores
+
+
+def _scored_apart(steps: Sequence[Step], part: RankingDataset) -> Iterator[Floats]:
+    """Yield the scores of a part by steps that need not follow each other, some steps at a time."""
+    if all(step.linear for step in steps):
+        yield from _scored(steps, part)
+        return
+    scored = ScoredPart(part)
+    for step in steps:
+        yield scored.scores(step)[None, :]
 
 
 def _scores(steps: Sequence[Step], part: ScoredPart, known: Floats | None) -> tuple[Floats, Floats | None]:

@@ -9,17 +9,18 @@ averaged, this gives one value for each query, from choices that never saw it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints, unwritable
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.protocol import ONE_SE, Rule, parse_rule
 from rankstudio.engine.experiment.results.model_selection import SIGNIFICANCE, selectable_positions
-from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.experiment.results.results import Chosen, PathResult
 from rankstudio.engine.experiment.results.subset_choices import SubsetChoices
 from rankstudio.engine.metrics.evaluator import average, standard_error
 from rankstudio.engine.metrics.names import measure
@@ -103,6 +104,67 @@ def choose_on_subsets(plan: Plan, path: PathResult, queries: Sequence[Floats]) -
         choices, gains[block.numbers] = _choose(rule, rows, path.sizes[models], block)
         positions[block.numbers] = models[choices]
     return SubsetChoices(positions, gains)
+
+
+PathMeasures = Callable[[PathResult, Sequence[int]], Mapping[str, Floats]]
+"""Returns the measures of D models of a path, by their positions, in each query, each of shape (D, Q).
+
+Empty if some of the models cannot be measured.
+"""
+
+
+def is_chosen_on_validation(plan: Plan) -> bool:
+    """Return whether values of the validation queries choose the model of a fold."""
+    return not (plan.entry.given or plan.select_by == CRITERION or plan.leaves_out)
+
+
+def cross_fitted_values(
+    plan: Plan, chosen: Chosen, paths: Sequence[PathResult], n_queries: int, measure_models: PathMeasures
+) -> dict[str, Floats]:
+    """Return the measures in each validation query, of models that were chosen without it.
+
+    They are those of the selected model if validation queries did not choose it, or there is no other model.
+
+    Parameters
+    ----------
+    plan : Plan
+        Plan that chose.
+    chosen : Chosen
+        The selected model.
+    paths : sequence of PathResult
+        All paths of the fold, with their `choices`.
+    n_queries : int
+    measure_models : callable
+        Measures models that a path does not keep the measures of.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (Q,)
+        Empty if the choices or the models are not available, or the only query chose the model.
+    """
+    most = parse_rule(plan.rule).most
+    n_models = sum(selectable_positions(path, most).size for path in paths)
+    if n_models == 1 or not is_chosen_on_validation(plan):
+        path = next(path for path in paths if path.unit.position == chosen.unit.position)
+        values = measure_models(path, [path.steps.position(chosen.step.number)])
+        return {name: rows[0] for name, rows in values.items()}
+    choices = [path.choices for path in paths if path.choices is not None]
+    if len(choices) < len(paths):
+        return {}
+    models = chosen_models(choices, n_queries)
+    rows: list[Mapping[str, Floats]] = []
+    for index, members in groupby(models, key=lambda model: model.path):
+        positions = [model.position for model in members]
+        kept = _kept_measures(choices[index], positions)
+        values = kept or measure_models(paths[index], positions)
+        rows += [{name: table[row] for name, table in values.items()} for row in range(len(positions))]
+    return weighted_values(models, rows) if all(rows) else {}
+
+
+def _kept_measures(choices: SubsetChoices, positions: Sequence[int]) -> dict[str, Floats]:
+    """Return what a path keeps of the measures of chosen models; empty for nothing."""
+    rows = np.searchsorted(choices.distinct, positions)
+    return {name: values[rows] for name, values in choices.per_query.items()}
 
 
 class ChosenModel(NamedTuple):

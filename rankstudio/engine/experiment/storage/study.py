@@ -449,6 +449,21 @@ class Study:
         with self._file.transaction() as db:
             write(db, "fold", run=run.id, fold=result.fold, payload=as_json(fold_values(result)))
 
+    def save_cross_fitted(self, run: RunKey, folds: Iterable[FoldResult]) -> None:
+        """Store the cross-fitted measures of finished folds, computed after the run; nothing else changes.
+
+        Folds without them, with other measures than the plan's, or that are not stored soundly are skipped.
+        """
+        names = set(run.plan.evaluated)
+        rows = {row["fold"]: row for row in self._sound_parts(run)[1]}
+        with self._file.transaction() as db:
+            for result in folds:
+                row = rows.get(result.fold)
+                if row is not None and names <= set(result.cross_fitted):
+                    values = {name: result.cross_fitted[name].tolist() for name in run.plan.evaluated}
+                    payload = as_json({**json.loads(row["payload"]), "cross_fitted": values})
+                    write(db, "fold", run=run.id, fold=result.fold, payload=payload)
+
     def folds(
         self, run: RunKey, units: Mapping[tuple[int, int], PathResult] | None = None
     ) -> tuple[FoldResult, ...]:

@@ -19,18 +19,13 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.left_out_names import left_out as only_left_out
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name, validated
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, estimator
-from rankstudio.engine.experiment.plan.protocol import ONE_SE, parse_rule
+from rankstudio.engine.experiment.plan.protocol import ONE_SE
 from rankstudio.engine.experiment.results.cross_fit import (
-    ChosenModel,
     choose_on_subsets,
-    chosen_models,
-    weighted_values,
+    cross_fitted_values,
+    is_chosen_on_validation,
 )
-from rankstudio.engine.experiment.results.model_selection import (
-    best_position,
-    p_values,
-    selectable_positions,
-)
+from rankstudio.engine.experiment.results.model_selection import best_position, p_values
 from rankstudio.engine.experiment.results.path_steps import packed
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.results.subset_choices import SubsetChoices
@@ -305,7 +300,7 @@ class FoldContext:
         Models that a study does not store are measured here, so that a resumed run has the same values.
         """
         vali = self._parts.get("vali")
-        if vali is None or not queries or not self._is_chosen_on_validation:
+        if vali is None or not queries or not is_chosen_on_validation(self.plan):
             return None
         choices = choose_on_subsets(self.plan, path, queries)
         if choices is None:
@@ -314,12 +309,6 @@ class FoldContext:
         if all(path.steps[position].linear for position in positions):
             return choices
         return replace(choices, per_query=FrozenMapping(vali.at_positions(path.steps, positions)))
-
-    @property
-    def _is_chosen_on_validation(self) -> bool:
-        """Whether values of the validation queries choose the model of the fold."""
-        plan = self.plan
-        return not (plan.entry.given or plan.select_by == CRITERION or plan.leaves_out)
 
     def _left_out_measures(self, unit: Unit) -> Callable[[Step], Waiting[Measures]]:
         """Return what measures the steps of a unit on left-out queries; nothing where none are asked for."""
@@ -394,21 +383,16 @@ class FoldContext:
     def cross_fitted(self, chosen: Chosen, paths: Sequence[PathResult]) -> dict[str, Floats]:
         """Return the measures in each validation query, of models chosen without it.
 
-        Of the selected model if validation queries did not choose it, or there is no other one. Empty without
-        a validation part, or if its only query chose the model.
+        Empty without a validation part; see `rankstudio.engine.experiment.results.cross_fit`.
         """
         vali = self._parts.get("vali")
         if vali is None or not vali.covered(chosen.step):
             return {}
-        most = parse_rule(self.plan.rule).most
-        n_models = sum(selectable_positions(path, most).size for path in paths)
-        if n_models == 1 or not self._is_chosen_on_validation:
-            return vali.per_query(chosen.step)
-        choices = [path.choices for path in paths if path.choices is not None]
-        if len(choices) < len(paths):
-            return {}
-        models = chosen_models(choices, vali.n_queries)
-        return weighted_values(models, _measures_of(models, paths, vali))
+
+        def measure_models(path: PathResult, positions: Sequence[int]) -> Mapping[str, Floats]:
+            return vali.table([path.steps[position] for position in positions])
+
+        return cross_fitted_values(self.plan, chosen, paths, vali.n_queries, measure_models)
 
     def per_query(self, step: Step) -> dict[str, Floats]:
         """Return a model's measures in each query of the test part, or of the validation part without one."""
@@ -638,24 +622,6 @@ def _last_until(places: Ints, place: int) -> int | None:
     """Return the index of the last step that stands no farther than a place; None before the first."""
     until = np.flatnonzero(places <= place)
     return int(until[-1]) if until.size else None
-
-
-def _measures_of(
-    models: Sequence[ChosenModel], paths: Sequence[PathResult], vali: MeasuredPart
-) -> Iterator[Mapping[str, Floats]]:
-    """Yield the measures of chosen models in each validation query: those that their paths keep, or new."""
-    kept = [_kept_measures(paths[model.path], model.position) for model in models]
-    pairs = zip(models, kept, strict=True)
-    measured = vali.each([paths[model.path].steps[model.position] for model, values in pairs if not values])
-    for values in kept:
-        yield values or next(measured)
-
-
-def _kept_measures(path: PathResult, position: int) -> Mapping[str, Floats]:
-    """Return what a path keeps of a chosen model's measures in each query; empty for nothing."""
-    assert path.choices is not None  # it chose the model
-    row = np.searchsorted(path.choices.distinct, position)
-    return {name: values[row] for name, values in path.choices.per_query.items()}
 
 
 def _leaves_out_constants(plan: Plan, parameters: Mapping[str, Any]) -> bool:

@@ -75,14 +75,15 @@ class MeasuredPart(ScoredPart):
         """Number of queries."""
         return self._data.n_queries
 
-    def each(self, steps: Sequence[Step]) -> Iterator[dict[str, Floats]]:
-        """Yield the measures of each of some models, not necessarily of consecutive steps, in each query."""
-        if all(step.linear for step in steps):
-            for table in self._tables(steps):
-                for row in range(len(next(iter(table.values())))):
-                    yield {name: values[row] for name, values in table.items()}
-            return
-        yield from map(self.per_query, steps)
+    def table(self, steps: Sequence[Step]) -> dict[str, Floats]:
+        """Return the measures of D models, not necessarily of consecutive steps, each of shape (D, Q)."""
+        linear = all(step.linear for step in steps)
+        tables = list(self._tables(steps) if linear else map(self._row, steps))
+        return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+
+    def _row(self, step: Step) -> dict[str, Floats]:
+        """Return the measures of a model in each query, each of shape (1, Q)."""
+        return {name: row[None, :] for name, row in self.per_query(step).items()}
 
     def at_positions(self, steps: Sequence[Step], positions: Sequence[int]) -> dict[str, Floats]:
         """Return the measures of D steps of a path of nonlinear models in each query, each of shape (D, Q).

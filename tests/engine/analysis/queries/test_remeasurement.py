@@ -48,6 +48,10 @@ def same(one: RunResult, other: RunResult) -> None:
         assert dict(mine.baseline.test) == dict(its.baseline.test)
         for name in its.per_query:
             np.testing.assert_array_equal(mine.per_query[name], its.per_query[name])
+        assert its.cross_fitted
+        assert set(mine.cross_fitted) == set(its.cross_fitted)
+        for name in its.cross_fitted:
+            np.testing.assert_array_equal(mine.cross_fitted[name], its.cross_fitted[name])
         for path, its_path in zip(mine.paths, its.paths, strict=True):
             assert path.validation
             for name in path.validation:
