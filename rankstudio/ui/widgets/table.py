@@ -215,6 +215,8 @@ class TableView(QTableView):
         The row object that the user moved to; not emitted by `choose`.
     cellClicked : Signal(object, str)
         Row object and column key of a clicked cell.
+    confirmed : Signal(object)
+        The row object that was double-clicked, or on which Enter was pressed.
     toggled : Signal(object)
         A row object whose tick was clicked, or which is chosen when Space is pressed; only of a table with a
         column of ticks.
@@ -243,6 +245,7 @@ class TableView(QTableView):
 
     chosen = Signal(object)
     cellClicked = Signal(object, str)
+    confirmed = Signal(object)
     toggled = Signal(object)
     pointed = Signal(object)
     dragging = Signal(object)
@@ -285,6 +288,7 @@ class TableView(QTableView):
         self._configure()
         self._fit_columns()
         self.clicked.connect(self._on_clicked)
+        self.doubleClicked.connect(self._on_confirmed)
         self.selectionModel().currentRowChanged.connect(self._on_current)
         theme.restyled.connect(self._follow_text)
 
@@ -432,7 +436,7 @@ class TableView(QTableView):
     # Qt
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy on Ctrl+C; Enter chooses again."""
+        """Copy on Ctrl+C; Enter confirms the row."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.key() == Qt.Key.Key_Space and self.rows_model.has_ticks():
@@ -446,6 +450,9 @@ class TableView(QTableView):
             self._focus_shown = True
             with self._moving():
                 super().keyPressEvent(event)
+            index = self.currentIndex()
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and index.isValid():
+                self.confirmed.emit(index.data(ROW_ROLE))
 
     def moveCursor(self, action: QTableView.CursorAction, keys: Qt.KeyboardModifier) -> QModelIndex:
         """Let Home and End lead to the first and the last row: rows are chosen whole."""
@@ -783,6 +790,12 @@ class TableView(QTableView):
         """Emit which row was moved to by other ways than an event here, as a screen reader does."""
         if not (self._quiet or self._is_moving) and current.isValid():
             self.chosen.emit(current.data(ROW_ROLE))
+
+    @Slot(QModelIndex)
+    def _on_confirmed(self, index: QModelIndex) -> None:
+        """Emit which row was double-clicked; a cell that is edited is not confirmed by that."""
+        if self.column_at(index.column()).edited is None:
+            self.confirmed.emit(index.data(ROW_ROLE))
 
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:
