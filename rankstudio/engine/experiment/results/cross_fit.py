@@ -155,16 +155,9 @@ def cross_fitted_values(
     rows: list[Mapping[str, Floats]] = []
     for index, members in groupby(models, key=lambda model: model.path):
         positions = [model.position for model in members]
-        kept = _kept_measures(choices[index], positions)
-        values = kept or measure_models(paths[index], positions)
+        values = choices[index].measures_at(positions) or measure_models(paths[index], positions)
         rows += [{name: table[row] for name, table in values.items()} for row in range(len(positions))]
     return weighted_values(models, rows) if all(rows) else {}
-
-
-def _kept_measures(choices: SubsetChoices, positions: Sequence[int]) -> dict[str, Floats]:
-    """Return what a path keeps of the measures of chosen models; empty for nothing."""
-    rows = np.searchsorted(choices.distinct, positions)
-    return {name: values[rows] for name, values in choices.per_query.items()}
 
 
 class ChosenModel(NamedTuple):
