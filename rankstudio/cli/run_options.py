@@ -183,8 +183,8 @@ def _add_places(where: Any) -> None:
     where.add_argument(
         "--refit",
         action="store_true",
-        help="also train one model on all documents, with the medians of the values chosen in the folds, and "
-        "write it to OUT/models/all.json",
+        help="also train the final model on all queries, with the parameters and the size that the rule "
+        "chooses by the means over the folds, and write it to OUT/models/all.json",
     )
     where.add_argument(
         "--log",

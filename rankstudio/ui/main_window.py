@@ -22,6 +22,7 @@ from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import Runner, engine_run
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.model_chips import ChoiceChip, FormChip
 from rankstudio.ui.page.page import GAP
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.process.turns import RefreshTimer
@@ -30,6 +31,7 @@ from rankstudio.ui.select.given_runs import GivenModelsController, GivenScoresCo
 from rankstudio.ui.select.run_commands import RunCommands
 from rankstudio.ui.select.run_strip import HEIGHT as STRIP_HEIGHT
 from rankstudio.ui.shell.actions import Actions, enabled_commands
+from rankstudio.ui.shell.chip_bar import add_chips
 from rankstudio.ui.shell.command_palette import CommandPalette, feature_asked_for, palette_entries
 from rankstudio.ui.shell.help import Help
 from rankstudio.ui.shell.measurement import MeasurementController
@@ -98,6 +100,9 @@ class MainWindow(QMainWindow):
         self.toolbar = MainToolBar(self.commands, self._theme)
         self.addToolBar(self.toolbar)
         self.menus = Menus(self.commands, self.toolbar, self.session, self._theme, self._settings, self)
+        self.chips = add_chips(self)
+        ChoiceChip(self.current, self.session, self.chips.choice, self)
+        FormChip(self.models, self.chips.form, self)
         BackendMenu(self.commands.submenus["backend"], self.models, self)
         self.status = StatusBar(lambda: self.models.study_store.written)
         self.setStatusBar(self.status)

@@ -51,8 +51,8 @@ def options(folders: list[Path]) -> list[str]:
 def test_one_table_for_each_dataset_and_files_of_every_run(folders, file, tmp_path, done) -> None:
     out = tmp_path / "out"
     printed = done(["run", str(file), *options(folders), "--out", str(out)])
-    assert printed.out.startswith("A few\n\nFirst: test averages of 2 folds, LETOR 4.0 convention")
-    assert "\nSecond: test averages" in printed.out
+    assert printed.out.startswith("A few\n\nFirst: averages, test, 2 folds, ")
+    assert "\nSecond: averages, test, " in printed.out
     assert printed.out.count("best single feature") == 2
     assert naming("1 6 Single RankRLS First").search(printed.err)
     assert re.search(r"Run 5 of 6, \d:\d\d left: Mutual information, then RankRLS on Second\n", printed.err)
@@ -60,8 +60,8 @@ def test_one_table_for_each_dataset_and_files_of_every_run(folders, file, tmp_pa
         rows = list(csv.DictReader(lines))
     assert len(rows) == 2 * 3 * 2
     markdown = (out / "comparison.md").read_text()
-    assert markdown.startswith("# A few\n\n## First: test averages of 2 folds")
-    averages = markdown[: markdown.index("## First: MAP over")]
+    assert markdown.startswith("# A few\n\n## First: averages, test, 2 folds, ")
+    averages = markdown[: markdown.index("## First: MAP, test")]
     assert len({line.count("|") for line in averages.splitlines() if line.startswith("|")}) == 1
     folder = out / "First-single-feature-rankrls"
     values = json.loads((folder / "results.json").read_text())
@@ -88,11 +88,11 @@ def test_json_has_the_rows_of_the_table(folders, file, answer) -> None:
 def test_it_ends_with_tests_against_the_best_or_the_one_named(folders, file, tmp_path, answer, done) -> None:
     out = tmp_path / "out"
     text = done(["run", str(file), *options(folders), "--out", str(out)]).out
-    first, second = (text.index(f"{name}: MAP over ") for name in ("First", "Second"))
-    assert text.index("First: test averages") < first < text.index("Second: test averages") < second
+    first, second = (text.index(f"{name}: MAP, test, ") for name in ("First", "Second"))
+    assert text.index("First: averages, test") < first < text.index("Second: averages, test") < second
     assert text.count("reference") == 2
     markdown = (out / "comparison.md").read_text()
-    assert "\n## First: MAP over " in markdown
+    assert "\n## First: MAP, test, " in markdown
     with (out / "tests.csv").open() as lines:
         rows = list(csv.DictReader(lines))
     assert [row["data"] for row in rows] == ["First"] * 3 + ["Second"] * 3

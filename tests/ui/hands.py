@@ -84,6 +84,38 @@ def send(plot, kind, at, button=Qt.MouseButton.LeftButton, held=None):
     QApplication.sendEvent(plot.viewport(), event)
 
 
+def choose_on_curve(window: MainWindow, key: object, k: int) -> None:
+    """Inspect a point of a curve of the Select page, and choose it."""
+    window.sections.select.curves.picked.emit(key, k)
+    window.sections.select.curves.confirmed.emit()
+
+
+def click(plot, at):
+    """Click into a plot at a pixel, with the mouse."""
+    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
+
+
+def double_click(plot, at):
+    """Click into a plot twice in a row, as the window system tells of it."""
+    click(plot, at)
+    QTest.mouseDClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
+
+
+def row_at(table, number):
+    """Return the middle of a row of a table, in sight, in pixels of its viewport."""
+    index = table.model().index(number, 2)
+    table.scrollTo(index)
+    return table.visualRect(index).center()
+
+
+def click_row(table, number, *, twice=False):
+    """Click on a row of a table with the mouse, or twice in a row."""
+    at = row_at(table, number)
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    if twice:
+        QTest.mouseDClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
 def ys(window: MainWindow, key: object, plot: str = "validation") -> np.ndarray:
     """Return the values of a curve as they are drawn."""
     return np.asarray(window.sections.select.curves.plots()[plot].family[key].ys)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hands import pixel, ys
+from hands import choose_on_curve, pixel, ys
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -77,15 +77,22 @@ def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_
 
 
 @pytest.mark.smoke
-def test_a_click_on_a_curve_a_row_or_a_cell_chooses(ran: MainWindow) -> None:
-    ran.sections.select.curves.picked.emit(1, 5)
+def test_a_click_on_a_curve_a_row_or_a_cell_inspects_and_confirming_it_chooses(ran: MainWindow) -> None:
+    select, before = ran.sections.select, ran.current.model
+    select.curves.picked.emit(1, 5)
+    assert ran.current.model is before
+    assert select.candidates.accessibleName() == "Candidates at step 5"
+    select.curves.confirmed.emit()
     model = ran.current.model
     assert (model.key, model.values, model.x_value) == (1, (1.0,), 5)
-    assert ran.sections.select.curves.slider.value() == 1.0
-    assert ran.sections.select.candidates.accessibleName() == "Candidates at step 5"
-    ran.sections.select.heat.plot.picked.emit(2, 2)
+    assert select.curves.slider.value() == 1.0
+    select.heat.plot.picked.emit(2, 2)
+    assert ran.current.model is model
+    select.heat.plot.confirmed.emit()
     assert (ran.current.model.key, ran.current.model.x_value) == (2, 3)
-    ran.sections.features.features.chosen.emit(6)
+    ran.sections.features.features.picked.emit(6)
+    assert ran.current.model.x_value == 3
+    ran.sections.features.features.confirmed.emit()
     assert ran.current.model.x_value == 6
     ran.commands["undo"].trigger()
     ran.commands["undo"].trigger()
@@ -141,7 +148,7 @@ def test_one_click_chooses_the_smallest_model_that_is_not_significantly_worse(ra
 
 @pytest.mark.smoke
 def test_the_slider_computes_the_whole_path_for_values_between_the_grids(ran: MainWindow) -> None:
-    ran.sections.select.curves.picked.emit(0, 2)
+    choose_on_curve(ran, 0, 2)
     values = ran.sections.select.curves.slider.values()
     for value in (2.0**0.25, 2.0**0.5, 2.0**0.75):
         ran.sections.select.curves.slider._slider.setValue(values.index(value))
@@ -206,7 +213,7 @@ def test_all_folds_show_means_with_the_band_of_the_choice(ran: MainWindow) -> No
     mean = np.mean([record.paths[fold, 1].validation["MAP"] for fold in (1, 2)], axis=0)
     np.testing.assert_allclose(ys(ran, 1), mean)
     assert ran.current.model is None
-    ran.sections.select.curves.picked.emit(1, 3)
+    choose_on_curve(ran, 1, 3)
     plot = ran.sections.select.curves.validation_plot
     assert plot.family.band is not None
     assert plot.family.choice == (1, 3)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hands import pick, type_into
+from hands import choose_on_curve, pick, type_into
 from waiting import wait_until
 from windows import finish, settle
 
@@ -144,7 +144,7 @@ def check_picking(window: MainWindow, record: RunRecord) -> None:
     """A point of a curve can be chosen where it is a model; "best" goes back."""
     last = len(record.combinations) - 1
     path = record.paths[1, last]
-    window.sections.select.curves.picked.emit(last, int(path.x_values[0]))
+    choose_on_curve(window, last, int(path.x_values[0]))
     model = window.current.model
     assert model.step is path.steps[-1 if record.plan.step_kind is StepKind.ITERATIONS else 0]
     window.commands["best"].trigger()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hands import choose_on_curve
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import turn, wait_until
@@ -58,7 +59,7 @@ def test_a_run_that_is_looked_at_again_brings_back_its_plan_and_its_model(window
     window.sections.compare.panel.selected.emit(2)
     assert window.current.model.step is ranker.step
     window.sections.compare.panel.selected.emit(1)
-    window.sections.select.curves.picked.emit(0, 2)
+    choose_on_curve(window, 0, 2)
     picked = window.current.model.step
     assert picked is not first.folds[1].chosen.step
     for key in (2, 1):  # what was chosen of it last comes back
@@ -92,7 +93,7 @@ def test_the_same_key_twice_pins_a_feature_and_lets_it_go(window: MainWindow) ->
     assert table.current().feature_id == marked.feature_id
     QTest.keyClick(table, Qt.Key.Key_B)
     assert window.session.plan.parameters["banned"] == ()
-    window.sections.select.curves.picked.emit(1, 3)
+    choose_on_curve(window, 1, 3)
     assert table.current().rank == 3
     settle(window)
 

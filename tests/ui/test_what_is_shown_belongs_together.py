@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hands import pick, write
+from hands import choose_on_curve, pick, write
 from waiting import wait_until
 from walks.belonging import Truth, mismatches
 from windows import Opened, finish, settle, write_folds
@@ -100,7 +100,7 @@ def test_the_form_s_method_is_not_drawn_among_the_curves_of_another_method(windo
 
 def test_a_comparison_after_a_click_on_a_curve_shows_each_run_by_itself(window: MainWindow) -> None:
     finish(window)
-    window.sections.select.curves.picked.emit(1, 3)
+    choose_on_curve(window, 1, 3)
     belongs_together(window)
     compare(window, fsmrank=_FSMRANK, gas={"regularization": (0.5, 1.0, 2.0, 4.0)}, rankrls=RANKRLS)
     belongs_together(window)
@@ -112,11 +112,11 @@ def test_a_comparison_after_a_click_on_a_curve_shows_each_run_by_itself(window: 
 def test_a_choice_among_many_is_not_marked_on_the_map_of_a_run_with_few(window: MainWindow) -> None:
     choose_method(window, "greedy-rankrls", regularization=tuple(2.0**power for power in range(11)))
     finish(window)
-    window.sections.select.curves.picked.emit(10, 3)
+    choose_on_curve(window, 10, 3)
     belongs_together(window)
     compare(window, fsmrank=_FSMRANK)
     look_at_run(window, 1)
-    window.sections.select.curves.picked.emit(10, 3)
+    choose_on_curve(window, 10, 3)
     belongs_together(window)
     look_at_run(window, 2)  # the map of two grids has four cells
     belongs_together(window)
@@ -223,7 +223,7 @@ def test_the_seal_leaves_no_sentence_behind(window: MainWindow, questions: list[
     for place in (2, 3):
         window.commands["seal"].trigger()
         belongs_together(window)
-        window.sections.select.curves.picked.emit(1, place)
+        choose_on_curve(window, 1, place)
         window.commands["seal"].trigger()
         belongs_together(window)
 

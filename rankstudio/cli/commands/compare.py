@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,19 +13,23 @@ from rankstudio.cli.replacement import add_force_option, check_outputs, recorded
 from rankstudio.cli.streams import STANDARD, form_of_output, write_output
 from rankstudio.cli.study_file_option import reading
 from rankstudio.engine.analysis.result_table.query import TESTS, TableQuery
-from rankstudio.engine.analysis.significance import RunComparison, by_dataset, compare_runs
+from rankstudio.engine.analysis.significance import RunComparison, compare_groups
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.result_table.formats import FORMATS as TABLE_FORMATS
 from rankstudio.engine.export.result_table.formats import table_format
 from rankstudio.engine.export.result_table.table import TableStyle
 from rankstudio.engine.export.tables import csv_text
+from rankstudio.engine.support.item_groups import grouped
 
 if TYPE_CHECKING:
-    from rankstudio.engine.experiment.storage.study import RunSummary, Study
+    from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
 
 FORMATS = {"text": ".txt", "markdown": ".md", "latex": ".tex", "csv": ".csv", "json": ".json"}
 """How tables can be written, each with the ending of its files."""
+
+PARTS = ("validation", "test")
+"""Parts of the data that runs can be compared on."""
 
 _BY = ("measures", "folds", "datasets")
 _TO = {form.key: form.suffix for form in TABLE_FORMATS}
@@ -33,11 +37,14 @@ _MOST_DIGITS = 15
 
 HELP = "compare the runs of studies, with paired tests"
 DESCRIPTION = """\
-Compare the completed runs of studies. The table of each dataset has averages over the folds and paired tests
-over all test queries against the best run, or against the run given by --against.
+Compare the completed runs of studies. Runs with the same data, label, convention, protocol, folds and part
+form a group. The table of each group has averages over the folds, and paired tests over all queries against
+its best run, or against the run given by --against. Runs of different groups are never ranked or tested
+together; a note below each table gives the reason.
 
   rankstudio compare results/study.rankstudio
   rankstudio compare a.rankstudio b.rankstudio --measure NDCG@10 --against 2
+  rankstudio compare results/study.rankstudio --part validation
   rankstudio compare results/study.rankstudio --out tests.md
   rankstudio compare a.rankstudio b.rankstudio --measures MAP,NDCG@10,ERR --bold --marks --out table.tex
 
@@ -49,6 +56,8 @@ column per measure, fold or dataset."""
 
 EPILOG = """\
 columns:
+  cross-fitted        mean on the validation part, of models chosen without the query that they rank: an
+                      estimate that needs no test part
   k                   number of features of the chosen models, over the folds
   difference          mean over the queries, run minus reference
   95 % interval       bootstrap interval of the difference, over the queries
@@ -85,6 +94,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "(final ranker RankSVM); the best by default",
     )
     parser.add_argument("--data", metavar="NAME", help="compare only the runs on this dataset")
+    parser.add_argument(
+        "--part",
+        choices=PARTS,
+        help="part of the data that the measures are from: test, or validation, where cross-fitted values "
+        "rank the runs and the test part is left out; by default test, or validation for data whose test "
+        "part is sealed",
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of the randomisation and the bootstrap")
     _add_table_options(parser)
     form = parser.add_mutually_exclusive_group()
@@ -152,16 +168,16 @@ def run(args: argparse.Namespace) -> int:
     form = form_of_output(args.format, args.out, FORMATS, "--format", "text")
     if args.out is not None:
         check_outputs([args.out], args)
-    runs = [result for study, stored in _studies(args) for result in study.finished(stored)]
-    compared = _compare(runs, args)
+    compared = _compare(_compared_runs(_sources(args), args), args)
     match form:
         case "json":
-            found = [as_dict(c, args.seed) for c in compared]
-            text = as_json(found[0] if len(found) == 1 else found)
+            documents = [as_dict(comparison, args.seed) for comparison in compared]
+            text = as_json(documents[0] if len(documents) == 1 else documents)
         case "csv":
             text = csv_text(*tests_table(compared)).rstrip("\n")
         case _:
-            text = document((section for c in compared for section in sections(c, args.seed)), form)
+            tables = (table for comparison in compared for table in sections(comparison, args.seed))
+            text = document(tables, form)
     if args.out is None:
         print(text)
     else:
@@ -169,26 +185,62 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _studies(args: argparse.Namespace) -> Iterator[tuple[Study, Sequence[RunSummary]]]:
-    """Yield the studies with their runs, open to read; what is written must not replace their data."""
+def _sources(args: argparse.Namespace) -> list[ReportSource]:
+    """Return the finished runs of the studies; what is written must not replace their data."""
+    from rankstudio.engine.analysis.report.source import read_study
+
+    sources = []
     for path in args.studies:
-        with reading(path) as (study, runs):
+        with reading(path) as (study, _):
             if args.out is not None:
                 check_outputs([args.out], args, recorded_files(study))
-            yield study, runs
+            sources.append(read_study(study, includes_hidden=not _is_table_wanted(args)))
+    return sources
+
+
+def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) -> list[RunResult]:
+    """Return the runs on the part that is asked for; by default without the test parts that are sealed."""
+    runs: list[RunResult] = []
+    sealed: dict[str, None] = {}
+    for source in sources:
+        for run, shown in zip(source.runs, source.shown.runs, strict=True):
+            has_test = any(fold.test for fold in run.result.folds)
+            if args.part is None and source.is_sealed(run) and has_test:
+                sealed[run.result.data_name] = None
+            runs.append(_on_part(run, shown, args.part).result)
+    for name in sealed:
+        print(
+            f"Note: The test part of {name} is sealed, so its runs are compared on the validation part. "
+            "--part test compares the test parts.",
+            file=sys.stderr,
+        )
+    return runs
+
+
+def _on_part(run: ReportedRun, shown: ReportedRun, part: str | None) -> ReportedRun:
+    """Return a run with the test part or without it; by default as its study shows it."""
+    match part:
+        case "test":
+            return run
+        case "validation":
+            return run.without_test
+        case _:
+            return shown
 
 
 def _compare(runs: Sequence[RunResult], args: argparse.Namespace) -> list[RunComparison]:
-    """Compare the runs on each dataset; where there are several, one run alone is passed over."""
+    """Compare the runs of each group on each dataset. Runs count from 1 on each dataset."""
     against = int(args.against) if args.against and args.against.isdecimal() else args.against
     _check_dataset(args, [result.data_name for result in runs])
-    chosen = {name: own for name, own in by_dataset(runs).items() if args.data in (None, name)}
-    several = {name: own for name, own in chosen.items() if len(own) > 1}
-    for name in chosen.keys() - several.keys() if several else ():
-        print(f"Note: {name} is left out: it has only one completed run.", file=sys.stderr)
-    if not several:
-        compare_runs(next(iter(chosen.values()), []))  # says what is missing
-    return [compare_runs(own, args.measure, against, args.seed) for own in several.values()]
+    datasets = grouped(runs, lambda result: result.data_name)
+    chosen = {name: own for name, own in datasets.items() if args.data in (None, name)}
+    if not chosen:
+        compare_groups({})  # says what is missing
+    return [
+        comparison
+        for own in chosen.values()
+        for comparison in compare_groups(dict(enumerate(own, start=1)), args.measure, against, args.seed)
+    ]
 
 
 def _check_dataset(args: argparse.Namespace, names: Sequence[str]) -> None:
@@ -206,7 +258,6 @@ def _is_table_wanted(args: argparse.Namespace) -> bool:
 
 def _write_table(args: argparse.Namespace) -> int:
     """Write the table for print that was asked for; PlanError where the options do not go together."""
-    from rankstudio.engine.analysis.report.source import read_study
     from rankstudio.engine.analysis.result_table.builder import result_table, table_runs
 
     if args.measure and args.measures:
@@ -220,8 +271,7 @@ def _write_table(args: argparse.Namespace) -> int:
         check_outputs([args.out], args)
     elif form.text is None:
         raise PlanError(f"--to {form.key}: {form.label} is binary and cannot be printed; add --out FILE.")
-    sources = [read_study(study) for study, _ in _studies(args)]
-    runs = list(table_runs(sources))
+    runs = list(table_runs(_sources(args), args.part))
     _check_dataset(args, [run.result.data_name for run in runs])
     runs = [run for run in runs if args.data in (None, run.result.data_name)]
     names = tuple(name.strip() for name in (args.measures or args.measure or "").split(",") if name.strip())

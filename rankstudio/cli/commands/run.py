@@ -188,10 +188,10 @@ def _carry_out(
     """Run a plan, write its results, and return them, with whether it was stopped.
 
     Results of another run are replaced only if forced. Finished units are kept in the study; what is there
-    already is not computed again. Of a run that was not stopped a model is learned from all documents too,
+    already is not computed again. Of a run that was not stopped the final model is trained on all queries,
     where that is asked for.
     """
-    from rankstudio.engine.data.splitting.splits import disjoint_parts
+    from rankstudio.engine.data.splitting.splits import parts_of_every_query
     from rankstudio.engine.experiment.runner import open_data, usual_choices
 
     plan, out = task.plan, task.out
@@ -205,7 +205,7 @@ def _carry_out(
     with preparation():
         dataset = open_data(plan)
     if args.refit:
-        disjoint_parts(dataset)  # also better heard of now
+        parts_of_every_query(dataset)  # also better heard of now
     plan = usual_choices(plan, dataset, task.stated)
     if plan.select_by != task.plan.select_by:
         print(
@@ -229,8 +229,8 @@ def _carry_out(
             written += [_refit(result, dataset, out)] if refitted else []
             print(f"Written: {', '.join(written)}", file=sys.stderr)
         if log is not None:
-            all_documents = out / REFITTED if out is not None and refitted else None
-            log.finish(result, all_documents, stopped=stopped)
+            final_model = out / REFITTED if out is not None and refitted else None
+            log.finish(result, final_model, stopped=stopped)
     return result, stopped
 
 
@@ -268,7 +268,7 @@ def _given_plan(plan: Plan, name: str, place: Path, models: bool, dataset: Folde
 
 
 def _refit(result: RunResult, dataset: FoldedDataset, out: Path) -> str:
-    """Learn a model from all documents, and write it."""
+    """Train the final model on all queries, and write it."""
     from rankstudio.engine.experiment.refit import refit
 
     with preparation():

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
 from rankstudio.cli.output.text_tables import as_json, document
 from rankstudio.engine.analysis.batch import Comparison, comparison_table
-from rankstudio.engine.analysis.comparability import paired_over
+from rankstudio.engine.analysis.comparability import ComparableGroup, comparable_groups
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.published import Published, printed_of
 from rankstudio.engine.analysis.selection_stability import stability_of, stability_table
@@ -18,17 +19,18 @@ from rankstudio.engine.analysis.significance import (
     PinEffect,
     RunComparison,
     best_run,
-    by_dataset,
     pin_effects,
 )
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.tables import TextTable, p_text, range_text, save_csv
 from rankstudio.engine.methods.catalog import Method
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.statistics.stability import Stability
 from rankstudio.engine.support.files import write_text
-from rankstudio.engine.support.number_format import significant
+from rankstudio.engine.support.item_groups import grouped
+from rankstudio.engine.support.number_format import NOTHING, significant
 
 _TESTS = ["difference", "95 % interval", "p (t)", "p (t, Holm)", "p (W)", "p (W, Holm)", "p", "p (Holm)"]
 _TESTS += ["better/equal/worse"]
@@ -38,38 +40,76 @@ _IN_CSV = ["mean_difference", "low", "high", "t", "p_t", "p_t_holm", "p_randomis
 _IN_CSV += ["p_wilcoxon", "p_wilcoxon_holm", "wins", "ties", "losses", "n"]
 
 
-def sections(compared: RunComparison, seed: int) -> Iterator[TextTable]:
-    """Yield the tables of a comparison: tests, selections, sizes, and pins where there are any."""
-    yield tests(compared)
+def sections(compared: RunComparison, seed: int, notes: Sequence[str] = ()) -> Iterator[TextTable]:
+    """Yield the tables of a group of runs: tests, selections, sizes, and pins where there are any."""
+    yield tests(compared, notes)
     stable = [
         (number, plan_text(result.plan), result)
-        for number, result in enumerate(compared.runs, start=1)
+        for number, result in compared.group.runs.items()
         if stability_of(result)
     ]
     if stable:
-        folds = len(compared.runs[0].folds)
-        yield stability_table(f"{compared.data}: selection stability over {folds} folds", stable)
-    front = pareto_front_of(compared.runs, compared.measure)
-    by_cost = pareto_front_of(compared.runs, compared.measure, by="cost")
-    yield from (_front(compared, found) for found in (front, by_cost) if found is not None)
-    effects = pin_effects(compared.runs, compared.measure, seed)
+        title = f"{compared.data}: selection stability over {compared.group.folds_text}"
+        yield stability_table(title, stable)
+    yield from (_front(compared, front) for front in _fronts(compared) if front is not None)
+    effects = _pin_effects(compared, seed)
     if effects:
         yield _pins(compared, effects)
 
 
-def tests(compared: RunComparison) -> TextTable:
-    """Return the table of averages, with each run's tests against the reference."""
-    header = ["run", "method", "k", compared.measure, *_TESTS]
+def _fronts(compared: RunComparison) -> tuple[ParetoFront | None, ParetoFront | None]:
+    """Return the Pareto fronts of size and cost; none for runs that are not ranked."""
+    if compared.group.unranked:
+        return None, None
+    by_size = pareto_front_of(compared.runs, compared.measure)
+    return by_size, pareto_front_of(compared.runs, compared.measure, by="cost")
+
+
+def _pin_effects(compared: RunComparison, seed: int) -> tuple[PinEffect, ...]:
+    return () if compared.group.unranked else pin_effects(compared.runs, compared.measure, seed)
+
+
+def tests(compared: RunComparison, notes: Sequence[str] = ()) -> TextTable:
+    """Return the table of a group: averages, with each run's tests against the reference.
+
+    Beside averages on the test part stand those that are cross-fitted on the validation part.
+    """
+    group = compared.group
+    is_test = group.key.part is Part.TEST
+    is_ranked = compared.reference is not None
+    columns = [compared.measure]
+    columns += ["cross-fitted"] if is_test else []
+    columns += _TESTS if is_ranked else []
     rows = []
-    for number, (result, tested) in enumerate(zip(compared.runs, compared.tests, strict=True), start=1):
-        found = _tested(tested) if tested else [*[""] * (len(_TESTS) - 1), "reference"]
-        average = f"{result.average[compared.measure]:.4f}"
-        rows.append([str(number), plan_text(result.plan), range_text(result.sizes), average, *found])
-    title = (
-        f"{compared.data}: {compared.measure} over {paired_over(compared.runs[0].plan, compared.n_queries)}, "
-        f"against run {compared.reference + 1}"
-    )
-    return TextTable(title, header, rows, (1, 2))
+    for position, (number, result) in enumerate(group.runs.items()):
+        cells = [_mean_text(result, compared.measure, group.key.part)]
+        cells += [_mean_text(result, compared.measure, Part.CROSS_FITTED)] if is_test else []
+        cells += _test_cells(compared, position) if is_ranked else []
+        rows.append([str(number), plan_text(result.plan), range_text(result.sizes), *cells])
+    against = f", against run {compared.against}" if is_ranked else ""
+    title = f"{compared.data}: {compared.measure}, {group.scope}{against}"
+    note = " ".join(filter(None, [_group_note(group), *notes]))
+    return TextTable(title, ["run", "method", "k", *columns], rows, (1, 2), note)
+
+
+def _mean_text(result: RunResult, name: str, part: Part) -> str:
+    mean = result.average_on(part).get(name, nan)
+    return NOTHING if isnan(mean) else f"{mean:.4f}"
+
+
+def _test_cells(compared: RunComparison, position: int) -> list[str]:
+    test = compared.tests[position]
+    if test is not None:
+        return _tested(test)
+    text = "reference" if position == compared.reference else "not measured"
+    return [*[""] * (len(_TESTS) - 1), text]
+
+
+def _group_note(group: ComparableGroup[int]) -> str:
+    """Return why runs are not ranked, or not with the first group on the same dataset; "" if they are."""
+    if group.unranked:
+        return f"Not ranked: {group.unranked}."
+    return f"Not ranked with the runs above: {group.apart}." if group.apart else ""
 
 
 def _tested(tested: CorrectedTest) -> list[str]:
@@ -112,13 +152,14 @@ def _front(compared: RunComparison, found: ParetoFront) -> TextTable:
         )
         least = "smallest" if found.by == "size" else "cheapest"
         mark = f"{least} within one standard error of the best" if position == found.suggested else ""
-        what = [str(model.run + 1), plan_text(plan), combination]
+        what = [str(compared.numbers[model.run]), plan_text(plan), combination]
         cost = [] if found.by == "size" else [significant(model.x)]
         rows.append([*cost, f"{model.size:g}", f"{model.mean:.4f}", error, *what, mark])
     costs = {"cost": ["cost"], "milliseconds": ["ms per query"]}.get(found.by, [])
     header = [*costs, "features", compared.measure, "standard error", "run", "method", "with", ""]
     note = f"Measure and {found.by} are means over the folds, for one parameter combination and step."
-    title = f"{compared.data}: Pareto front of {found.by} and validation {compared.measure}"
+    folds = compared.group.folds_text
+    title = f"{compared.data}: Pareto front of {found.by} and validation {compared.measure}, {folds}"
     at = len(costs)
     return TextTable(title, header, rows, (at + 4, at + 5, at + 6), note)
 
@@ -126,10 +167,16 @@ def _front(compared: RunComparison, found: ParetoFront) -> TextTable:
 def _pins(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTable:
     header = ["run", "method", "against", *_TESTS]
     rows = [
-        [str(e.run + 1), plan_text(compared.runs[e.run].plan), f"run {e.other + 1}", *_tested(e.tested)]
-        for e in effects
+        [
+            str(compared.numbers[effect.run]),
+            plan_text(compared.runs[effect.run].plan),
+            f"run {compared.numbers[effect.other]}",
+            *_tested(effect.tested),
+        ]
+        for effect in effects
     ]
-    return TextTable(f"{compared.data}: effect of pinned and banned features", header, rows, (1, 2))
+    title = f"{compared.data}: effect of pinned and banned features, {compared.group.scope}"
+    return TextTable(title, header, rows, (1, 2))
 
 
 def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -137,45 +184,74 @@ def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tupl
     header = ["data", "measure", "run", "method", "ranker", "features_min", "features_max", "average"]
     header += ["against", "difference", *_IN_CSV[1:-1], "queries"]
     header += ["jaccard", "kuncheva", "lustgarten", "nogueira", "nogueira_low", "nogueira_high"]
+    header += ["cross_fitted", "part", "folds", "measured_queries", "label", "convention", "protocol"]
+    header += ["apart", "unranked"]
     return header, [_row(c, run) for c in compared for run in _runs(c)]
 
 
 def _row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
     sizes, test, stable = run["features"], run["comparison"] or {}, run["stability"] or {}
     nogueira = stable.get("nogueira", {})
+    group = _plain_group(compared)
+    folds = " ".join(map(str, group["folds"]))
     return (
         *(compared.data, compared.measure, run["run"], run["method"], run["ranker"]),
-        *(min(sizes, default=""), max(sizes, default=""), run["average"], compared.reference + 1),
+        *(min(sizes, default=""), max(sizes, default=""), run["average"], compared.against),
         *(test.get(name, "") for name in _IN_CSV),
         *(stable.get(name, "") for name in ("jaccard", "kuncheva", "lustgarten")),
         *(nogueira.get(name, "") for name in ("value", "low", "high")),
+        *(run["cross_fitted"], group["part"], folds, group["queries"], group["label"]),
+        *(group["convention"], group["protocol"], group["apart"], group["unranked"]),
     )
 
 
 def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
-    """Return everything about a comparison as plain values."""
-    effects = pin_effects(compared.runs, compared.measure, seed)
+    """Return everything about a group of runs as plain values."""
+    by_size, by_cost = _fronts(compared)
+    numbers = compared.numbers
     return {
         "data": compared.data,
         "measure": compared.measure,
-        "reference": compared.reference + 1,
+        "group": _plain_group(compared),
+        "reference": compared.against,
         "runs": list(_runs(compared)),
-        "front": _plain_front(pareto_front_of(compared.runs, compared.measure)),
-        "front_by_cost": _plain_front(pareto_front_of(compared.runs, compared.measure, by="cost")),
-        "pins": [{"run": e.run + 1, "against": e.other + 1, **_plain(e.tested)} for e in effects],
+        "front": _plain_front(by_size, numbers),
+        "front_by_cost": _plain_front(by_cost, numbers),
+        "pins": [
+            {"run": numbers[effect.run], "against": numbers[effect.other], **_plain(effect.tested)}
+            for effect in _pin_effects(compared, seed)
+        ],
+    }
+
+
+def _plain_group(compared: RunComparison) -> dict[str, Any]:
+    """Return what the measures of a group are from, and why it is not ranked with others."""
+    group, key = compared.group, compared.group.key
+    return {
+        "scope": group.scope,
+        "part": key.part.value,
+        "folds": list(key.folds),
+        "queries": group.n_queries,
+        "label": key.label,
+        "convention": key.convention,
+        "protocol": key.protocol,
+        "apart": group.apart,
+        "unranked": group.unranked,
     }
 
 
 def _runs(compared: RunComparison) -> Iterator[dict[str, Any]]:
-    """Yield each run of a comparison as plain values."""
-    for number, (result, tested) in enumerate(zip(compared.runs, compared.tests, strict=True), start=1):
+    """Yield each run of a group as plain values."""
+    name, part = compared.measure, compared.group.key.part
+    for (number, result), tested in zip(compared.group.runs.items(), compared.tests, strict=True):
         yield {
             "run": number,
             "method": result.plan.method,
             "ranker": result.plan.ranker,
             "title": plan_text(result.plan),
             "features": result.sizes,
-            "average": result.average[compared.measure],
+            "average": result.average_on(part).get(name),
+            "cross_fitted": result.average_on(Part.CROSS_FITTED).get(name),
             "comparison": _plain(tested) if tested else None,
             "stability": _plain_stability(stability_of(result)),
         }
@@ -186,13 +262,13 @@ def _plain(tested: CorrectedTest) -> dict[str, Any]:
     return {**asdict(tested.test), **corrected}
 
 
-def _plain_front(found: ParetoFront | None) -> list[dict[str, Any]]:
+def _plain_front(found: ParetoFront | None, numbers: Sequence[int]) -> list[dict[str, Any]]:
     if found is None:
         return []
     models = [(position, found.models[position]) for position in found.optimal]
     rows = []
     for at, model in models:
-        row = {**asdict(model), "run": model.run + 1, "suggested": at == found.suggested}
+        row = {**asdict(model), "run": numbers[model.run], "suggested": at == found.suggested}
         x = row.pop("x")
         rows.append(row if found.by == "size" else {**row, found.by: x})
     return rows
@@ -236,36 +312,39 @@ def shown(
 
 
 def _sections(results: Sequence[RunResult], tested: Sequence[RunComparison]) -> Iterator[TextTable]:
-    of = {compared.data: compared for compared in tested}
-    for data, own in by_dataset(results).items():
-        yield averages(data, own)
-        if data in of:
-            yield tests(of[data])
+    for own in grouped(results, lambda result: result.data_name).values():
+        for group in comparable_groups(dict(enumerate(own, start=1))):
+            yield averages(group)
+            yield from (tests(compared) for compared in tested if compared.group.runs == group.runs)
 
 
-def averages(data: str, own: Sequence[RunResult]) -> TextTable:
-    """Return the table of a dataset: averages, what was printed, the difference.
+def averages(group: ComparableGroup[int]) -> TextTable:
+    """Return the table of a group: averages, what was printed, the difference.
 
-    The best average of each measure bears a star.
+    The best average of each measure has a star, where runs are ranked.
     """
-    first, names = own[0], own[0].plan.measures
-    printed = [printed_of(result) for result in own]
-    compared = [name for name in names if any(found.get(name) for found in printed)]
-    best = {name: found.average[name] for name in names if (found := best_run(own, name))}
+    runs = list(group.runs.values())
+    names = list(dict.fromkeys(name for result in runs for name in result.plan.measures))
+    printed = [printed_of(result) for result in runs]
+    compared = [name for name in names if any(of_run.get(name) for of_run in printed)]
+    ranked = [] if group.unranked else runs
+    leaders = {name: best_run(ranked, name) for name in names}
+    best = {name: leader.average[name] for name, leader in leaders.items() if leader is not None}
     header = ["method", "ranked by", "k", *names]
     for name in compared:
         header += [f"printed {name}", "difference"]
     header.append("source")
     rows = [
         row
-        for result, found in zip(own, printed, strict=True)
-        for row in _rows(result, found, names, compared, best)
+        for result, of_run in zip(runs, printed, strict=True)
+        for row in _rows(result, of_run, names, compared, best)
     ]
-    single = [f"{first.baseline[name]:.4f} " for name in names]
+    baseline = runs[0].baseline
+    single = [f"{baseline[name]:.4f} " if name in baseline else f"{NOTHING} " for name in names]
     rows.append(["best single feature", "", "1", *single, *[""] * (2 * len(compared) + 1)])
-    rules = convention(first.plan.convention).label
-    title = f"{data}: test averages of {len(first.folds)} folds, {rules} convention"
-    return TextTable(title, header, rows, (0, 1, len(header) - 1))
+    rules = convention(group.key.convention).label
+    title = f"{group.key.data_name}: averages, {group.scope}, {rules} convention"
+    return TextTable(title, header, rows, (0, 1, len(header) - 1), _group_note(group))
 
 
 def _rows(
@@ -277,7 +356,11 @@ def _rows(
 ) -> list[list[str]]:
     """Return one row for each source that printed something about a run; one without any."""
     plan, average = result.plan, result.average
-    ours = [f"{average[name]:.4f}{'*' if average[name] == best[name] else ' '}" for name in names]
+    is_best = [name in best and average.get(name) == best[name] for name in names]
+    ours = [
+        f"{_mean_text(result, name, result.part)}{'*' if star else ' '}"
+        for name, star in zip(names, is_best, strict=True)
+    ]
     ranker = method_text(plan.ranker_entry, plan.ranker_parameters) if plan.ranker_entry else ""
     head = [
         f"{method_text(plan.entry, plan.parameters)}{plan.share_text}",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from math import nan
 from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.analysis.published import printed_of
-from rankstudio.engine.analysis.significance import RunComparison, by_dataset, compare_runs, is_named, named
+from rankstudio.engine.analysis.significance import RunComparison, compare_groups, is_named, named
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import DatasetError, ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -18,6 +19,7 @@ from rankstudio.engine.experiment.plan.toml import plan_from_dict, read_toml
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import method
+from rankstudio.engine.support.item_groups import grouped
 
 _SEVERAL = ("label", "protocol", "method", "ranker")  # of which a run may have a list
 _PARAMETERS = ("parameters", "ranker_parameters")
@@ -191,33 +193,34 @@ def folder_name(plan: Plan) -> str:
 
 
 def tests_of(comparison: Comparison, results: Sequence[RunResult]) -> tuple[RunComparison, ...]:
-    """Test the runs on each dataset against the reference of the comparison, by default the best run.
+    """Test the runs of each group of comparable runs against the reference of the comparison.
 
-    A dataset with a single run, or without a test part, has no tests: only test queries are compared. If the
-    reference run is missing, the best run is used.
+    By default, and in groups without it, that is the best run. Runs count from 1 on each dataset. A run
+    without another one, and runs without estimates, have no tests.
     """
-    found = []
-    for runs in by_dataset(results).values():
-        if not any(fold.per_query for run in runs for fold in run.folds):
-            continue
-        there = comparison.against and any(is_named(result.plan, comparison.against) for result in runs)
-        if len(runs) > 1:
-            found.append(compare_runs(runs, against=comparison.against if there else None))
-    return tuple(found)
+    comparisons: list[RunComparison] = []
+    for runs in grouped(results, lambda result: result.data_name).values():
+        against = comparison.against
+        has_reference = against and any(is_named(result.plan, against) for result in runs)
+        numbered = dict(enumerate(runs, start=1))
+        comparisons += compare_groups(numbered, against=against if has_reference else None)
+    return tuple(comparison for comparison in comparisons if comparison.reference is not None)
 
 
 def comparison_table(results: Sequence[RunResult]) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return header and rows with all digits, one row per run and published source."""
     header = ["data", "method", "ranker", "convention", "features_mean", "features_min", "features_max"]
     header += ["measure", "average", "best_single_feature", "published", "difference", "source"]
+    header += ["part", "folds"]
     rows: list[tuple[Any, ...]] = []
     for result in results:
         plan, sizes, published = result.plan, result.sizes, printed_of(result)
         head = (result.data_name, plan.method, plan.ranker, plan.convention)
+        contents = (result.part.value, " ".join(str(fold.fold) for fold in result.folds))
         size = (sum(sizes) / len(sizes), min(sizes), max(sizes)) if sizes else ("", "", "")
         for name in plan.measures:
-            ours, single = result.average[name], result.baseline[name]
+            ours, single = result.average.get(name, nan), result.baseline.get(name, nan)
             for p in published.get(name, ()) or (None,):
                 printed = (p.value, ours - p.value, f"{p.label}: {p.source}") if p else ("", "", "")
-                rows.append((*head, *size, name, ours, single, *printed))
+                rows.append((*head, *size, name, ours, single, *printed, *contents))
     return header, rows

@@ -151,11 +151,12 @@ _ATTRIBUTES = (
     (Difference.LABEL, "label"),
     (Difference.CONVENTION, "convention"),
     (Difference.PROTOCOL, "protocol"),
-    (Difference.DATA, "data_digest"),
     (Difference.FOLDS, "folds"),
+    (Difference.DATA, "data_digest"),
     (Difference.PART, "part"),
 )
-"""Attributes in the order in which they give the reason: another label or protocol changes the digest."""
+"""Attributes in the order in which they give the reason: another label, protocol or number of folds
+changes the digest."""
 
 
 def _reason(difference: Difference, key: ComparisonKey, other: ComparisonKey) -> str:
@@ -233,9 +234,15 @@ class ComparableGroup(Generic[Name]):
     def extent(self) -> str:
         """Description of the folds and queries: "fold 5 only, 157 queries"."""
         first = next(iter(self.runs.values()))
+        queries = paired_over(first.plan, self.n_queries) if self.n_queries else ""
+        return ", ".join(filter(None, [self.folds_text, queries]))
+
+    @property
+    def folds_text(self) -> str:
+        """Description of the folds: "5 folds", "fold 5 only"."""
+        first = next(iter(self.runs.values()))
         is_part_of_folds = bool(first.plan.folds) or not first.complete
-        folds = _counted_folds(self.key.folds, is_part_of_folds)
-        return f"{folds}, {paired_over(first.plan, self.n_queries)}"
+        return _counted_folds(self.key.folds, is_part_of_folds)
 
 
 def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[Name], ...]:

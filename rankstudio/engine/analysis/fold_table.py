@@ -127,7 +127,7 @@ def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
     name : str
         Name of a measure that all of them have.
     """
-    columns = {key: [measured(fold)[name] for fold in run.folds] for key, run in runs.items()}
+    columns = {key: [fold.measured(run.part)[name] for fold in run.folds] for key, run in runs.items()}
     numbers = [fold.fold for fold in next(iter(runs.values())).folds] if runs else []
     found = [
         (str(fold), fold, {key: column[at] for key, column in columns.items()})

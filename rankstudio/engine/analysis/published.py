@@ -17,6 +17,7 @@ from rankstudio.engine.experiment.plan.difference import differences
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.plan.toml import plan_from_dict
+from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.support.number_grid import format_power, parse_grid
@@ -145,9 +146,10 @@ def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
 
 
 def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
-    """Return the published numbers for a run's method, by measure; the run needs all five given folds."""
+    """Return the published numbers for a run's method, by measure; the run needs five given test parts."""
     plan = run.plan
-    names = plan.measures if len(run.folds) == _FOLDS and plan.protocol == GIVEN else ()
+    is_published = len(run.folds) == _FOLDS and plan.protocol == GIVEN and run.part is Part.TEST
+    names = plan.measures if is_published else ()
     return {name: published(plan, run.data_name, name) for name in names}
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankstudio.engine.analysis.comparability import comparable
+from rankstudio.engine.analysis.comparability import ComparableGroup, comparable, comparable_groups
 from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.experiment.plan.difference import differences, only_pins_differ, pins_of
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, counting_plan
@@ -19,7 +19,6 @@ from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.paired import PairedComparison, compare_paired, holm
-from rankstudio.engine.support.item_groups import grouped
 
 _NOT_COMPARED = ("data", "folds", "measures")  # where the data lie, and what else is reported
 
@@ -170,31 +169,49 @@ class ComparedRun:
 
 @dataclass(frozen=True, eq=False)
 class RunComparison:
-    """Comparisons of runs on one dataset with one of them.
+    """Comparisons of runs that belong together with one of them.
 
     Attributes
     ----------
-    data : str
-        Name of the dataset.
+    group : ComparableGroup of int
+        The runs, by number.
     measure : str
         Measure of the comparison.
-    runs : tuple of RunResult
-    reference : int
-        Position of the reference run.
+    reference : int or None
+        Position of the reference run; None for a run without another one, and for runs that are not ranked.
     tests : tuple of CorrectedTest or None
-        One per run; None for the reference.
+        One per run; None for the reference, and for a run that the measure is not known of.
     """
 
-    data: str
+    group: ComparableGroup[int]
     measure: str
-    runs: tuple[RunResult, ...]
-    reference: int
+    reference: int | None
     tests: tuple[CorrectedTest | None, ...]
+
+    @property
+    def data(self) -> str:
+        """Name of the dataset."""
+        return self.group.key.data_name
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Number of each run."""
+        return tuple(self.group.runs)
+
+    @property
+    def runs(self) -> tuple[RunResult, ...]:
+        """The runs."""
+        return tuple(self.group.runs.values())
+
+    @property
+    def against(self) -> int | None:
+        """Number of the reference run."""
+        return None if self.reference is None else self.numbers[self.reference]
 
     @property
     def n_queries(self) -> int:
         """Number of queries of the tests."""
-        return self.runs[0].per_query(self.measure).size
+        return self.group.n_queries
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,8 +261,13 @@ def compare_with(run: RunResult, reference: RunResult, name: str, seed: int = 0)
 
 
 def best_run(runs: Sequence[RunResult], name: str) -> RunResult | None:
-    """Return the run with the best average of a measure, the first among ties; None without any."""
+    """Return the run with the best average of a measure, the first among ties.
+
+    None if no run has the measure, or if runs that have it are not comparable.
+    """
     measured = [run for run in runs if name in run.average]
+    if not all(comparable(run, measured[0]).is_comparable for run in measured[1:]):
+        return None
     sign = 1.0 if measure(name).higher_is_better else -1.0
     return max(measured, key=lambda run: sign * run.average[name], default=None)
 
@@ -301,33 +323,57 @@ def _corrected(
     return distinct_family([found[key] for key in others], [(first, at) for first in firsts])
 
 
-def by_dataset(runs: Sequence[RunResult]) -> dict[str, list[RunResult]]:
-    """Return the runs by dataset name, in order of first occurrence."""
-    return grouped(runs, lambda result: result.data_name)
-
-
-def compare_runs(
-    runs: Sequence[RunResult], name: str | None = None, against: int | str | None = None, seed: int = 0
-) -> RunComparison:
-    """Compare runs on one dataset with one of them, query by query.
+def compare_groups(
+    runs: Mapping[int, RunResult], name: str | None = None, against: int | str | None = None, seed: int = 0
+) -> tuple[RunComparison, ...]:
+    """Compare the runs of each group of comparable runs with one of them, query by query.
 
     Parameters
     ----------
-    runs : sequence of RunResult
-        Complete runs, on the same data.
+    runs : Mapping of int to RunResult
+        Runs on one dataset, by number.
     name : str, optional
         Measure; by default the selection criterion of the first run, or its first reported measure.
     against : int or str, optional
-        Reference run: its number, from 1, the key of its method, "gas", or of method and ranker,
-        "gas/ranksvm". By default the run with the best average.
+        Reference run of its group: its number, the key of its method, "gas", or of method and ranker,
+        "gas/ranksvm". By default, and in groups without it, the run with the best average.
     seed : int, default 0
         Seed of the randomisation and the bootstrap.
 
     Raises
     ------
     PlanError
-        If there are fewer than two runs, queries cannot be paired, conventions differ, a measure is missing,
-        or the reference run does not exist.
+        If there is no run, none has the measure, or the reference run does not exist.
+    """
+    if not runs:
+        raise PlanError("No runs to compare: expected a completed run, found none.")
+    first_number, first = next(iter(runs.items()))
+    name = measure(name).name if name else comparing_measure(first.plan)
+    if not any(name in run.plan.evaluated for run in runs.values()):
+        known = ", ".join(first.plan.measures)
+        text = "Run {number}, {title}: {name} was not measured; its measures are {known}."
+        raise PlanError(text.format(number=first_number, title=first.plan.title, name=name, known=known))
+    _check_reference(runs, against)
+    return tuple(_compared(group, name, against, seed) for group in comparable_groups(runs))
+
+
+def compare_runs(
+    runs: Sequence[RunResult], name: str | None = None, against: int | str | None = None, seed: int = 0
+) -> RunComparison:
+    """Compare runs that belong together with one of them, query by query.
+
+    Parameters
+    ----------
+    runs : sequence of RunResult
+        Comparable runs; their numbers count from 1.
+    name, against, seed
+        As in :func:`compare_groups`.
+
+    Raises
+    ------
+    PlanError
+        If there are fewer than two runs, runs are not comparable, a measure is missing, or the reference run
+        does not exist.
     """
     if len(runs) < 2:
         raise PlanError(f"Too few runs to compare: expected two completed runs, found {len(runs)}.")
@@ -339,11 +385,25 @@ def compare_runs(
             raise PlanError(f"Run 1, {result.plan.title}: {why}; its measures are {known}.")
         if why:
             raise PlanError(f"Run {number}, {result.plan.title}, cannot be compared with run 1: {why}.")
-    reference = _reference(runs, name, against)
-    others = [(position, reference) for position in range(len(runs)) if position != reference]
-    tests: list[CorrectedTest | None] = [*_test(runs, others, name, seed)]
-    tests.insert(reference, None)
-    return RunComparison(runs[0].data_name, name, tuple(runs), reference, tuple(tests))
+    (comparison,) = compare_groups(dict(enumerate(runs, start=1)), name, against, seed)
+    return comparison
+
+
+def _compared(group: ComparableGroup[int], name: str, against: int | str | None, seed: int) -> RunComparison:
+    """Test the runs of a group against its reference, as one family."""
+    runs = list(group.runs.values())
+    reference = None if group.unranked else _reference(group.runs, name, against)
+    if reference is None:
+        return RunComparison(group, name, None, (None,) * len(runs))
+    others = [
+        (position, reference)
+        for position, run in enumerate(runs)
+        if position != reference and run.has_per_query(name) and runs[reference].has_per_query(name)
+    ]
+    tests: list[CorrectedTest | None] = [None] * len(runs)
+    for (position, _), test in zip(others, _test(runs, others, name, seed), strict=True):
+        tests[position] = test
+    return RunComparison(group, name, reference, tuple(tests))
 
 
 def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[PinEffect, ...]:
@@ -352,7 +412,7 @@ def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[Pi
     Parameters
     ----------
     runs : sequence of RunResult
-        Runs of :func:`compare_runs`.
+        Comparable runs.
     name : str
         The measure.
     seed : int, default 0
@@ -364,9 +424,14 @@ def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[Pi
         One per run with such a partner; p values are corrected for their number.
     """
     plans = [result.plan for result in runs]
+    is_measured = [result.has_per_query(name) for result in runs]
     pairs = []
     for run, plan in enumerate(plans):
-        alike = [o for o, other in enumerate(plans) if only_pins_differ(plan, other)]
+        alike = [
+            o
+            for o, other in enumerate(plans)
+            if only_pins_differ(plan, other) and is_measured[run] and is_measured[o]
+        ]
         partners = [o for o in alike if not pins_of(plans[o])] or [o for o in alike if o < run]
         if pins_of(plan) and partners:
             pairs.append((run, partners[0]))
@@ -389,16 +454,25 @@ def comparing_measure(plan: Plan, name: str = "") -> str:
     return asked if asked != CRITERION else plan.measures[0]
 
 
-def _reference(runs: Sequence[RunResult], name: str, against: int | str | None) -> int:
-    """Return the position of the run that the others are compared with."""
-    if against is None:
-        best = best_run(runs, name)
-        return next(position for position, result in enumerate(runs) if result is best)
-    if isinstance(against, int):
-        if not 1 <= against <= len(runs):
-            raise PlanError(f"against: expected a run number from 1 to {len(runs)}, got {against}.")
-        return against - 1
-    return named([result.plan for result in runs], against)
+def _check_reference(runs: Mapping[int, RunResult], against: int | str | None) -> None:
+    """Raise a PlanError for a reference run that does not exist."""
+    if isinstance(against, int) and against not in runs:
+        raise PlanError(f"against: expected a run number from 1 to {len(runs)}, got {against}.")
+    if isinstance(against, str):
+        named([run.plan for run in runs.values()], against)
+
+
+def _reference(runs: Mapping[int, RunResult], name: str, against: int | str | None) -> int | None:
+    """Return the position of the run that the others are compared with; None if there are no others."""
+    if len(runs) == 1:
+        return None
+    if isinstance(against, int) and against in runs:
+        return list(runs).index(against)
+    plans = [run.plan for run in runs.values()]
+    if isinstance(against, str) and any(is_named(plan, against) for plan in plans):
+        return named(plans, against)
+    best = best_run(list(runs.values()), name)
+    return next((position for position, run in enumerate(runs.values()) if run is best), None)
 
 
 def named(plans: Sequence[Plan], name: str) -> int:

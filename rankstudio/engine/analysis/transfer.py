@@ -64,7 +64,7 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     Parameters
     ----------
     result : RunResult
-        Run on the first data, of which at least one fold is finished.
+        Finished run on the first data.
     dataset : FoldedDataset
         Data of the run.
     data : str
@@ -74,8 +74,7 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     Returns
     -------
     Transfer
-        The model is :func:`rankstudio.engine.experiment.refit.refit`'s: learned from all documents of the
-        first data with what their folds have chosen.
+        The model is the final model of the run, see :func:`rankstudio.engine.experiment.refit.refit`.
 
     Raises
     ------

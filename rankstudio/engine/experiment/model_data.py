@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.table import Missing
 from rankstudio.engine.errors import PlanError
@@ -43,14 +43,24 @@ def trial_parts(model: Model, place: Path | None = None) -> tuple[list[RankingDa
         If they cannot be read.
     """
     dataset = _named(model) if place is None else _opened(model, place)
-    own = [fold for fold in dataset.folds if fold.number == model.origin.get("fold")]
-    folds = own or dataset.folds
-    name = next(name for name in _PARTS if name in folds[0].parts)
+    folds, name = _trial(dataset, model.origin.get("fold"))
     of_fold = f" of fold {folds[0].number}" if len(dataset.folds) > 1 and len(folds) == 1 else ""
     alone = len(folds[0].parts) == 1 and len(dataset.folds) == 1
     part = "documents" if alone else f"{_PARTS[name]}{'s' if len(folds) > 1 else ''}"
     what = f"the {part}{of_fold} of {dataset.name}"
     return [fold.parts.get(name, fold.train) for fold in folds], what
+
+
+def parts_to_try(dataset: FoldedDataset, fold: object) -> list[RankingDataset]:
+    """Return the documents of an open dataset that `trial_parts` would return for a model of a fold."""
+    folds, name = _trial(dataset, fold)
+    return [fold.parts.get(name, fold.train) for fold in folds]
+
+
+def _trial(dataset: FoldedDataset, number: object) -> tuple[Sequence[Fold], str]:
+    """Return the fold of a model, or all folds if it has none, and which part of them to try."""
+    folds = [fold for fold in dataset.folds if fold.number == number] or dataset.folds
+    return folds, next(name for name in _PARTS if name in folds[0].parts)
 
 
 def _named(model: Model) -> FoldedDataset:

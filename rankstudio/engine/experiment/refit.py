@@ -1,93 +1,221 @@
-"""One model for use: learned from all documents, with what the folds of a run have chosen."""
+"""The final model of a run: trained on all queries, with what the whole protocol has chosen."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from statistics import median_low
-from typing import TypeVar
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
 
-from rankstudio.engine.data.dataset import Fold, FoldedDataset
-from rankstudio.engine.data.splitting.splits import whole
-from rankstudio.engine.errors import PlanError
+import numpy as np
+
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.splitting.splits import every_query
+from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, n_steps
+from rankstudio.engine.experiment.plan.protocol import BEST, parse_protocol, parse_rule
+from rankstudio.engine.experiment.plan.toml import as_lists
 from rankstudio.engine.experiment.reports import portable_model
-from rankstudio.engine.experiment.results.results import Chosen, FoldResult, RunResult
+from rankstudio.engine.experiment.results.protocol_choice import (
+    ProtocolChoice,
+    choice_text,
+    choose_by_protocol,
+)
+from rankstudio.engine.experiment.results.results import Chosen, RunResult
+from rankstudio.engine.experiment.storage.study_contents import data_digest
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
 from rankstudio.engine.experiment.units.given_fold import ALL
 from rankstudio.engine.export.models import Model
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish
 
-Value = TypeVar("Value")
+_QUALITY = (
+    "estimated by the run: the mean over its folds on the test part, or cross-fitted on the validation part; "
+    "not measured on the queries that the model was trained on"
+)
 
 
 def refit(result: RunResult, dataset: FoldedDataset) -> Model:
-    """Train one model on all documents of a dataset, each once, with the choices of a run's folds.
-
-    For a grid it uses the median over the folds (the lower of the two middle values for an even number); for
-    other parameters the most frequent value, ties going to the one listed first; and for the number of
-    features (or rounds) the median, in the same way.
+    """Train the final model of a run: on all queries of its data, each once.
 
     Parameters
     ----------
     result : RunResult
-        Result with at least one finished fold.
+        Finished run.
     dataset : FoldedDataset
         Data of the run.
 
     Returns
     -------
     Model
-        It has no measures, because no unseen documents remain.
+        Its origin says what it was trained on and how its parameters and its size were chosen, see
+        :func:`rankstudio.engine.experiment.results.protocol_choice.choose_by_protocol`. It has no measures,
+        because no unseen queries remain.
 
     Raises
     ------
     PlanError
-        If no fold is finished, or the ranking was given.
+        If the run is not finished, its ranking was given, or the model has more features than its rule
+        allows.
     DatasetError
-        If the test parts of the folds do not contain all documents.
+        If the data are not those of the run, or the queries of their parts cannot be matched.
 
     Notes
     -----
-    The cost is that of one unit of the run.
+    All queries are those of all parts of all folds, see
+    :func:`rankstudio.engine.data.splitting.splits.every_query`. The cost is at most that of one unit of the
+    run.
     """
-    plan, folds = result.plan, result.folds
-    if plan.entry.given:
-        raise PlanError(f"{plan.title} is not trained, so there is no model to train on all documents.")
-    if not folds:
-        raise PlanError("A model can be trained on all documents only after at least one fold is complete.")
-    chosen = [fold.chosen.unit.values for fold in folds]
-    values = tuple(
-        median_low(column) if axis.is_grid else most_frequent(column, axis.values)
-        for axis, column in zip(plan.axes, zip(*chosen, strict=True), strict=True)
-    )
-    unit = Unit(1, 0, plan.combination(values))
-    fold = Fold(1, whole(dataset))
-    learned = FoldContext(plan, fold, group_training(fold)).path(unit)
-    step = _step(plan, learned.steps, median_low([_extent(plan, fold) for fold in folds]))
+    return finish(refit_steps(result, dataset))
+
+
+def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
+    """Yield progress, and return the model of :func:`refit`."""
+    plan = result.plan
+    check_refit(plan, finished=result.complete and bool(result.folds))
+    yield WorkProgress(tr("comparing the data with those of the run"), 0.0)
+    dataset = parse_protocol(plan.protocol).divide(dataset, plan.seed)
+    _check_data(result, dataset)
+    yield WorkProgress(tr("choosing by all folds"), 0.0)
+    choice = choose_by_protocol(plan, result.folds)
+    yield WorkProgress(tr("collecting all queries"), 0.0)
+    data = every_query(dataset)
+    unit = Unit(1, 0, plan.combination(choice.values))
+    step = yield from _trained(plan, data, unit, choice, ascending=_ascend(result, choice))
+    most = parse_rule(plan.rule).most
+    if most is not None and step.n_selected > most:
+        text = tr(
+            "rule: trained on all queries, the chosen model has {size} features, but the rule allows {most}. "
+            "Run the plan with a rule that allows more features, or with other parameters."
+        )
+        raise PlanError(text.format(size=step.n_selected, most=most))
     features = result.feature_ids.tolist(), result.feature_names
-    return portable_model(plan, features, result.data_name, Chosen(unit, step), {}, fold=ALL)
+    model = portable_model(plan, features, result.data_name, Chosen(unit, step), {}, fold=ALL)
+    return replace(model, origin={**model.origin, **_origin(plan, choice, data)})
 
 
-def most_frequent(values: Sequence[Value], listed: Sequence[Value]) -> Value:
-    """Return the most frequent value of the folds; ties go to the one listed first."""
-    counts = Counter(repr(value) for value in values)
-    return max(listed, key=lambda value: counts[repr(value)])
+def check_refit(plan: Plan, *, finished: bool) -> None:
+    """Refuse a run that has no final model, before its data are needed.
+
+    Parameters
+    ----------
+    plan : Plan
+    finished : bool
+        Whether all folds of the run are finished.
+
+    Raises
+    ------
+    PlanError
+        As in :func:`refit`.
+    """
+    if plan.entry.given:
+        raise PlanError(tr("{method} is not trained, so it has no final model.").format(method=plan.title))
+    if not finished:
+        text = tr("The run is not finished. The final model needs all its folds, so finish the run first.")
+        raise PlanError(text)
 
 
-def _extent(plan: Plan, fold: FoldResult) -> int:
-    """Return how far along the path a fold's model is."""
-    step = fold.chosen.step
-    return len(step.selected) if plan.step_kind is StepKind.FEATURES else step.number
+def _check_data(result: RunResult, dataset: FoldedDataset) -> None:
+    same = np.array_equal(result.feature_ids, dataset.feature_ids)
+    if not same or result.feature_names != tuple(dataset.feature_names):
+        text = tr("{name}: the features are not those of the run. Open the data of the run.")
+        raise DatasetError(text.format(name=dataset.name))
+    if not dataset.folds[0].train.n_documents:
+        text = tr("{name}: the final model needs the documents. Open the data of the run.")
+        raise DatasetError(text.format(name=dataset.name))
+    if result.data_digest and data_digest(dataset) != result.data_digest:
+        text = tr("{name}: the data have changed since the run. Run the plan again on the present data.")
+        raise DatasetError(text.format(name=dataset.name))
 
 
-def _step(plan: Plan, steps: Sequence[Step], extent: int) -> Step:
-    """Return the step that is so far along a path, or the last one before; the last of an optimiser."""
-    if plan.step_kind is StepKind.ITERATIONS:
-        return steps[-1]
-    if plan.step_kind is StepKind.ROUNDS:
-        return next((step for step in reversed(steps) if step.number <= extent), steps[0])
-    within = [step for step in steps if step.n_selected <= extent]
-    return max(within, key=lambda s: s.n_selected) if within else min(steps, key=lambda s: s.n_selected)
+def _ascend(result: RunResult, choice: ProtocolChoice) -> bool:
+    """Return whether the paths of the chosen combination grow with every step, in every fold."""
+    paths = (path for fold in result.folds for path in fold.paths if path.unit.values == choice.values)
+    return all(bool((np.diff(path.x_values) > 0).all()) for path in paths)
+
+
+def _trained(
+    plan: Plan, data: RankingDataset, unit: Unit, choice: ProtocolChoice, *, ascending: bool
+) -> Waiting[Step]:
+    """Yield progress, and return the model of the chosen length on the path of all queries.
+
+    An ascending path is followed no farther than this length. If it has no such model, the largest model
+    below it is returned, or the smallest of all.
+    """
+    fold = Fold(1, data)
+    measured = plan.changed(select_by=CRITERION, rule=BEST)  # nothing is left out: no measure is needed
+    context = FoldContext(measured, fold, group_training(fold))
+    most = n_steps(plan, data.feature_ids) if choice.length is None else choice.length
+    chosen: Step | None = None
+    with closing(_steps(context, unit)) as steps:
+        for event in steps:
+            if isinstance(event, WorkProgress):
+                if not isinstance(event, Note):  # the run has them already
+                    yield event
+                continue
+            chosen = event if chosen is None else _nearer(plan, choice, chosen, event)
+            yield _progress(plan, event, most)
+            if ascending and choice.length is not None and _length(plan, event) >= choice.length:
+                break
+    if chosen is None:
+        raise PlanError(tr("{method} found no model on all queries.").format(method=plan.title))
+    return chosen
+
+
+def _steps(context: FoldContext, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
+    for event in context.work(unit):
+        yield event if isinstance(event, WorkProgress) else event[0]
+
+
+def _length(plan: Plan, step: Step) -> int:
+    return step.n_selected if plan.step_kind is StepKind.FEATURES else step.number
+
+
+def _nearer(plan: Plan, choice: ProtocolChoice, earlier: Step, later: Step) -> Step:
+    """Return which of two models on a path is the one to take for a length."""
+    if choice.length is None:
+        return later
+    most = parse_rule(plan.rule).most
+    if most is not None and later.n_selected > most:  # more rounds may use more features than in the folds
+        return earlier
+    before, after = _length(plan, earlier), _length(plan, later)
+    if before > choice.length:
+        return later if after < before else earlier
+    return later if before <= after <= choice.length else earlier
+
+
+def _progress(plan: Plan, step: Step, most: int) -> WorkProgress:
+    """Return how far a path is on its way to a length."""
+    texts = {
+        StepKind.FEATURES: tr("{n} of {total} features"),
+        StepKind.ROUNDS: tr("round {n} of {total}"),
+        StepKind.ITERATIONS: tr("iteration {n} of at most {total}"),
+    }
+    length = _length(plan, step)
+    share = min(1.0, length / max(most, 1))
+    return WorkProgress(texts[plan.step_kind].format(n=length, total=most), share)
+
+
+def _origin(plan: Plan, choice: ProtocolChoice, data: RankingDataset) -> dict[str, Any]:
+    """Return what a file says of the queries, of the choice and of the quality of a final model."""
+    names = {StepKind.FEATURES: "n_features", StepKind.ROUNDS: "n_rounds"}
+    length = {} if choice.length is None else {names[plan.step_kind]: choice.length}
+    return {
+        "trained on": {
+            "queries": data.n_queries,
+            "documents": data.n_documents,
+            "which": "all queries of all parts (training, validation and test), each once",
+        },
+        "chosen": {
+            "how": choice_text(plan, choice),
+            "rule": plan.rule,
+            "select_by": plan.select_by,
+            "folds": list(choice.folds),
+            "values": as_lists(plan.axis_values(choice.values)),
+            **length,
+        },
+        "quality": _QUALITY,
+    }

@@ -38,7 +38,7 @@ LEFT_OUT, PAIRS_LEFT_OUT = "leave-query-out", "leave-pair-out"
 MODELS = FOLDER
 """Name of the folder with the chosen model of each fold: fold1.json and so on."""
 REFITTED = f"{MODELS}/all.json"
-"""The model that was learned from all documents."""
+"""The final model, trained on all queries."""
 
 
 def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:

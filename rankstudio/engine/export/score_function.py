@@ -22,6 +22,7 @@ DEEPEST = 100
 Sum = tuple[tuple[int, float], ...]
 
 _LONGEST = 200  # characters of a name
+_LONGEST_ABOUT = 300
 _ZERO_IS_MISSING = 4  # in a decision of LightGBM
 
 
@@ -227,12 +228,25 @@ def score_function(model: Model) -> ScoreFunction:
     fold = model.origin.get("fold", "")
     data = str(model.origin.get("data", "model"))
     name = identifier(f"{data} {'all' if fold == 'all' else f'fold{fold}'} {model.method}")
-    about = f"{model.method} on {data}, {'all documents' if fold == 'all' else f'fold {fold}'}, k {len(ids)}"
-    value = model.parameters.get("regularization")
-    if isinstance(value, int | float):  # a file may hold anything
-        about += f", lambda {value:g}" if isinstance(value, float) else f", lambda {value}"
     scaled = model.normalize != NORMALIZE[0]
-    return ScoreFunction(name, _short(about), inputs, weights, trees, scaled, sums=sums)
+    about = _short(_about(model, data, len(ids)), _LONGEST_ABOUT)
+    return ScoreFunction(name, about, inputs, weights, trees, scaled, sums=sums)
+
+
+def _about(model: Model, data: str, size: int) -> str:
+    """Return the origin of a model in one line; a file may hold anything as its origin."""
+    fold = model.origin.get("fold", "")
+    about = f"{model.method} on {data}, {'all queries' if fold == 'all' else f'fold {fold}'}, k {size}"
+    value = model.parameters.get("regularization")
+    if isinstance(value, int | float):
+        about += f", lambda {value:g}" if isinstance(value, float) else f", lambda {value}"
+    chosen = model.origin.get("chosen")
+    if not isinstance(chosen, dict) or not isinstance(chosen.get("how"), str):
+        return about
+    values = chosen.get("values", {})
+    named = values.items() if isinstance(values, dict) else ()
+    others = [f"{name} {value}" for name, value in named if name != "regularization"]
+    return ", ".join([about, *others, f"chosen: {chosen['how']}"])
 
 
 def _trees_of(
@@ -290,6 +304,6 @@ def model_inputs(features: Sequence[tuple[int, str]]) -> tuple[ModelInput, ...]:
     return tuple(ModelInput(i, _short(name), own) for (i, name), own in zip(features, names, strict=True))
 
 
-def _short(text: str) -> str:
+def _short(text: str, most: int = _LONGEST) -> str:
     """Return a text in one line, of a length that a line has room for."""
-    return one_line(text[: 2 * _LONGEST])[:_LONGEST]
+    return one_line(text[: 2 * most])[:most]

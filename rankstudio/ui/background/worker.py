@@ -101,6 +101,7 @@ class Job:
         self.slot = slot
         self.is_step = is_step
         self._on_message = on_message
+        self._followers: list[Callable[[Any], object]] = []
         self._on_end = on_end
         self._state = threading.Condition()
         self._cancelled = False
@@ -161,6 +162,10 @@ class Job:
             self._held = False
             return not self._cancelled
 
+    def follow(self, receive: Callable[[Any], object]) -> None:
+        """Hand each message to a function more, on the GUI thread."""
+        self._followers.append(receive)
+
     def count_step(self, message: Any) -> None:
         """Take note on the worker thread that a message was yielded."""
         if self._steps and self.is_step(message):
@@ -169,8 +174,11 @@ class Job:
 
     def deliver(self, message: Any) -> None:
         """Hand a message over, unless the job was abandoned."""
-        if not self._abandoned:
-            self._on_message(message)
+        if self._abandoned:
+            return
+        self._on_message(message)
+        for follow in self._followers:
+            follow(message)
 
     def end(self, outcome: Outcome) -> None:
         """Hand the outcome over, unless the job was abandoned."""

@@ -1,4 +1,4 @@
-"""The Compare page's controller: keeps runs and views up to date, and turns clicks there into choices."""
+"""The Compare page's controller: keeps runs and views up to date; a click inspects a model there."""
 
 from __future__ import annotations
 
@@ -64,13 +64,14 @@ class CompareController(Controller):
         )
         for feeder in self._feeders:
             feeder.failed.connect(self.failed)
-        self.curves.picked.connect(self._pick)
+        for view in (self.curves, self.views.pareto):
+            view.picked.connect(self._inspect)
+            view.confirmed.connect(models.current.choose_inspected)
         self.panel.table.pointed.connect(self._point)
         self.panel.ticked.connect(self._tick)
         self.panel.referenceAsked.connect(marks.refer_to)
         marks.changed.connect(self._show_ticks)
         self.views.folds.foldChosen.connect(session.choose_fold)
-        self.views.pareto.picked.connect(self._pick)
         self.views.stability.inspected.connect(session.inspectAsked)
         self.panel.selected.connect(self._select)
         self.panel.removed.connect(lambda key: self.removalAsked.emit(runs.record(key)))
@@ -162,8 +163,8 @@ class CompareController(Controller):
         look_at(self._session, self._runs, self._runs.record(key))
 
     @Slot(int, object, int)
-    def _pick(self, key: int, values: tuple[float, ...], step: int) -> None:
-        """Make a model of a run the current one, as a click on its curve does."""
+    def _inspect(self, key: int, values: tuple[float, ...], step: int) -> None:
+        """Show a run and inspect a model of it, as a click on its curve does."""
         if self._runs.shown is None or self._runs.shown.key != key:
             self._select(key)
-        self._session.select(values, step)
+        self._session.inspect(values, step)

@@ -15,6 +15,7 @@ from rankstudio.engine.analysis.run_curves import RunCurve, learning_curves
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.metrics.names import measure
 from rankstudio.ui.language import tr, trn
+from rankstudio.ui.model.session import Choice
 from rankstudio.ui.plots.curves.overlay_plot import OverlaidCurve, OverlayPlot
 from rankstudio.ui.style.number_format import combination_label, plain
 from rankstudio.ui.style.shared import Shared
@@ -47,12 +48,15 @@ class CurvesView(Panel):
     ----------
     picked : Signal(int, object, int)
         Number of the run, the values on its plan's axes and the place on the path of the model that the user
-        chose.
+        clicked.
+    confirmed : Signal()
+        The user chooses the model that was clicked last.
     by : Segmented
         What x is.
     """
 
     picked = Signal(int, object, int)
+    confirmed = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Curves"), name="curves-view", keeps_title=True)
@@ -67,6 +71,8 @@ class CurvesView(Panel):
         self.plot.shared = Shared("curves", tr("Curves of the ticked runs"), compares=True)
         self.set_content(self.plot)
         self.plot.picked.connect(self._pick)
+        self.plot.confirms = True
+        self.plot.confirmed.connect(self._confirm)
         self._offered: tuple[str, ...] = ()
         self._milliseconds = False
         self.offer(None, shares=False, test=False)
@@ -137,16 +143,22 @@ class CurvesView(Panel):
         self.plot.set_curves([_overlaid(points, runs, reference, unique) for points in self._points])
         self.set_caption(self._said(by))
 
-    def mark(self, key: int | None, values: tuple[float, ...] | None, place: int | None) -> None:
-        """Mark the current choice where a curve has it; tells nobody."""
+    def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
+        """Mark the chosen and the inspected model of a run where a curve has them; tells nobody."""
+        self.plot.emphasise(key)
+        self.plot.select(self._point(key, choice))
+        differs = inspection is not None and inspection != choice
+        self.plot.inspect(self._point(key, inspection) if inspection is not None and differs else None)
+
+    def _point(self, key: int | None, choice: Choice) -> tuple[int, int] | None:
+        """Return the curve of a model and its position there; None where no curve has it."""
         marked = (
             (number, position)
             for number, points in enumerate(self._points)
             for position, (run, curve, point) in enumerate(points)
-            if (run, curve.values, curve.places[point]) == (key, values, place)
+            if (run, curve.values, curve.places[point]) == (key, choice.values, choice.place)
         )
-        self.plot.emphasise(key)
-        self.plot.select(next(marked, None))
+        return next(marked, None)
 
     def _said(self, by: str) -> str:
         if not self._points:
@@ -156,7 +168,7 @@ class CurvesView(Panel):
         if by == "test":
             return tr("models selected by validation")
         if by in ("train", "seconds"):
-            return tr("best model of each run · click a point")
+            return tr("best model of each run · double-click to choose")
         text = trn("{measure}, {n} fold", "{measure}, mean over {n} folds", self._n_folds)
         return text.format(measure=self.plot.axes.title, n=self._n_folds)
 
@@ -166,6 +178,11 @@ class CurvesView(Panel):
             return  # a model chosen here would be chosen by the test part
         key, curve, point = self._points[number][position]
         self.picked.emit(key, curve.values, curve.places[point])
+
+    @Slot()
+    def _confirm(self) -> None:
+        if self.by.value() != "test":
+            self.confirmed.emit()
 
 
 def _size(size: float) -> str:

@@ -254,7 +254,8 @@ class CurvesFeeder(Controller):
         others = view.by.chosen, self._runs.removed, self._runs.labelled, self._runs.cleared
         for signal in (*scope.changes, *others):
             signal.connect(self.update)
-        self._session.choiceChanged.connect(self._mark)
+        for signal in (self._session.choiceChanged, self._session.inspectionChanged):
+            signal.connect(self._mark)
 
     @Slot()
     def update(self) -> None:
@@ -305,9 +306,9 @@ class CurvesFeeder(Controller):
 
     @Slot()
     def _mark(self) -> None:
-        """Mark the model that is chosen."""
-        record, choice = self._runs.shown, self._session.choice
-        self._view.mark(record.key if record is not None else None, choice.values, choice.place)
+        """Mark the models that are chosen and inspected."""
+        key = self._runs.shown.key if self._runs.shown is not None else None
+        self._view.mark(key, self._session.choice, self._session.inspection)
 
 
 class ViewFeeder(Controller):
@@ -344,8 +345,9 @@ class ViewFeeder(Controller):
         views.tests.referenceChosen.connect(scope.marks.refer_to)
         self._runs.cleared.connect(self._forget)
         tests.changed.connect(self._tell_tests)
-        self._session.foldChanged.connect(self._mark)
-        self._session.choiceChanged.connect(self._mark)
+        session = self._session
+        for signal in (session.foldChanged, session.choiceChanged, session.inspectionChanged):
+            signal.connect(self._mark)
 
     @Slot()
     def update(self) -> None:
@@ -495,10 +497,10 @@ class ViewFeeder(Controller):
 
     @Slot()
     def _mark(self) -> None:
-        """Mark the fold and the model that are looked at."""
-        record, choice = self._record, self._session.choice
+        """Mark the fold that is shown, and the models that are chosen and inspected."""
+        key = self._record.key if self._record is not None else None
         self._views.folds.mark(self._session.fold)
-        self._views.pareto.mark(record.key if record is not None else None, choice.values, choice.place)
+        self._views.pareto.mark(key, self._session.choice, self._session.inspection)
 
 
 def _name(record: RunRecord) -> str:

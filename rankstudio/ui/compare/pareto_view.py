@@ -17,6 +17,7 @@ from rankstudio.engine.support.number_format import significant
 from rankstudio.ui.compare.curves_view import PER_QUERY
 from rankstudio.ui.compare.view import LEAST_PLOT, RUN_DOT, View
 from rankstudio.ui.language import tr, trn
+from rankstudio.ui.model.session import Choice
 from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
 from rankstudio.ui.style.number_format import combination_label, plain
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -31,7 +32,7 @@ _NOTHING = tr(
 
 _WAITING = tr("Comparing the runs …")
 _BEATEN = tr("Pareto-optimal models by size and measure")
-_ACT = tr("click a point")
+_ACT = tr("double-click to choose")
 _NAMES = 110  # pixels of the names of runs, for which other columns give way
 _WIDE = 860  # pixels from which the table stands beside the plot
 
@@ -55,10 +56,13 @@ class ParetoView(View):
     ----------
     picked : Signal(int, object, int)
         Number of the run, the values on its plan's axes and the step of the path of the model that the
-        user chose.
+        user clicked.
+    confirmed : Signal()
+        The user chooses the model that was clicked last.
     """
 
     picked = Signal(int, object, int)
+    confirmed = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
@@ -85,6 +89,9 @@ class ParetoView(View):
         halves = fill(QHBoxLayout(), (left, 3), (self.table, 2), spacing=0)
         fill(self.body, (halves, 1))
         self.plot.picked.connect(self._pick)
+        self.plot.confirms = True
+        self.plot.confirmed.connect(self.confirmed)
+        self.table.confirmed.connect(self.confirmed)
         self.table.chosen.connect(self._on_chosen)
 
     def offer(self, costs: RunCosts | None) -> Literal["size", "cost"]:
@@ -153,14 +160,19 @@ class ParetoView(View):
         self.sentence.setVisible(found is not None)
         self.set_caption(_ACT if found else "")
 
-    def mark(self, key: int | None, values: tuple[float, ...] | None, step: int | None) -> None:
-        """Mark the current choice where it is one of the models; tells nobody."""
-        wanted = (key, values, step)
-        found = [row for row in self._rows if (row.key, row.model.values, row.model.step) == wanted]
-        position = found[0].position if found else None
-        self.plot.select(position)
-        rows = [row for row in self.table.rows() if row.position == position]
-        self.table.select(rows[0] if rows else None)
+    def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
+        """Mark the chosen and the inspected model of a run where they are shown; tells nobody."""
+        chosen = self._position(key, choice)
+        position = chosen if inspection is None else self._position(key, inspection)
+        self.plot.select(chosen)
+        self.plot.inspect(None if position == chosen else position)
+        self.table.select(next((row for row in self.table.rows() if row.position == position), None))
+
+    def _position(self, key: int | None, choice: Choice) -> int | None:
+        """Return the position of a model; None where it is not shown."""
+        model = key, choice.values, choice.place
+        rows = (row for row in self._rows if (row.key, row.model.values, row.model.step) == model)
+        return next((row.position for row in rows), None)
 
     @Slot(object)
     def _on_chosen(self, row: ParetoRow) -> None:

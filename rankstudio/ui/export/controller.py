@@ -21,6 +21,7 @@ from rankstudio.ui.export.items import export_items, plot_figure, plot_figures
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.model_chips import ChoiceChip
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.process.settings import Settings
@@ -61,7 +62,8 @@ class ExportController(Controller):
         self._window = parent
 
     def dialog(self) -> ExportDialog:
-        """Return the export dialog with what can be exported just now."""
+        """Return the export dialog with what can be exported just now, of the chosen model."""
+        self._session.end_inspection()
         folder = self._settings.text("export/folder")
         dialog = ExportDialog(
             self._theme,
@@ -69,6 +71,8 @@ class ExportController(Controller):
             Path(folder) if folder else None,
             self._window,
         )
+        choice = ChoiceChip(self._models.current, self._session, dialog.choice, dialog)
+        choice.wentBack.connect(lambda: dialog.show_items(export_items(self._models, self._sections)))
         dialog.saved.connect(self._remember)
         return dialog
 
@@ -80,7 +84,11 @@ class ExportController(Controller):
         dialog.deleteLater()
 
     def figure_dialog(self, plot: Plot | None = None) -> FigureDialog | None:
-        """Return the dialog of figures with what is shown just now, a plot's first; None without any."""
+        """Return the dialog of figures with what is shown of the chosen model; None without any.
+
+        That of a plot which asks is the first.
+        """
+        self._session.end_inspection()
         found = plot_figures(self._models, self._sections)
         own = [] if plot is None or plot.is_empty() else [plot_figure(self._models, plot)]  # listed or not
         figures = [*own, *(figure for one, figure in found if one is not plot)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -21,10 +21,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rankstudio.engine.support.work import WorkProgress
 from rankstudio.ui.background.worker import Job
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.progress_bar import DeferredProgressBar
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.chip import Chip
 from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.saving_dialog import SavingDialog
@@ -121,6 +124,11 @@ class ExportDialog(SavingDialog):
     folder : Path, optional
         Where to suggest to write; the user's home by default.
     parent : QWidget, optional
+
+    Attributes
+    ----------
+    choice : Chip
+        On the model that is exported, where it was chosen by hand.
     """
 
     def __init__(
@@ -133,6 +141,7 @@ class ExportDialog(SavingDialog):
         super().__init__("export-dialog", tr("Export"), folder or Path.home(), parent)
         self._theme = theme
         self._items = tuple(items)
+        self.choice = Chip("export-choice-chip", tr("Model chosen by hand"))
         self._list = named(QListWidget(), "export-items", tr("Content to export"))
         self._help = named(PlainLabel(wraps=True, selectable=True), role="muted")
         self._format = named(choice_box(()), "export-format", tr("Format"))
@@ -142,6 +151,8 @@ class ExportDialog(SavingDialog):
         self._copy = QPushButton(tr("&Copy"))
         self._save = named(QPushButton(tr("&Save")), role="primary")
         self._close = QPushButton(tr("Close"))
+        self._stop = named(QPushButton(tr("S&top")), "export-stop")
+        self._bar = named(DeferredProgressBar(), "export-progress", tr("progress of the export"))
         self._job: Job | None = None
         self._writing: dict[Path, Job] = {}
         self._lay_out()
@@ -157,6 +168,17 @@ class ExportDialog(SavingDialog):
     def path(self) -> Path:
         """Where the file would go."""
         return Path(self._path.text().strip()).expanduser()
+
+    def show_items(self, items: Sequence[ExportItem]) -> None:
+        """Offer what there is to export by now; the selected item stays selected where it is still there."""
+        key = self.current.key
+        self._items = tuple(items)
+        keys = [item.key for item in self._items]
+        with QSignalBlocker(self._list):
+            self._list.clear()
+            self._fill_list()
+            self._list.setCurrentRow(keys.index(key) if key in keys else 0)
+        self._show_item()
 
     def select(self, key: str) -> None:
         """Select an item by its key."""
@@ -174,8 +196,11 @@ class ExportDialog(SavingDialog):
         if not self.write(path, lambda: None, paths) or not self.may_replace(path, paths):
             return
         if writer.begin is not None:
-            self.say(tr("Writing {path} … Close this dialog to cancel.").format(path=path), "muted")
-            self._writing[path] = writer.begin(path, partial(self._finish, path), partial(self._fail, path))
+            self.say(tr("Writing {path} …").format(path=path), "muted")
+            job = writer.begin(path, partial(self._finish, path), partial(self._fail, path))
+            self._writing[path] = job
+            job.follow(partial(self._show_progress, job))
+            self._stop.show()
         elif self.write(path, partial(writer.write, path), paths):
             written = self._finish(path)
             if writer.check is not None:
@@ -185,12 +210,35 @@ class ExportDialog(SavingDialog):
     def _finish(self, path: Path, besides: str = "") -> str:
         """Show that the files are there, and return the sentence."""
         self._writing.pop(path, None)
+        self._hide_progress()
         return self.tell_written(path, besides)
 
     def _fail(self, path: Path, why: str) -> None:
         """Show why the files are not there."""
         self._writing.pop(path, None)
+        self._hide_progress()
         self.say(why, "error")
+
+    def _show_progress(self, job: Job, message: object) -> None:
+        """Show how far a job is, in words where its file is the one in view."""
+        if not isinstance(message, WorkProgress):
+            return
+        self._bar.show()
+        self._bar.set_share(message.share)
+        if self._writing.get(self.path) is job:
+            self.say(tr("{job}: {what} …").format(job=job.what, what=message.what), "muted")
+
+    def _hide_progress(self) -> None:
+        """Show no progress when nothing is being written."""
+        self._bar.hide()
+        self._stop.setVisible(bool(self._writing))
+
+    @Slot()
+    def stop(self) -> None:
+        """Stop what is being written."""
+        self._cancel()
+        self._hide_progress()
+        self.say(tr("Stopped."), "muted")
 
     @Slot()
     def copy(self) -> None:
@@ -214,8 +262,7 @@ class ExportDialog(SavingDialog):
             (self._list.fontMetrics().horizontalAdvance(item.label) for item in self._items), default=0
         )
         self._list.setFixedWidth(min(max(_LIST, widest + _LIST_MARGIN), _WIDEST_LIST))
-        for item in self._items:
-            QListWidgetItem(item.label, self._list).setSizeHint(QSize(0, _ROW))
+        self._fill_list()
         self._help.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._save.setDefault(True)
         form = self._form
@@ -225,10 +272,17 @@ class ExportDialog(SavingDialog):
         file_label = PlainLabel(tr("&File"))
         file_label.setBuddy(self._path)
         form.addRow(file_label, fill(QHBoxLayout(), (self._path, 1), self._browse, spacing=8))
-        buttons = fill(QHBoxLayout(), self._close, 1, self._copy, self._save)
-        right = fill(QVBoxLayout(), self._help, form, self.message, 1, buttons, spacing=12)
+        self._bar.hide()
+        self._stop.hide()
+        buttons = fill(QHBoxLayout(), self._close, 1, self._stop, self._copy, self._save)
+        right = fill(QVBoxLayout(), self.choice, self._help, form, spacing=12)
+        fill(right, self.message, self._bar, 1, buttons)
         fill(QHBoxLayout(self), self._list, (right, 1), margins=(16, 16, 16, 16), spacing=18)
         self.resize(720, 420)
+
+    def _fill_list(self) -> None:
+        for item in self._items:
+            QListWidgetItem(item.label, self._list).setSizeHint(QSize(0, _ROW))
 
     def _connect(self) -> None:
         self._list.currentRowChanged.connect(self._show_item)
@@ -238,6 +292,7 @@ class ExportDialog(SavingDialog):
         self._browse.clicked.connect(self._ask)
         self._copy.clicked.connect(self.copy)
         self._save.clicked.connect(self.save)
+        self._stop.clicked.connect(self.stop)
         self._close.clicked.connect(self.close)
         self.finished.connect(self._cancel)
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_sets import LABELS, FeatureSet
 from rankstudio.engine.data.formats.data_format import WRITTEN, DataFormat
 from rankstudio.engine.errors import RankStudioError
@@ -19,6 +19,8 @@ from rankstudio.engine.export.figures.style import style_of
 from rankstudio.engine.support.files import write_text
 from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Worker
 from rankstudio.ui.export.dialog import ExportItem, FormatWriter
+from rankstudio.ui.export.final_model import final_model_item
+from rankstudio.ui.export.written_models import compare_rankings, exported_function
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.evidence import Evidence
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
     from rankstudio.engine.export.figures.values import Figure
     from rankstudio.engine.export.formats.model_format import ModelFormat
     from rankstudio.engine.export.models import Model as PortableModel
-    from rankstudio.engine.export.score_function import ScoreFunction
 
 _NO_MODEL = tr("No current model: run a method first.")
 
@@ -50,13 +51,15 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     """Return everything that can be exported, with the reason where it cannot be just now."""
     session, current, pages = models.session, models.current, sections.pages.values()
     name = file_stem(session.dataset.name if session.dataset else "rankstudio")
-    model, why = current.model, _why_no_model(current.model)
+    absent = no_model_reason(session, current)
+    model, why = current.model, _why_no_model(current.model, absent)
     portable = partial(_portable_model, session, current, model)
     return (
         _model_item(model, portable, name, why),
         model_formats_item(model, portable, models.task_worker, name, why, _feature_set(session)),
-        feature_set_item(model, session.dataset, name),
-        selected_data_item(session, current.model, models.task_worker, name),
+        final_model_item(session, current.shown.record, models.task_worker, name, _feature_set(session)),
+        feature_set_item(model, session.dataset, name, absent),
+        selected_data_item(session, current.model, models.task_worker, name, absent),
         _run_item(current.shown.record, session, name),
         _report_item(sections.report, name),
         *(_table_item(table, name) for page in pages for table in page.shared(TableView) if _there(table)),
@@ -139,9 +142,27 @@ def _of_model(about: str, model: SelectedModel | None) -> str:
     return f"{about}\n" + tr("Current model: {model}").format(model=" · ".join(filter(None, parts)))
 
 
-def _why_no_model(model: SelectedModel | None) -> str:
-    if model is None:
+def no_model_reason(session: Session, current: CurrentModel) -> str:
+    """Return why there is no current model, and what to do, as a sentence."""
+    record, fold = current.shown.record, session.watched
+    if session.dataset is None:
+        return tr("No data are open. Open data and run a method first.")
+    if record is None:
         return _NO_MODEL
+    if fold is None:
+        return tr(
+            "All folds are shown, and each fold has a model of its own. Choose a fold in the toolbar, or "
+            "export the final model (all queries)."
+        )
+    if fold.number not in record.folds:
+        text = tr("The run has not finished fold {number} yet. Finish the run, or choose another fold.")
+        return text.format(number=fold.number)
+    return _NO_MODEL
+
+
+def _why_no_model(model: SelectedModel | None, absent: str) -> str:
+    if model is None:
+        return absent
     if not model.step.learned:
         return tr("Given scores have no model to rank other documents.")
     return "" if model.step.whole else NOT_WHOLE
@@ -367,14 +388,19 @@ def _feature_set(session: Session) -> FeatureSet | None:
     return session.dataset.feature_set if session.dataset is not None else None
 
 
-def feature_set_item(selected: SelectedModel | None, dataset: FoldedDataset | None, stem: str) -> ExportItem:
-    """Return the item: the feature set of a search engine with the features of the current model alone."""
+def feature_set_item(
+    selected: SelectedModel | None, dataset: FoldedDataset | None, stem: str, absent: str = _NO_MODEL
+) -> ExportItem:
+    """Return the item: the feature set of a search engine with the features of the current model alone.
+
+    ``absent`` says why there is no current model, where there is none.
+    """
     found = dataset.feature_set if dataset is not None else None
     text, why = "", ""
     if found is None or dataset is None:
         why = tr("No feature set: choose File → Import feature set….")
     elif selected is None or not selected.step.selected:
-        why = _NO_MODEL
+        why = absent
     else:
         ids, names = dataset.feature_ids.tolist(), dataset.feature_names
         try:
@@ -458,7 +484,7 @@ def _writer(
 
         assert selected is not None
         fold, model = selected.fold, portable()
-        function, _ = _function(model, form, feature_set)
+        function, _ = exported_function(model, form, feature_set)
         parts = [fold.test or fold.vali or fold.train]
         form.save(path, form.files(fitted_function(model, function, form, parts)))
 
@@ -468,7 +494,7 @@ def _writer(
         part = fold.test or fold.vali or fold.train
         return worker.task(
             tr("Verifying {name}").format(name=path.name),
-            partial(compare_rankings, portable(), form, path, part, feature_set),
+            partial(compare_rankings, portable(), form, path, [part], feature_set),
             on_done=say,
             on_error=say,
             slot="model-formats",
@@ -482,52 +508,12 @@ def _writer(
     return FormatWriter(tr(form.summary), write, paths, check, why)
 
 
-def _function(
-    model: PortableModel, form: ModelFormat, feature_set: FeatureSet | None
-) -> tuple[ScoreFunction, str]:
-    """Return what is written of a model, and why it has no definitions of a feature set that is there."""
-    from rankstudio.engine.export.score_function import (  # noqa: PLC0415 - brings kernels
-        defined_where_possible,
-        score_function,
-    )
-
-    return defined_where_possible(score_function(model), feature_set, form.engine)
-
-
-def compare_rankings(
-    model: PortableModel,
-    form: ModelFormat,
-    path: Path,
-    part: RankingDataset,
-    feature_set: FeatureSet | None = None,
-) -> str:
-    """Read back what was written, rank documents with it, and say on how many queries it ranks alike.
-
-    Parameters
-    ----------
-    model : Model
-    form : ModelFormat
-    path : Path
-        The file that was written.
-    part : RankingDataset
-        The documents; where the model's values are scaled, they are read anew, as they were before.
-    feature_set : FeatureSet, optional
-        As it was written with.
-    """
-    from rankstudio.engine.experiment.model_data import trial_parts  # noqa: PLC0415 - on the worker only
-    from rankstudio.engine.export.proof import ranking_proof, unproved  # noqa: PLC0415 - on the worker only
-
-    function, why = _function(model, form, feature_set)
-    try:
-        files = {ending: place.read_bytes() for ending, place in form.paths(path).items()}
-        parts = trial_parts(model)[0] if function.scaled else [part]
-        return " ".join(filter(None, (ranking_proof(model, function, form, files, parts).sentence, why)))
-    except (RankStudioError, OSError) as error:
-        return unproved(str(error)).sentence
-
-
 def selected_data_item(
-    session: Session, model: SelectedModel | None, worker: Worker, stem: str
+    session: Session,
+    model: SelectedModel | None,
+    worker: Worker,
+    stem: str,
+    absent: str = _NO_MODEL,
 ) -> ExportItem:
     """Return the item: the parts of the fold that is looked at, in each format that data are written in.
 
@@ -540,12 +526,20 @@ def selected_data_item(
         Writes.
     stem : str
         Of the suggested name.
+    absent : str
+        Why there is no current model, where there is none.
     """
     dataset = session.dataset
     label, key, stem = tr("Data with the selected features"), "selected-data", f"{stem}-selected"
     if dataset is None or model is None or not model.step.selected or not session.has_documents:
         return ExportItem(
-            key, label, "", _formats(1), stem, unavailable=_why_not(model), writers=_writers(None, (), worker)
+            key,
+            label,
+            "",
+            _formats(1),
+            stem,
+            unavailable=_why_not(model, absent),
+            writers=_writers(None, (), worker),
         )
     ids = tuple(dataset.feature_ids[list(model.step.selected)].tolist())
     n = len(model.fold.parts)
@@ -567,9 +561,9 @@ def _formats(n_parts: int) -> tuple[tuple[str, str], ...]:
     return tuple((tr(form.label), form.ending if n_parts == 1 else "") for form in WRITTEN)
 
 
-def _why_not(model: SelectedModel | None) -> str:
+def _why_not(model: SelectedModel | None, absent: str) -> str:
     if model is None:
-        return _NO_MODEL
+        return absent
     if not model.step.selected:
         return tr("Given scores have no selected features.")
     return tr("The data are not open, so the documents cannot be written.")

@@ -112,7 +112,7 @@ class CandidateMapPlot(HeatMapPlot):
         self._apply()
 
     def mark(self, feature: int | None, place: int | None) -> None:
-        """Mark the feature that is looked at (its column in the data) and the chosen step (its place)."""
+        """Mark the inspected feature (its column in the data) and the inspected step (its place)."""
         self._feature, self._place = feature, place
         self._apply()
 
@@ -237,6 +237,10 @@ class CandidateMapPlot(HeatMapPlot):
             named = at.x() < frame.area.left() and self._place is not None
             feature = self.shown.features[self._from_below(cell[0])]
             self.cellPicked.emit(feature, self._place if named else place)
+
+    def confirm(self, cell: tuple[int, int]) -> None:
+        """Choose the model of the step that the click before has inspected."""
+        self.confirmed.emit()
 
     def step(self, right: int, down: int) -> bool:
         """Move the marks, beyond what there is room for too."""

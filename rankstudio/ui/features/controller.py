@@ -34,6 +34,7 @@ _SETTLED_MILLISECONDS = 120  # without another choice, before its feature is des
 _TESTING = tr("test: …")  # for a moment, with the room that the measures will need
 
 _NO_DOCUMENTS = tr("Open the data to see the values of a feature by relevance.")
+_NOT_CHOSEN = tr("Only the chosen model is tested.")
 _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see them.")
 
 
@@ -68,7 +69,8 @@ class FeaturesController(Controller):
         self.inspector.plot.shared = Shared("density", tr("Density by relevance"), always=True)
         self._paths, self._inspectors = (self.features, self.path), (self.inspector, self.profile)
         for path in self._paths:
-            path.chosen.connect(self._choose)
+            path.picked.connect(self._inspect_size)
+            path.confirmed.connect(current.choose_inspected)
             path.inspected.connect(self.inspect)
             path.toggled.connect(self._toggle)
             path.appeared.connect(self.update)
@@ -79,10 +81,13 @@ class FeaturesController(Controller):
         session.foldChanged.connect(self._inspect_again)
         session.planChanged.connect(self._inspect_again)
         session.choiceChanged.connect(self._release)
+        session.inspectionChanged.connect(self._release)
         session.foldChanged.connect(self._release)
         session.measureChanged.connect(self._show)
         session.measureChanged.connect(self._inspect_again)
         current.changed.connect(self._show)
+        current.inspected.connect(self._show)
+        current.inspected.connect(self._show_test)
         current.tested.connect(self._show_test)
 
     @property
@@ -127,9 +132,9 @@ class FeaturesController(Controller):
         return (self._session.watched or dataset.folds[0]) if dataset is not None else None
 
     def show_at(self, feature: int, size: int | None) -> None:
-        """Look at a feature and at the model of a size at once; None leaves the model as it is."""
+        """Inspect a feature and the model of a size at once; None leaves the model as it is."""
         if size is not None:
-            self._choose(size)
+            self._inspect_size(size)
         for path in self._paths:
             path.mark(feature)
         self._settled.stop()
@@ -149,13 +154,16 @@ class FeaturesController(Controller):
 
     @Slot()
     def _show(self) -> None:
-        model, dataset = self._current.model, self._session.dataset
+        model, dataset = self._current.shown.inspected, self._session.dataset
         if model is None or dataset is None:
             for panel in self._paths:
                 title = _title(self._current.shown) if dataset is not None else ""
                 panel.clear(self._absence.fold_model(_EVERY_FOLD, NO_PATH), title, self._session.measure)
             return
-        self._show_path(model.path, model.position, model.plan.groups)
+        chosen = self._current.model
+        differs = self._current.shown.inspection is not None and chosen is not None
+        choice = chosen.x_value if chosen is not None and differs and chosen.path is model.path else None
+        self._show_path(model.path, model.position, model.plan.groups, choice)
         row = self._seen()[0].table.current()
         if row is not None and row.feature_id != self._marked:
             self._marked = row.feature_id
@@ -169,13 +177,13 @@ class FeaturesController(Controller):
             self.inspect(self._marked)
 
     def _selected(self) -> tuple[int, ...]:
-        """Return the columns of the current model, with which a feature is correlated."""
-        model = self._current.model
+        """Return the columns of the model that is shown, with which a feature is correlated."""
+        model = self._current.shown.inspected
         return model.step.selected if model is not None else ()
 
     def _weighed(self) -> tuple[Plan, Mapping[str, Any], Step] | None:
-        """Return the current model with its plan and parameters, where its method weighs features."""
-        model = self._current.model
+        """Return the model that is shown with plan and parameters, where its method weighs features."""
+        model = self._current.shown.inspected
         if model is None or not model.plan.entry.weighs_features:
             return None
         return model.plan, model.path.unit.parameters, model.step
@@ -183,7 +191,7 @@ class FeaturesController(Controller):
     @Slot()
     def _explain(self) -> None:
         """Show by now why there is no path, or no measure of the test part."""
-        if self._current.model is None and self._session.fold is not None:
+        if self._current.shown.inspected is None and self._session.fold is not None:
             for panel in self._paths:
                 panel.explain(self._absence.model(NO_PATH))
         self._show_test()
@@ -203,14 +211,14 @@ class FeaturesController(Controller):
         """Return the paths on the page that is shown; that of Select where neither is."""
         return [path for path in self._paths if path.isVisible()] or [self.features]
 
-    def _show_path(self, path: PathResult, position: int, groups: Groups) -> None:
+    def _show_path(self, path: PathResult, position: int, groups: Groups, choice: int | None = None) -> None:
         dataset = self._session.dataset
         if dataset is not None:
             ids, names = dataset.feature_ids, dataset.feature_names
             title = _title(self._current.shown)
             for panel in self._seen():
                 panel.set_title(title)
-                panel.show_path(path, ids, names, self._session.measure, position, groups)
+                panel.show_path(path, ids, names, self._session.measure, position, groups, choice)
 
     def _show_profile(self, profile: FeatureProfile) -> None:
         if self._session.sealed:
@@ -223,13 +231,15 @@ class FeaturesController(Controller):
 
     @Slot()
     def _show_test(self) -> None:
-        model, current = self._current.model, self._current
+        current, model = self._current, self._current.shown.inspected
         if model is None:
             return
         rules = convention(model.plan.convention).label
         for path in self._seen():
             if self._session.sealed and model.fold.test is not None:
                 path.cover_test()
+            elif current.shown.inspection is not None:
+                path.say_untested(_NOT_CHOSEN)
             elif current.untested:
                 opened = current.untested != NO_DOCUMENTS
                 path.say_untested(current.untested if opened else self._absence.documents(current.untested))
@@ -261,15 +271,15 @@ class FeaturesController(Controller):
             self.inspect(self._feature)
 
     @Slot(int)
-    def _choose(self, k: int) -> None:
-        model = self._current.model
+    def _inspect_size(self, k: int) -> None:
+        model = self._current.shown.inspected
         if model is not None and model.path.step_kind is StepKind.FEATURES:
-            self._session.select(model.values, k)
+            self._session.inspect(model.values, k)
 
 
 def _title(shown: Shown) -> str:
     """Return what the list of features is: a ranker with all features has weights, but no path."""
-    live = shown.model is not None and shown.model.live
+    live = shown.inspected is not None and shown.inspected.live
     if shown.plan.entry.featureless:
         return tr("Given scores")
     if shown.plan.entry.selects:

@@ -68,12 +68,14 @@ class FeatureRow:
     after : float
         The measure on the validation part after it came in; NaN where that is not known.
     chosen : bool
-        Whether it is in the chosen model.
+        Whether it is in the model that is shown.
     pinned, banned : bool
     margin : float
         How far the next candidate was behind it, as a share of the score; NaN where that is not known.
     group : str
         With which it is taken or left; "" for none.
+    is_choice : bool
+        Whether the chosen model ends with it, while another one is inspected.
     """
 
     rank: int | None
@@ -87,6 +89,7 @@ class FeatureRow:
     banned: bool = False
     margin: float = nan
     group: str = ""
+    is_choice: bool = False
 
 
 def path_rows(
@@ -245,7 +248,8 @@ _COLUMNS = (
         "right",
         tooltip=tr("Number of features at which it enters the model"),
         width=36,
-        tone=_tone,
+        tone=lambda row: "accent" if row.is_choice else _tone(row),
+        bold=attrgetter("is_choice"),
     ),
     Column(
         "feature_id", tr("id"), "right", tooltip=tr("Id in the data files, from 1"), width=46, tone="muted"
@@ -341,13 +345,15 @@ def columns(measure: str, with_margin: bool = False, digits: int = 2) -> tuple[C
 class FeaturesPanel(Panel):
     """The features of one path in the order in which they came; those beyond the chosen k are muted.
 
-    A row is chosen by a click or the arrow keys; P pins and B bans the feature of the chosen row, and takes
-    either back.
+    A click or the arrow keys inspect the model that ends with a row, a double click or Enter chooses it; P
+    pins and B bans the feature of the row, and takes either back.
 
     Attributes
     ----------
-    chosen : Signal(int)
+    picked : Signal(int)
         k, when the user moved to another row.
+    confirmed : Signal()
+        The user chooses the model that was picked last.
     inspected : Signal(int)
         Id of the feature in that row.
     toggled : Signal(str, int)
@@ -356,7 +362,8 @@ class FeaturesPanel(Panel):
         Returns what else the menu of a row offers, by its feature's id.
     """
 
-    chosen = Signal(int)
+    picked = Signal(int)
+    confirmed = Signal()
     inspected = Signal(int)
     toggled = Signal(str, int)
 
@@ -389,6 +396,7 @@ class FeaturesPanel(Panel):
         self._lay_out()
         self.table.chosen.connect(self._on_chosen)
         self.table.cellClicked.connect(self._on_clicked)
+        self.table.confirmed.connect(self._on_confirmed)
 
     def show_path(
         self,
@@ -398,8 +406,9 @@ class FeaturesPanel(Panel):
         measure: str,
         position: int,
         groups: Groups | None = None,
+        choice: int | None = None,
     ) -> None:
-        """Show a path and which of its models is chosen.
+        """Show a path at one of its models.
 
         Parameters
         ----------
@@ -409,9 +418,11 @@ class FeaturesPanel(Panel):
         measure : str
             The validation measure to show.
         position : int
-            Of the chosen model among the path's steps.
+            Of the model among the path's steps.
         groups : Mapping of str to tuple of int, optional
             Of features, by their ids, with which the path was made.
+        choice : int, optional
+            Size of the chosen model, where another one of this path is shown.
         """
         linear = path.steps[position].linear
         digits = len(str(int(np.max(feature_ids, initial=0))))  # a tenth of the time of max, for 200,000
@@ -424,6 +435,10 @@ class FeaturesPanel(Panel):
         if path is not self._of:
             self._of, self._margins = path, {}
         found = path_rows(path, feature_ids, names, measure, position, self._arrivals, groups)
+        found = tuple(
+            replace(row, is_choice=True) if row.rank == choice and choice is not None else row
+            for row in found
+        )
         rows = self._with_margins(found)
         self.table.placeholder = NO_PATH if path.steps[position].learned else _GIVEN
         order = [row.feature_id for row in rows]
@@ -641,7 +656,14 @@ class FeaturesPanel(Panel):
         self.inspected.emit(row.feature_id)
         if self._stepwise and row.rank is not None and row.rank != self._k:
             self._k = row.rank  # the row is where the user found it: it need not be brought into sight
-            self.chosen.emit(row.rank)
+            self.picked.emit(row.rank)
+
+    @Slot(object)
+    def _on_confirmed(self, row: FeatureRow) -> None:
+        """Choose the model that ends with a row."""
+        if self._stepwise and row.rank is not None:
+            self._on_clicked(row)
+            self.confirmed.emit()
 
     @Slot(object)
     def _on_clicked(self, row: FeatureRow) -> None:

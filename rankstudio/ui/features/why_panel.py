@@ -267,6 +267,8 @@ class WhyController(Controller):
         self.panel = WhyPanel(theme)
         self.panels = (self.panel,)
         self.panel.plot.cellPicked.connect(self._on_picked)
+        self.panel.plot.confirms = True
+        self.panel.plot.confirmed.connect(current.choose_inspected)
         self.panel.densitiesAsked.connect(self._show_densities)
         self.panel.densities.otherChosen.connect(self._on_other)
         seen = inspect.path
@@ -278,7 +280,7 @@ class WhyController(Controller):
         given = self, worker, self._estimated_key, self._estimate, fail
         self._estimated = OnDemand(*given, slot="densities", panel=seen)
         session.datasetChanged.connect(self._forget_densities)
-        for signal in (current.changed, self._absence.changed):
+        for signal in (current.changed, current.inspected, self._absence.changed):
             signal.connect(self.update)
         session.inspected.connect(self._look)
 
@@ -287,7 +289,7 @@ class WhyController(Controller):
         """Show what explains the current model, where somebody sees it."""
         if not self._inspect.path.isVisible():
             return
-        model = self._current.model
+        model = self._current.shown.inspected
         offered = model is None or model.plan.candidate_score is not None
         if self.panel.isHidden() is offered:
             self.panel.setVisible(offered)
@@ -300,7 +302,7 @@ class WhyController(Controller):
     @Slot()
     def _look(self) -> None:
         """Explain the feature that is looked at."""
-        model = self._current.model
+        model = self._current.shown.inspected
         if model is not None and self._inspect.path.isVisible() and self._is_compared(model):
             self._mark(model)
         self._explained.update()
@@ -311,11 +313,11 @@ class WhyController(Controller):
         return self._session.dataset is not None and model.plan.candidate_score is not None
 
     def _compared_key(self) -> Key | None:
-        model = self._current.model
+        model = self._current.shown.inspected
         return (model.path,) if model is not None and self._is_compared(model) else None
 
     def _compare(self) -> Computation | None:
-        model = self._current.model
+        model = self._current.shown.inspected
         assert model is not None and model.plan.candidate_score is not None  # as the key says
         self._leads = {}
         path, score, candidates = model.path, model.plan.candidate_score, self._candidates(model)
@@ -325,7 +327,7 @@ class WhyController(Controller):
             shown, leads = found
             steps = tr("step") if path.step_kind is StepKind.FEATURES else tr(path.step_kind.value)
             self.panel.show_map(shown, candidates.names, score, steps, path_ids)
-            model = self._current.model
+            model = self._current.shown.inspected
             if model is not None:
                 self._mark(model)
                 self._leads = leads
@@ -334,13 +336,13 @@ class WhyController(Controller):
         return computation(tr("Comparing candidates"), show, _picture, path, score, candidates)
 
     def _explained_key(self) -> Key | None:
-        model, column = self._current.model, self._inspect.column
+        model, column = self._current.shown.inspected, self._inspect.column
         if model is None or column is None or not self._is_compared(model):
             return None
         return column, model.path, model.position
 
     def _explain(self) -> Computation | None:
-        model, column = self._current.model, self._inspect.column
+        model, column = self._current.shown.inspected, self._inspect.column
         context = self._context(model) if model is not None else None
         if model is None or column is None or context is None:
             return None
@@ -405,7 +407,7 @@ class WhyController(Controller):
 
     @Slot(int, int)
     def _on_picked(self, column: int, place: int) -> None:
-        model, dataset = self._current.model, self._session.dataset
+        model, dataset = self._current.shown.inspected, self._session.dataset
         if model is None or dataset is None:
             return
         grows = model.path.step_kind is not StepKind.ITERATIONS
@@ -413,7 +415,7 @@ class WhyController(Controller):
         self._inspect.show_at(int(dataset.feature_ids[column]), size)
 
     def _clear(self) -> None:
-        self._leads, model = {}, self._current.model
+        self._leads, model = {}, self._current.shown.inspected
         self._explained.forget()
         self.panel.show_map(None, (), None)
         self.panel.explain(self._absence.model(NO_CANDIDATES))
@@ -428,7 +430,7 @@ class WhyController(Controller):
         """Show the densities of the feature that is looked at, where somebody sees them."""
         if not self._inspect.path.isVisible():
             return
-        model, dataset = self._current.model, self._session.dataset
+        model, dataset = self._current.shown.inspected, self._session.dataset
         there = model is not None and model.plan.entry.compares_densities and self._session.has_documents
         self.panel.offer_densities(there)
         if not self.panel.shows_densities or model is None or dataset is None or self._inspect.column is None:
@@ -440,13 +442,13 @@ class WhyController(Controller):
         self._estimated.update()
 
     def _estimated_key(self) -> Key | None:
-        model, column = self._current.model, self._inspect.column
+        model, column = self._current.shown.inspected, self._inspect.column
         return None if model is None or column is None else (model.path, column, self._other)
 
     def _estimate(self) -> Computation | None:
         from rankstudio.engine.analysis.features.compared_densities import next_best  # noqa: PLC0415 - heavy
 
-        model, column, dataset = self._current.model, self._inspect.column, self._session.dataset
+        model, column, dataset = self._current.shown.inspected, self._inspect.column, self._session.dataset
         if model is None or column is None or dataset is None:
             return None
         other = self._other if self._other not in (None, column) else next_best(model.path, column)

@@ -156,6 +156,7 @@ class Models(QObject):
         self.backend = ExecutionBackend(settings, self)
         self.memory_budget = MemoryBudget(settings, self)
         self.runs = Runs(self.run_worker, self.study_store, runner, self.backend.runner, self)
+        self.runs.shownChanged.connect(self.session.end_inspection)
         self.marks = RunMarks(self.runs, self)
         self.measured = MeasuredRuns(self.session, self.runs, self.task_worker, self)
         self.current = CurrentModel(

@@ -31,7 +31,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.session import Session, reading
+from rankstudio.ui.model.session import NOTHING_CHOSEN, Choice, Session, reading
 from rankstudio.ui.style.number_format import combination_label
 
 LIVE: Literal["live"] = "live"
@@ -113,9 +113,11 @@ class Shown:
     fold : Fold or None
         None while all folds are looked at.
     model : SelectedModel or None
-        Of the run's method, of this fold: a model of the run, or a live one.
+        The chosen one, of the run's method and of this fold: a model of the run, or a live one.
     edited : bool
         Whether the model is a live one of the run's method with other settings than the run's.
+    inspection : SelectedModel or None
+        Another model of the run, or of the live path, that is inspected; None where the chosen one is shown.
     """
 
     dataset: FoldedDataset | None
@@ -124,6 +126,12 @@ class Shown:
     fold: Fold | None
     model: SelectedModel | None = None
     edited: bool = False
+    inspection: SelectedModel | None = None
+
+    @property
+    def inspected(self) -> SelectedModel | None:
+        """The model that curves, maps and the path show: the inspected one, else the chosen one."""
+        return self.inspection or self.model
 
     @property
     def axis(self) -> Axis | None:
@@ -161,7 +169,9 @@ class CurrentModel(QObject):
     """Follows session and runs, and holds what is shown."""
 
     changed = Signal()
-    """Something else is shown: another run, fold or model."""
+    """Something else is shown: another run, fold or chosen model."""
+    inspected = Signal()
+    """Another model is inspected, or the chosen one again; what is chosen and shown besides stays."""
     tested = Signal()
     """The measures on the test part have come, or are not known any more."""
     failed = Signal(str)
@@ -200,6 +210,7 @@ class CurrentModel(QObject):
             runs.ended,
         ):
             signal.connect(self.refresh)
+        session.inspectionChanged.connect(self._inspect)
 
     @property
     def shown(self) -> Shown:
@@ -208,8 +219,38 @@ class CurrentModel(QObject):
 
     @property
     def model(self) -> SelectedModel | None:
-        """The current model; None before there is one, and while all folds are looked at."""
+        """The chosen model; None before there is one, and while all folds are looked at."""
         return self._shown.model
+
+    @property
+    def by_protocol(self) -> SelectedModel | None:
+        """The model that the shown run chose on this fold; None where no run did."""
+        shown = replace(self._shown, model=None, inspection=None)
+        chosen = self._chosen_by_validation(shown)
+        return None if chosen is None else self._of_run(shown, NOTHING_CHOSEN)
+
+    @property
+    def is_by_hand(self) -> bool:
+        """Whether a model of the shown run was chosen by hand, on the fold that is shown or on all."""
+        choice, record = self._session.choice, self._shown.record
+        fits = choice.values is not None and _on(self._shown.plan.axes, choice.values)
+        return record is not None and (fits or choice.place is not None)
+
+    @property
+    def differs(self) -> Choice | None:
+        """The inspected model, where choosing it would make another one the chosen one."""
+        inspection = self._session.inspection
+        if self._shown.inspection is not None:
+            return inspection
+        is_mean = self._shown.fold is None and self._shown.record is not None
+        return inspection if is_mean and inspection != self._session.choice else None
+
+    @Slot()
+    def choose_inspected(self) -> None:
+        """Choose the model that is inspected, on all folds; without one nothing happens."""
+        choice, axes = self._session.inspection, self._shown.plan.axes
+        if choice is not None and choice.values is not None and _on(axes, choice.values):
+            self._session.select(choice.values, choice.place)
 
     @property
     def computing(self) -> bool:
@@ -256,15 +297,40 @@ class CurrentModel(QObject):
         if live is not None or not self._shown.continues(bare, wanted.plan):
             self._set(live or bare)
 
+    @Slot()
+    def _inspect(self) -> None:
+        """Show the model that is inspected by now."""
+        self._shown = self._with_inspection(self._shown)
+        self.inspected.emit()
+
+    def _with_inspection(self, shown: Shown) -> Shown:
+        """Return what is shown with the model that is inspected, unless that is the chosen one."""
+        choice, chosen = self._session.inspection, shown.model
+        inspection = None if choice is None else self._find_inspected(shown, choice)
+        if inspection is not None and chosen is not None:
+            is_chosen = inspection.path is chosen.path and inspection.position == chosen.position
+            inspection = None if is_chosen else inspection
+        return replace(shown, inspection=inspection)
+
+    def _find_inspected(self, shown: Shown, choice: Choice) -> SelectedModel | None:
+        """Return an inspected model: of the live path where it is on that, else of the shown run."""
+        live = shown.model
+        if choice.values is None or not _on(shown.plan.axes, choice.values):
+            return None  # a model of another run
+        if live is None or not live.live or live.values != choice.values:
+            return self._of_run(shown, choice)
+        return replace(live, position=path_position(live.path, choice.place, live.position, ""))
+
     def _record(self) -> RunRecord | None:
         """Return the run that is looked at, where it is of the open data."""
         record = self._runs.shown
         return record if record is not None and record.dataset is self._session.dataset else None
 
-    def _values(self, shown: Shown) -> tuple[Any, ...] | None:
+    def _values(self, shown: Shown, choice: Choice | None = None) -> tuple[Any, ...] | None:
         """Return the chosen values on the axes of what is shown, else those that its validation chose."""
         chosen = self._chosen_by_validation(shown)
-        for values in (self._session.choice.values, chosen and chosen[0]):
+        choice = self._session.choice if choice is None else choice
+        for values in (choice.values, chosen and chosen[0]):
             if values is not None and _on(shown.plan.axes, values):
                 return values
         return None
@@ -324,8 +390,12 @@ class CurrentModel(QObject):
         )
 
     def _from_run(self, shown: Shown) -> SelectedModel | None:
-        """Return the model where the shown run has its path."""
-        record, fold, values = shown.record, shown.fold, self._values(shown)
+        """Return the chosen model where the shown run has its path."""
+        return self._of_run(shown, self._session.choice)
+
+    def _of_run(self, shown: Shown, choice: Choice) -> SelectedModel | None:
+        """Return what a choice means in the shown run, where it has such a path."""
+        record, fold, values = shown.record, shown.fold, self._values(shown, choice)
         combination = record.combination_of(values) if record is not None and values is not None else None
         if record is None or fold is None or values is None or combination is None:
             return None
@@ -335,7 +405,7 @@ class CurrentModel(QObject):
             return None
         chosen = self._chosen_by_validation(shown)
         by_validation = chosen[1] if chosen is not None and chosen[0] == values else None
-        position = path_position(path, self._session.choice.place, by_validation, record.plan.select_by)
+        position = path_position(path, choice.place, by_validation, record.plan.select_by)
         return SelectedModel(combination, values, measured.plan, fold, path, position)
 
     def _from_live(self, shown: Shown) -> Shown | None:
@@ -405,7 +475,7 @@ class CurrentModel(QObject):
 
     def _set(self, shown: Shown) -> None:
         """Show something else, with what is known of its model on the test part."""
-        self._shown, model = shown, shown.model
+        self._shown, model = self._with_inspection(shown), shown.model
         self._test = self._known_test()
         self._untested = "" if model is None or self._test else self._why_untested(model)
         if self._session.sealed and (model is None or model.fold.test is not None):

@@ -1,4 +1,4 @@
-"""The session: which data are open, the current plan and the current choice, held here alone."""
+"""The session: the open data, the plan, the chosen model and the inspected one, held here alone."""
 
 from __future__ import annotations
 
@@ -76,6 +76,9 @@ class Session(QObject):
     datasetChanged = Signal()
     planChanged = Signal()
     choiceChanged = Signal()
+    """Another model is chosen: the one that is tested, explained, exported and stored."""
+    inspectionChanged = Signal()
+    """Another model is inspected, or none: it is highlighted and shown, and used for nothing."""
     foldChanged = Signal()
     measureChanged = Signal()
     unsealAsked = Signal()
@@ -96,6 +99,7 @@ class Session(QObject):
         self.undo = QUndoStack(self)
         self._dataset: FoldedDataset | None = None
         self._state = SessionState(Plan(data=SAMPLE))
+        self._inspection: Choice | None = None
         self._fold: int | None = None
         self._measure = self.plan.measures[0]
         self._convention: str | None = None
@@ -115,8 +119,13 @@ class Session(QObject):
 
     @property
     def choice(self) -> Choice:
-        """The current choice of a model."""
+        """The choice of the model that is used."""
         return self._state.choice
+
+    @property
+    def inspection(self) -> Choice | None:
+        """The model that is inspected besides the chosen one; None where there is none."""
+        return self._inspection
 
     @property
     def fold(self) -> int | None:
@@ -227,6 +236,7 @@ class Session(QObject):
                 plan = plan.changed(select_by=plan.measures[0])
         self._dataset = dataset
         before, self._state = self.plan, SessionState(plan.changed(data=data), choice)
+        self._inspection = None
         self._reading = reading(plan)
         self._fold = dataset.folds[0].number
         done = [self.undo.command(i) for i in range(self.undo.index())]
@@ -240,6 +250,7 @@ class Session(QObject):
         self.planChanged.emit()
         self.foldChanged.emit()
         self.choiceChanged.emit()
+        self.inspectionChanged.emit()
 
     def exchange(self, dataset: FoldedDataset, plan: Plan | None = None) -> None:
         """Take what the plan's data are by now, or with documents or other names; plan, choice, undo stay.
@@ -312,9 +323,22 @@ class Session(QObject):
         self.sealChanged.emit()
 
     def select(self, values: tuple[Any, ...] | None, place: int | None, *, gliding: bool = False) -> None:
-        """Make another model the current one; moves of the slider in a row (gliding) are undone at once."""
+        """Choose another model; moves of the slider in a row (gliding) are undone at once."""
         choice = Choice(values, place)
         self._do(replace(self._state, choice=choice), tr("choosing a model"), "slider" if gliding else "")
+
+    def inspect(self, values: tuple[Any, ...], place: int | None) -> None:
+        """Inspect another model of the shown run. Choice, exports, tests and the study stay as they are."""
+        self._put_inspection(Choice(values, place))
+
+    def end_inspection(self) -> None:
+        """Show the chosen model again."""
+        self._put_inspection(None)
+
+    def _put_inspection(self, inspection: Choice | None) -> None:
+        if inspection != self._inspection:
+            self._inspection = inspection
+            self.inspectionChanged.emit()
 
     def restore_choice(self, plan: Plan, choice: Choice) -> None:
         """Take what was chosen the last time of a run that had a plan; nobody needs to undo that."""
@@ -370,15 +394,20 @@ class Session(QObject):
     def _do(self, state: SessionState, text: str, series: str = "") -> None:
         if state != self._state:
             self.undo.push(_Change(self, self._state, state, text, series))
+        else:
+            self.end_inspection()
 
     def _put(self, state: SessionState) -> None:
         """Make a state the present one (called by the undo commands only)."""
         before, self._state = self._state, state
+        inspection, self._inspection = self._inspection, None
         if before.plan != state.plan:
             self._keep_measure(before.plan, self._convention)
             self.planChanged.emit()
         if before.choice != state.choice:
             self.choiceChanged.emit()
+        if inspection is not None:
+            self.inspectionChanged.emit()
 
     def _keep_measure(self, before: Plan, picked: str | None) -> None:
         """Show what the plan measures, unless the user picked something of his own.

@@ -168,6 +168,10 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         What :meth:`hit_test` finds under the mouse; None for nothing.
     pointed : Signal(int)
         Id of the feature that the mouse came to; 0 where it left the last one.
+    confirms : bool
+        Whether what is picked is a model, which a double click or Enter chooses.
+    confirmed : Signal()
+        The user chooses the model that was picked last.
     about_feature : callable
         Of the id of a feature: lines that the box adds on it.
     """
@@ -176,6 +180,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     figureAsked = Signal()
     paintAsked = Signal(object, object)
     pointed = Signal(int)
+    confirmed = Signal()
+    confirms = False
 
     def __init__(self, theme: Theme, axes: Axes) -> None:
         super().__init__(background=theme.colors.panel)
@@ -298,6 +304,11 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
 
     def pick(self, found: Any) -> None:
         """Take notice of a click on something that :meth:`hit_test` found."""
+
+    def confirm(self, found: Any) -> None:
+        """Choose what was double-clicked, in a plot of models; a click alone inspects."""
+        self.pick(found)
+        self.confirmed.emit()
 
     def step(self, right: int, down: int) -> bool:
         """Move the choice by an arrow key; return whether the key means something here."""
@@ -436,6 +447,17 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         if (began - event.position()).manhattanLength() < 5:
             self.click(event.position())
 
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Choose the model at the mouse, in a plot of models."""
+        if not self.confirms:
+            super().mouseDoubleClickEvent(event)
+            return
+        self._pressed = None
+        event.accept()
+        found = self.hit_test(event.position())
+        if found is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.confirm(found)
+
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Pass the mouse on."""
         super().mouseMoveEvent(event)
@@ -448,7 +470,11 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.hover(None)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move the choice with the arrow keys, and leave other keys to the window."""
+        """Move with the arrow keys, confirm with Enter, and leave other keys to the window."""
+        if self.confirms and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.confirmed.emit()
+            event.accept()
+            return
         move = ARROWS.get(event.key())
         event.setAccepted(move is not None and self.step(*move))
 

@@ -217,6 +217,10 @@ class Layer(QGraphicsItem):
             painter.restore()
 
 
+INSPECTED = 1.6, 1.6
+"""Dashes of the frame around what is inspected and not chosen, in line widths."""
+
+
 def pen(color: QColor, width: float, dash: tuple[float, ...] = ()) -> QPen:
     """Return a pen whose width is in logical pixels on every screen.
 

@@ -22,7 +22,7 @@ from rankstudio.engine.export.figures.values import (
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, NEUTRAL, Numbers, Plot, describe
-from rankstudio.ui.plots.layers import Frame, draw_marker, pen, readable_range
+from rankstudio.ui.plots.layers import INSPECTED, Frame, draw_marker, pen, readable_range
 from rankstudio.ui.plots.readout import Line, Pixels
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
@@ -123,6 +123,7 @@ class ParetoPlot(Plot):
         self.spots: tuple[Spot, ...] = ()
         self.marks: Marks | None = None
         self.chosen: int | None = None
+        self.inspected: int | None = None
         self.over_folds = False  # of one ranking, each fold counts as a query
         super().__init__(theme, Axes(title, x_label, integer_x=True))
         self.add_layer(partial(draw_pareto_front, self), 0.0)
@@ -133,12 +134,17 @@ class ParetoPlot(Plot):
     def set_spots(self, spots: Sequence[Spot], marks: Marks | None = None) -> None:
         """Show other models; no marks where there are none."""
         self.spots, self.marks = tuple(spots), marks if spots else None
-        self.chosen = None
+        self.chosen = self.inspected = None
         self.show_anew()
 
     def select(self, position: int | None) -> None:
         """Ring the current choice; None takes the ring away."""
         self.chosen = position
+        self.mark_dirty()
+
+    def inspect(self, position: int | None) -> None:
+        """Ring another model with dashes, as inspected; None takes the ring away."""
+        self.inspected = position
         self.mark_dirty()
 
     # Plot
@@ -223,7 +229,8 @@ class ParetoPlot(Plot):
             return False
         front, suggested = self.marks.front, self.marks.suggested
         start = suggested if suggested in front else self.marks.best
-        at = front.index(self.chosen) + right if self.chosen in front else front.index(start)
+        present = self.chosen if self.inspected is None else self.inspected
+        at = front.index(present) + right if present in front else front.index(start)
         self.picked.emit(front[max(0, min(len(front) - 1, at))])
         return True
 
@@ -326,9 +333,10 @@ def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
         return
     points = frame.points(*plot.places)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    if plot.chosen is not None:
-        painter.setPen(pen(colors.q("text"), 1.4))
-        painter.drawEllipse(points[plot.chosen], _RING - 2.5, _RING - 2.5)
+    for position, dash in ((plot.chosen, ()), (plot.inspected, INSPECTED)):
+        if position is not None:
+            painter.setPen(pen(colors.q("text"), 1.4, dash))
+            painter.drawEllipse(points[position], _RING - 2.5, _RING - 2.5)
     named: dict[int, tuple[tuple[str, ...], str, float]] = {marks.best: ((tr("best"),), "muted", 1.4)}
     if marks.suggested != marks.best:
         named[marks.suggested] = (_suggested_names(plot, marks), "accent", 2.0)

@@ -107,11 +107,11 @@ BELOW = {
 X_NAMES = {StepKind.FEATURES: "k", StepKind.ITERATIONS: tr("iteration"), StepKind.ROUNDS: tr("round")}
 """What steps are called before their number."""
 ACT = {
-    StepKind.FEATURES: tr("click a curve to choose k"),
+    StepKind.FEATURES: tr("double-click to choose k"),
     StepKind.ITERATIONS: tr("the last iteration is the model"),
-    StepKind.ROUNDS: tr("click a curve to choose a round"),
+    StepKind.ROUNDS: tr("double-click to choose a round"),
 }
-"""What a click on a curve does."""
+"""How a model is chosen on a curve; a click inspects."""
 _ONE_PER_COMBINATION = tr("one curve per combination, the first dark … the last bright")
 
 
@@ -147,10 +147,16 @@ class CurvesPanel(Panel):
         What could be drawn if the data had other parts.
     picked : Signal(object, int)
         Key of the curve (position of its combination, or ``"live"``) and k, when the user picked a point. The
-        panel marks it only when its owner answers with :meth:`choose`.
+        panel marks it only when its owner answers with :meth:`inspect`.
+    confirmed : Signal()
+        The user chooses the point that was picked last.
+    chosen : Signal(object, int)
+        Key and k of a model that the user chose by the button of the smallest one.
     """
 
     picked = Signal(object, int)
+    confirmed = Signal()
+    chosen = Signal(object, int)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Curves"), padding=8, name="curves-panel")
@@ -165,6 +171,7 @@ class CurvesPanel(Panel):
         self._paths: dict[Key, _Path] = {}
         self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
         self._chosen: tuple[Key, int] | None = None
+        self._inspected: tuple[Key, int] | None = None
         self._baseline: tuple[dict[str, float], str] = ({}, "")
         self.slider = LambdaSlider()
         self.slider.hide()
@@ -248,7 +255,7 @@ class CurvesPanel(Panel):
         self._below.setText(" · ".join(filter(None, (self._x_title(), which))))
         self._paths = {key: _Path() for key in range(max(1, len(self._combinations)))}
         self._band = None
-        self._chosen = None
+        self._chosen = self._inspected = None
         self._baseline = {}, ""
         self.show_smallest(None)
         self.set_caption("")
@@ -361,11 +368,13 @@ class CurvesPanel(Panel):
         )
         self._explain()
         self._draw(key)
-        if self._chosen is not None and self._chosen[0] == key:
+        if any(point is not None and point[0] == key for point in (self._chosen, self._inspected)):
             self._mark()
 
     def remove_path(self, key: Key) -> None:
         """Take a curve away."""
+        if self._inspected is not None and self._inspected[0] == key:
+            self._inspected = None
         if self._paths.pop(key, None) is not None:
             for plot in self.plots().values():
                 plot.remove_curve(key)
@@ -408,6 +417,11 @@ class CurvesPanel(Panel):
         self._chosen = None if key is None else (key, k)
         self._mark()
 
+    def inspect(self, key: Key | None, k: int = 0) -> None:
+        """Mark another model as inspected in both plots; None takes the mark away."""
+        self._inspected = None if key is None else (key, k)
+        self._mark_inspected()
+
     def show_smallest(self, mark: SmallestMark | None, best: int = 0) -> None:
         """Mark the smallest model of the chosen curve that is not significantly worse than its best one.
 
@@ -444,7 +458,9 @@ class CurvesPanel(Panel):
     def _link(self) -> None:
         for plot in self.plots().values():
             plot.picked.connect(self._on_picked)
-        self.smallest.picked.connect(self._on_picked)
+            plot.confirms = True
+            plot.confirmed.connect(self.confirmed)
+        self.smallest.picked.connect(lambda key, x: self.chosen.emit(*self._model_at(key, x)))
         self.criterion_plot.aligned, self.validation_plot.aligned = self.validation_plot, self.criterion_plot
         self.criterion_plot.zoomed.connect(self.validation_plot.follow_zoom)
         self.validation_plot.zoomed.connect(self.criterion_plot.follow_zoom)
@@ -465,10 +481,10 @@ class CurvesPanel(Panel):
         return BELOW[self._step_kind] if self._several else tr("features of the model")
 
     def _how_to_act(self) -> str:
-        """Return what a click does; "" where there is only one model."""
+        """Return how a model is chosen; "" where there is only one."""
         if self._several:
             return ACT[self._step_kind]
-        return tr("click a point to choose another model") if len(self._combinations) > 1 else ""
+        return tr("double-click a point to choose its model") if len(self._combinations) > 1 else ""
 
     def _path(self, key: Key) -> _Path:
         return self._paths.setdefault(key, _Path())
@@ -558,6 +574,7 @@ class CurvesPanel(Panel):
 
     def _mark(self) -> None:
         self._draw_left_out()
+        self._mark_inspected()
         if self._chosen is None:
             for plot in self.plots().values():
                 plot.select(None)
@@ -567,14 +584,24 @@ class CurvesPanel(Panel):
         self.criterion_plot.select(curve, x)
         self.validation_plot.select(curve, x, self._note(key, k))
 
-    def _note(self, key: Key, k: int) -> tuple[str, ...]:
+    def _mark_inspected(self) -> None:
+        if self._inspected is None:
+            for plot in self.plots().values():
+                plot.inspect(None)
+            return
+        key, k = self._inspected
+        curve, x = self._curve(key), self._x(key, k)
+        self.criterion_plot.inspect(curve, x)
+        self.validation_plot.inspect(curve, x, self._note(key, k, tr("inspected")))
+
+    def _note(self, key: Key, k: int, state: str = tr("chosen")) -> tuple[str, ...]:
         path = self._path(key)
         values = dict(zip(path.ks, path.validation.get(self._shown, []), strict=False))
         if k not in values:
             return ()
         named = [self.label(key)] if self._axes or key == LIVE else []
         place = [] if self.over is not None else [f"{X_NAMES[self._step_kind]} = {k}"]
-        size = [*place, *named, tr("chosen")] if self._sized else [tr("given")]
+        size = [*place, *named, state] if self._sized else [tr("given")]
         where = " · ".join(size)
         validated, left_out = tr("validation {measure} {values:.4f}"), tr("left-out {measure} {values:.4f}")
         said = [(left_out if self._alone else validated, values[k])]
@@ -584,10 +611,14 @@ class CurvesPanel(Panel):
 
     @Slot(object, object)
     def _on_picked(self, key: Key, x: float) -> None:
+        self.picked.emit(*self._model_at(key, x))
+
+    def _model_at(self, key: Key, x: float) -> tuple[Key, int]:
+        """Return the path and the k of the model at a point of a curve."""
         if self.over is not None:
             key = key if key == LIVE else self.over.combination(key, x)
             x = self._path(key).ks[-1]
-        self.picked.emit(key, int(x))
+        return key, int(x)
 
 
 def which_curve(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> str:

@@ -96,7 +96,7 @@ class HeatView(QWidget):
         self.of.setVisible(both)
 
     def caption(self) -> str:
-        """Return what a click does."""
+        """Return how a model is chosen."""
         return self._caption.text()
 
     def view(self) -> object:
@@ -125,7 +125,7 @@ class HeatView(QWidget):
         values = np.asarray(matrix, dtype=np.float64)
         columns = [str(k + 1) for k in range(values.shape[1])]
         self._show(values, combinations, columns, title, (name, "k"), tr("features selected, k"))
-        self._caption.setText(tr("click a cell to choose {name} and k").format(name=name))
+        self._caption.setText(tr("double-click a cell to choose {name} and k").format(name=name))
 
     def show_grids(
         self,
@@ -155,7 +155,7 @@ class HeatView(QWidget):
         """
         self._show(values, rows, columns, title, names, names[1])
         self.plot.mark_best(best)
-        act = tr("click a cell to choose its model")
+        act = tr("double-click a cell to choose its model")
         most = tr("each cell with its best {others}").format(others=", ".join(others)) if others else ""
         self._caption.setText(" · ".join(filter(None, (most, act))))
 
@@ -210,9 +210,12 @@ class HeatController(QObject):
     ----------
     picked : Signal(int, int)
         Position of the combination, and the place on its path, of the cell that the user picked.
+    confirmed : Signal()
+        The user chooses the model that was picked last.
     """
 
     picked = Signal(object, int)
+    confirmed = Signal()
 
     def __init__(
         self, theme: Theme, session: Session, shown: ShownPaths, parent: QObject | None = None
@@ -224,7 +227,10 @@ class HeatController(QObject):
         self._grids: GridMap | None = None
         self._pair: Pair | None = None
         self._marked: tuple[RunRecord, int, int] | None = None
+        self._inspected: tuple[RunRecord, int, int] | None = None
         self.panel.plot.picked.connect(self._pick)
+        self.panel.plot.confirms = True
+        self.panel.plot.confirmed.connect(self.confirmed)
         self.panel.viewChanged.connect(self.draw)
 
     def arrange(self, plan: Plan, measured: bool) -> bool:
@@ -266,9 +272,17 @@ class HeatController(QObject):
 
     def mark(self, combination: int | None, place: int = 0) -> None:
         """Outline the current choice; None takes the outline away."""
-        record = self._shown.current.shown.record
-        self._marked = None if combination is None or record is None else (record, combination, place)
+        self._marked = self._model(combination, place)
         self._mark()
+
+    def inspect(self, combination: int | None, place: int = 0) -> None:
+        """Outline the model that is inspected; None takes the outline away."""
+        self._inspected = self._model(combination, place)
+        self._mark()
+
+    def _model(self, combination: int | None, place: int) -> tuple[RunRecord, int, int] | None:
+        record = self._shown.current.shown.record
+        return None if combination is None or record is None else (record, combination, place)
 
     def _draw_sizes(self, record: RunRecord, title: str, most: int) -> None:
         lines = [self._curve(record, combination) for combination in range(len(record.combinations))]
@@ -315,19 +329,23 @@ class HeatController(QObject):
         return np.empty(0, dtype=np.int64), np.empty(0)
 
     def _mark(self) -> None:
-        drawn, marked = self._drawn, self._marked
-        if marked is None or drawn is None or drawn is not self._shown.current.shown.record:
-            self.panel.plot.select(None)
-            return
-        record, combination, place = marked
-        if record is not drawn:  # the choice in the run that was shown before
-            self.panel.plot.select(None)
-        elif self._grids is None or self._pair is None:
-            self.panel.plot.select(combination, place - 1)
-        else:
-            values = record.combinations[combination]
-            cell = self._grids.cell([values[at] for at in self._pair])
-            self.panel.plot.select(*cell) if cell else self.panel.plot.select(None)
+        plot = self.panel.plot
+        plot.select(*(self._cell(self._marked) or (None,)))
+        plot.inspect(*(self._cell(self._inspected) or (None,)))
+
+    def _cell(self, model: tuple[RunRecord, int, int] | None) -> tuple[int, int] | None:
+        """Return the cell of a model; None without one, or of the run that was shown before."""
+        drawn = self._drawn
+        if model is None or drawn is None or drawn is not self._shown.current.shown.record:
+            return None
+        record, combination, place = model
+        if record is not drawn:
+            return None
+        if self._grids is None or self._pair is None:
+            return combination, place - 1
+        values = record.combinations[combination]
+        cell = self._grids.cell([values[at] for at in self._pair])
+        return (int(cell[0]), int(cell[1])) if cell else None
 
     @Slot(int, int)
     def _pick(self, row: int, column: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -33,7 +35,7 @@ from rankstudio.ui.style.theme import Theme
 
 
 class RunController(Controller):
-    """Feeds the three panels of the middle column, and turns clicks on them into choices.
+    """Feeds the three panels of the middle column. A click on them inspects, a double click chooses.
 
     Parameters
     ----------
@@ -68,11 +70,15 @@ class RunController(Controller):
         self._drawn: tuple[Shown, str] | None = None  # of what the curves are, and by which convention
         self._absence = models.absence
         self._absence.changed.connect(self._explain)
-        self.curves.picked.connect(self._pick)
+        self.curves.picked.connect(self._inspect)
+        self.curves.chosen.connect(self._choose)
+        self.curves.confirmed.connect(current.choose_inspected)
         self.candidates.picked.connect(session.inspectAsked)
         session.inspected.connect(self.candidates.select)
         session.foldChosen.connect(self.stop_following)
-        self._heat.picked.connect(self._pick)
+        self._heat.picked.connect(self._inspect)
+        self._heat.confirmed.connect(current.choose_inspected)
+        current.inspected.connect(self._show_inspected)
         current.changed.connect(self._follow)
         session.measureChanged.connect(self._show_measure)
         measured.changed.connect(self._show_measured)
@@ -185,12 +191,13 @@ class RunController(Controller):
 
     @Slot()
     def mark(self) -> None:
-        """Show which model is the current one."""
+        """Show which model is chosen, and which is inspected."""
         model = self._current.model
         if model is None:
             self.curves.remove_path(LIVE)
             self._unmark()
             self._mark_mean()
+            self._show_inspected()
             return
         if model.key == LIVE:
             self._draw_live(model)
@@ -200,7 +207,32 @@ class RunController(Controller):
             self._heat.mark(int(model.key), model.x_value)
         self.curves.select(model.key, model.x_value)  # type: ignore[arg-type]
         self._mark_smallest(model)
-        self._show_step(model.step, model.plan, model.path.divisor)
+        self._show_inspected()
+
+    @Slot()
+    def _show_inspected(self) -> None:
+        """Mark the inspected model, and show the candidates of its step."""
+        inspection = self._current.shown.inspection
+        if inspection is not None:
+            key, k = inspection.key, inspection.x_value
+            self.curves.inspect(key, k)  # type: ignore[arg-type]
+            self._heat.inspect(None if key == LIVE else int(key), k)
+        else:
+            combination, k = self._inspected_mean()
+            self.curves.inspect(combination, k)
+            self._heat.inspect(combination, k)
+        model = self._current.shown.inspected
+        if model is not None:
+            self._show_step(model.step, model.plan, model.path.divisor)
+        elif self._newest is None:
+            self.candidates.clear(self._absence.model(NO_STEP))
+
+    def _inspected_mean(self) -> tuple[int | None, int]:
+        """Return combination and k of the inspected model while all folds are looked at."""
+        record, choice = self._current.shown.record, self._current.differs
+        if self._paths.fold is not None or record is None or choice is None or choice.values is None:
+            return None, 0
+        return record.combination_of(choice.values), choice.place or 0
 
     def _mark_smallest(self, model: SelectedModel) -> None:
         """Mark the smallest model of the chosen path that is not significantly worse than its best one."""
@@ -246,7 +278,7 @@ class RunController(Controller):
             self._draw_heat()
         event, self._newest = self._newest, None
         record = self._current.shown.record
-        if event is None or record is None or record.state.ended or self._current.model is not None:
+        if event is None or record is None or record.state.ended or self._current.shown.inspected is not None:
             return
         unit = event.unit
         self._show_step(event.step, record.plan, event.divisor)
@@ -294,7 +326,7 @@ class RunController(Controller):
         unmeasured = absence.documents(why) if why else absence.run(NO_MEASURES)
         self.curves.explain(self._preparation or absence.run(NO_CRITERION), self._preparation or unmeasured)
         self.heat.explain(absence.documents(why) if why else absence.run(""))
-        if self._current.model is None:
+        if self._current.shown.inspected is None:
             self.candidates.clear(absence.model(NO_STEP))
 
     @Slot(object)
@@ -376,13 +408,25 @@ class RunController(Controller):
                 self._current.refresh()
 
     @Slot(object, int)
-    def _pick(self, key: object, k: int) -> None:
+    def _inspect(self, key: object, k: int) -> None:
         self.stop_following()
+        values = self._values(key)
+        if values is not None:
+            self._session.inspect(values, k)
+
+    @Slot(object, int)
+    def _choose(self, key: object, k: int) -> None:
+        self.stop_following()
+        values = self._values(key)
+        if values is not None:
+            self._session.select(values, k)
+
+    def _values(self, key: object) -> tuple[Any, ...] | None:
+        """Return the values of a curve on the axes of the plan."""
         record, model = self._current.shown.record, self._current.model
         if isinstance(key, int) and record is not None:
-            self._session.select(record.combinations[key], k)
-        elif model is not None:
-            self._session.select(model.values, k)
+            return record.combinations[key]
+        return None if model is None else model.values
 
     @Slot()
     def _show_measure(self) -> None:

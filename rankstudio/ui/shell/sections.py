@@ -21,6 +21,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.model_chips import ChooseButtons
 from rankstudio.ui.page.page import Page, column, row
 from rankstudio.ui.page.tabs import PageTabs, Tab
 from rankstudio.ui.queries.controller import QueriesController
@@ -87,6 +88,8 @@ class Sections(QObject):
             *self.tray.actions(row.feature),
         ]
         self.evidence.queriesAsked.connect(self._list_queries)
+        models_shown = self.select.curves, self.features.features, self.features.path, self.compare.curves
+        self.choose_buttons = ChooseButtons(current, session, models_shown, self)
         self.workspace = self._lay_out()
         self.tray.surround(self.workspace)
         for page in self.pages.values():

@@ -44,6 +44,7 @@ QLabel[role="warning"] { color: $warning; }
 QLabel[role="ok"] { color: $ok; }
 QLabel[role="error"] { color: $error; }
 
+QFrame[role="chip"] { background: $tint; border: 1px solid $line; border-radius: 7px; }
 QFrame[role="panel"] { background: $panel; border: 1px solid $line; border-radius: 9px; }
 QFrame[role="header"] {
   background: transparent; border: none; border-bottom: 1px solid $line; min-height: 35px; max-height: 35px;
@@ -99,6 +100,17 @@ QPushButton[role="link"]:focus { border: 2px solid $accent; padding: 0 4px; min-
 QPushButton[role="segment"] { padding: 0 4px; min-height: 22px; border-radius: 6px; }
 QPushButton[role="segment"]:checked { font-weight: 600; }
 QPushButton[role="segment"]:focus { padding: 0 3px; min-height: 20px; }
+QPushButton[role="choose"] {
+  background: $tint; color: $accent; border: 1px solid $accent; padding: 0 8px; min-height: 22px;
+  border-radius: 6px;
+}
+QPushButton[role="choose"]:hover { background: $accent; color: $on_accent; }
+QPushButton[role="choose"]:focus { border: 2px solid $accent; padding: 0 7px; min-height: 20px; }
+QPushButton[role="chip-link"] {
+  background: transparent; border: 1px solid transparent; padding: 0 5px; min-height: 20px; color: $accent;
+}
+QPushButton[role="chip-link"]:hover { background: $line_soft; }
+QPushButton[role="chip-link"]:focus { border: 2px solid $accent; padding: 0 4px; min-height: 18px; }
 QToolButton[role="page-button"] {
   border: 1px solid transparent; background: transparent; color: $muted; padding: 4px 0; min-height: 46px;
   font-size: ${small}px;

@@ -211,6 +211,8 @@ class TableView(QTableView):
         The row object that the user moved to; not emitted by `choose`.
     cellClicked : Signal(object, str)
         Row object and column key of a clicked cell.
+    confirmed : Signal(object)
+        The row object that was double-clicked, or on which Enter was pressed.
     toggled : Signal(object)
         A row object whose tick was clicked, or which is chosen when Space is pressed; only of a table with a
         column of ticks.
@@ -236,6 +238,7 @@ class TableView(QTableView):
 
     chosen = Signal(object)
     cellClicked = Signal(object, str)
+    confirmed = Signal(object)
     toggled = Signal(object)
     pointed = Signal(object)
     failed = Signal(str)
@@ -275,6 +278,7 @@ class TableView(QTableView):
         self._configure()
         self._fit_columns()
         self.clicked.connect(self._on_clicked)
+        self.doubleClicked.connect(self._on_confirmed)
         self.selectionModel().currentRowChanged.connect(self._on_current)
         theme.restyled.connect(self._follow_text)
 
@@ -418,7 +422,7 @@ class TableView(QTableView):
     # Qt
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy on Ctrl+C; Enter chooses again."""
+        """Copy on Ctrl+C; Enter confirms the row."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.key() == Qt.Key.Key_Space and self.rows_model.has_ticks():
@@ -429,6 +433,9 @@ class TableView(QTableView):
         else:
             self._focus_shown = True
             super().keyPressEvent(event)
+            index = self.currentIndex()
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and index.isValid():
+                self.confirmed.emit(index.data(ROW_ROLE))
 
     def moveCursor(self, action: QTableView.CursorAction, keys: Qt.KeyboardModifier) -> QModelIndex:
         """Let Home and End lead to the first and the last row: rows are chosen whole."""
@@ -692,6 +699,12 @@ class TableView(QTableView):
         """Emit which row the user moved to."""
         if not self._quiet and current.isValid():
             self.chosen.emit(current.data(ROW_ROLE))
+
+    @Slot(QModelIndex)
+    def _on_confirmed(self, index: QModelIndex) -> None:
+        """Emit which row was double-clicked; a cell that is edited is not confirmed by that."""
+        if self.column_at(index.column()).edited is None:
+            self.confirmed.emit(index.data(ROW_ROLE))
 
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:

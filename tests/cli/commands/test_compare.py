@@ -15,7 +15,9 @@ from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine import evaluate, open_dataset
+from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import SealMark
 
 RUNS = (
     ["rankrls", "--lambda", "1,2"],
@@ -79,7 +81,7 @@ def test_values_by_query_are_those_of_the_model_on_the_test_part(studies) -> Non
 
 def test_the_table_names_the_reference_and_can_be_markdown(studies, done) -> None:
     printed = done(["compare", str(studies[0]), "--measure", "P@10", "--against", "2", "--markdown"]).out
-    assert printed.startswith("## Made: P@10 over ")
+    assert printed.startswith("## Made: P@10, test, 3 folds, ")
     assert naming("2 P@10").search(printed)
     assert printed.count("reference") == 1
 
@@ -102,8 +104,8 @@ def test_what_cannot_be_compared_is_told(studies, refused, options: list[str], m
 def test_every_dataset_has_a_table_of_its_own(studies, tmp_path, answer, done) -> None:
     made, other = studies
     printed = done(["compare", str(made), str(other)])
-    assert printed.out.startswith("Made: MAP over ")
-    assert naming("Other run").search(printed.err)
+    assert printed.out.startswith("Made: MAP, test, 3 folds, ")
+    assert "\nOther: MAP, test, 3 folds, " in printed.out
     place = str(made.parent / "Other")
     both = str(tmp_path / "both.rankstudio")
     for name, data in (("Made", str(made.parent / "Made")), ("Other", place)):
@@ -138,7 +140,7 @@ def test_selections_sizes_and_pins_have_tables(studies, tmp_path, answer, done) 
     ("name", "start"),
     [
         ("a.txt", "Made: "),
-        ("a.md", "## Made: MAP over"),
+        ("a.md", "## Made: MAP, test, "),
         ("a.tex", "\\begin{table}"),
         ("a.csv", "data,measure,run,method,ranker"),
         ("a.json", "{"),
@@ -166,9 +168,45 @@ def test_csv_has_a_row_a_run_with_all_digits(studies, tmp_path, answer, done) ->
             assert float(row["p_wilcoxon_holm"]) == run["comparison"]["p_wilcoxon_holm"]
 
 
-def test_runs_on_different_folds_are_not_compared(studies, tmp_path, refused) -> None:
+def test_runs_on_different_folds_stand_in_groups(studies, tmp_path, answer, done) -> None:
     made = studies[0].parent / "Made"
     mixed = tmp_path / "mixed.rankstudio"
-    for folds in ("1", "1,2"):
-        main(["run", "--data", str(made), "--method", *RUNS[0], "--folds", folds, "--study", str(mixed)])
-    refused(["compare", str(mixed)], "1 2 run folds")
+    for method, folds in ((RUNS[0], "1"), (RUNS[0], "1,2,3"), (RUNS[1], "1,2,3")):
+        command = ["run", "--data", str(made), "--method", *method, "--folds", folds]
+        assert main([*command, "--study", str(mixed)]) == 0
+    whole, part = answer(["compare", str(mixed), "--json"])
+    assert [run["run"] for run in whole["runs"]] == [2, 3]
+    assert (whole["group"]["folds"], whole["group"]["apart"], whole["reference"] in (2, 3)) == (
+        [1, 2, 3],
+        "",
+        True,
+    )
+    assert [run["run"] for run in part["runs"]] == [1]
+    assert (part["group"]["folds"], part["reference"], part["front"] == []) == ([1], None, False)
+    assert part["group"]["apart"]
+    assert [run["comparison"] for run in part["runs"]] == [None]
+    text = done(["compare", str(mixed)]).out
+    assert text.count("reference") == 1
+    assert "fold 1 only" in text and part["group"]["apart"] in text
+
+
+def test_the_test_part_can_be_left_out_and_a_seal_leaves_it_out(studies, tmp_path, answer, done) -> None:
+    made = studies[0].parent / "Made"
+    sealed = tmp_path / "sealed.rankstudio"
+    for method in RUNS[:2]:
+        assert main(["run", "--data", str(made), "--method", *method, "--study", str(sealed)]) == 0
+    with Study.open(sealed) as study:
+        results = [study.result(summary.key) for summary in study.runs()]
+        study.note_seal(SealMark.now(sealed=True))
+    test_means = [f"{result.average_on(Part.TEST)['MAP']:.4f}" for result in results]
+    for words in (["--part", "validation"], []):
+        printed = done(["compare", str(sealed), *words])
+        assert not any(mean in printed.out for mean in test_means)
+        assert ("sealed" in printed.err) == (not words)
+    (group,) = [answer(["compare", str(sealed), "--json", "--part", "validation"])]
+    assert group["group"]["part"] == "cross-fitted" if group["reference"] else group["group"]["unranked"]
+    shown = done(["compare", str(sealed), "--part", "test"])
+    assert all(mean in shown.out for mean in test_means)
+    assert "sealed" not in shown.err
+    table = done(["compare", str(sealed), "--bold", "--measures", "MAP"]).out
+    assert not any(mean in table for mean in test_means)

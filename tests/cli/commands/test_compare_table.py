@@ -14,6 +14,7 @@ from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine import evaluate, open_dataset
+from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.storage.study_contents import SealMark
 from rankstudio.engine.statistics.paired import signed_ranks
@@ -49,7 +50,9 @@ def test_several_datasets_stand_side_by_side(study, capsys) -> None:
     assert cells == ["Method", "Made MAP", "Made NDCG@10", "Other MAP", "Other NDCG@10"]
     assert [row.split("|")[1].strip() for row in rows] == ["RankRLS", "Single features"]
     assert "**0." in rows[0] + rows[1]
-    assert text.startswith("**MAP and NDCG@10 on Made and Other: test part, mean over 2 folds.**")
+    assert text.startswith(
+        "**MAP and NDCG@10 on Made and Other: test, 2 folds, 16 queries; mean over the folds.**"
+    )
 
 
 def test_the_table_has_the_numbers_of_the_study(study, capsys) -> None:
@@ -134,8 +137,7 @@ def test_a_sealed_study_shows_its_validation_part(study, tmp_path, capsys) -> No
     assert "validation part" in text
     for one in results[:2]:
         assert f"{one.average['MAP']:.4f}" not in text
-        mean = sum(fold.validation["MAP"] for fold in one.folds) / len(one.folds)
-        assert f"{mean:.4f}" in text
+        assert f"{one.average_on(Part.CROSS_FITTED)['MAP']:.4f}" in text
 
 
 @pytest.mark.parametrize(

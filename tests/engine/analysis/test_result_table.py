@@ -23,7 +23,8 @@ from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.export.result_table.table import ResultTable, TableStyle
+from rankstudio.engine.export.result_table.formats import FORMATS, latex_table
+from rankstudio.engine.export.result_table.table import NO_ESTIMATE, ResultTable, TableStyle
 from rankstudio.engine.statistics.paired import holm, paired_t, signed_ranks
 
 
@@ -155,21 +156,66 @@ def covered(run: RunResult) -> RunResult:
 
 def test_nothing_of_a_sealed_test_part_is_in_a_table(runs) -> None:
     sealed = [TableRun(covered(one), documents=lambda: dataset(3), sealed=True) for one in runs]
-    found = result_table(sealed, TableQuery(("MAP", "NDCG@3")))
+    found = result_table(sealed, TableQuery(("MAP",)))
     for row, one in zip(found.rows, runs, strict=True):
-        assert row.cells[0].mean == pytest.approx(mean([f.validation["MAP"] for f in one.folds]))
-    data = dataset(3)
-    for at, one in enumerate(runs):
-        part = data.folds[0].vali
-        assert part is not None
-        scores = one.folds[0].chosen.step.scores(np.ascontiguousarray(part.X.T))
-        by_folds = result_table(sealed, TableQuery(("NDCG@3",), by="folds", tested=False))
-        expected = evaluate(part.y, scores, part.qid, measures=["NDCG@3"])["NDCG@3"]
-        assert by_folds.rows[at].cells[0].mean == pytest.approx(expected)
-    assert naming("MAP NDCG@3 Small validation 3").search(found.caption)
-    assert naming("sealed Small validation").search(found.notes[1])
-    without = [TableRun(covered(one), sealed=True) for one in runs]
-    assert result_table(without, TableQuery(("MAP",))).mark_note == ""
+        values = [float(np.mean(fold_result.cross_fitted["MAP"])) for fold_result in one.folds]
+        assert row.cells[0].mean == pytest.approx(mean(values))
+        assert row.cells[0].is_estimate
+    assert naming("MAP Small validation cross-fitted 3").search(found.caption)
+    assert naming("test left out Small validation").search(found.notes[1])
+    assert found.mark_note
+
+
+def test_runs_that_are_not_comparable_stand_in_blocks_and_the_best_is_of_a_block() -> None:
+    """A set on fold 5 only was bold above runs on all five folds."""
+    whole = [
+        result([fold(f, [0.1 * k, 0.5, 0.4]) for f in range(1, 6)], method="gas", seed=k) for k in (1, 2)
+    ]
+    part = result([fold(5, [0.9, 0.9, 0.9])], method="rankrls", folds=(5,))
+    found = result_table([TableRun(one) for one in (part, *whole)], TableQuery(("MAP",)))
+    assert [row.block for row in found.rows] == [0, 0, 1]
+    assert titles(found)[2] == "RankRLS"
+    assert [ranks[0] for ranks in found.ranks(4)] == ["second", "best", ""]
+    assert [isnan(row.cells[0].p) for row in found.rows] == [False, True, True]
+    assert naming("5 only 3").search(found.block_captions[1])
+    text = latex_table(found, TableStyle(bold=True, marks=True))
+    assert text.count(r"\textbf") == 1 and r"\textbf{0.9000}" not in text
+    for form in FORMATS:
+        assert form.content(found, TableStyle(bold=True, marks=True, sd=True))
+    assert [name for name, *_ in found.numbers(TableStyle())[1]] == titles(found)
+    assert found.numbers(TableStyle())[0][:2] == ["Method", "Contents"]
+
+
+def cross_fitted(run: RunResult, queries: list[float]) -> RunResult:
+    folds = [replace(f, cross_fitted={"MAP": np.array(queries)}) for f in run.folds]
+    return replace(run, folds=tuple(folds))
+
+
+def test_what_was_chosen_on_its_own_part_is_never_bold_and_cross_fitted_values_are_ranked() -> None:
+    """The method with the greatest mean on the part that chose it is the worst by cross-fitted values."""
+    flattered, honest = (
+        covered(replace(run, folds=tuple(replace(f, validation={"MAP": mean}) for f in run.folds)))
+        for run, mean in (
+            (result([fold(1, [0.2, 0.4]), fold(2, [0.3, 0.1])], method="gas"), 0.4902),
+            (result([fold(1, [0.5, 0.4]), fold(2, [0.6, 0.1])], method="rankrls"), 0.4864),
+        )
+    )
+    chosen_on = [TableRun(run, sealed=True) for run in (flattered, honest)]
+    found = result_table(chosen_on, TableQuery(("MAP",)))
+    assert all(cell.is_muted for row in found.rows for cell in row.cells)
+    assert [ranks[0] for ranks in found.ranks(4)] == ["", ""]
+    assert found.mark_note == ""
+    text = latex_table(found, TableStyle(bold=True, marks=True))
+    assert r"\textbf" not in text and r"\textit{0.4902}" in text
+    assert found.notes_of(TableStyle(bold=True))[-1] == NO_ESTIMATE
+    fitted = [cross_fitted(flattered, [0.2, 0.3]), cross_fitted(honest, [0.4, 0.3])]
+    ranked = result_table([TableRun(run, sealed=True) for run in fitted], TableQuery(("MAP",)))
+    assert [ranks[0] for ranks in ranked.ranks(4)] == ["second", "best"]
+    assert [row.cells[0].mean for row in ranked.rows] == pytest.approx([0.25, 0.35])
+    assert naming("cross-fitted 2 4").search(ranked.caption)
+    mixed = result_table([TableRun(run, sealed=True) for run in (flattered, fitted[1])], TableQuery(("MAP",)))
+    assert [ranks[0] for ranks in mixed.ranks(4)] == ["", ""]
+    assert [row.cells[0].is_muted for row in mixed.rows] == [False, True]
 
 
 def test_notes_say_what_has_to_be_known() -> None:
@@ -218,9 +264,6 @@ def test_what_makes_no_table_is_told(runs) -> None:
         table(runs, against="svm")
     with pytest.raises(PlanError, match=naming("by measures folds")):
         table(runs, by="queries")
-    other = replace(runs[1], plan=runs[1].plan.changed(convention="letor3"))
-    with pytest.raises(PlanError, match=naming("RankRLS")):
-        table([runs[0], other])
 
 
 def test_no_test_is_made_for_somebody_who_has_gone(runs) -> None:

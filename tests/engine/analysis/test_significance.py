@@ -11,15 +11,16 @@ from experiment.runs import fold, result
 from experiment.small import dataset, ended
 from wording import naming
 
+from rankstudio.engine.analysis.comparability import paired_over
+from rankstudio.engine.analysis.queries.measurement import without_test
 from rankstudio.engine.analysis.selection_stability import stability_of
 from rankstudio.engine.analysis.significance import (
     best_run,
-    by_dataset,
+    compare_groups,
     compare_runs,
     compare_with,
     compared_runs,
     first_equals,
-    paired_over,
     pin_effects,
     why_unpaired,
 )
@@ -148,9 +149,28 @@ def test_queries_and_conventions_have_to_be_the_same(runs) -> None:
         compare_runs([runs[0], other])
 
 
-def test_runs_are_sorted_by_dataset(runs) -> None:
-    other = replace(runs[0], data_name="Other")
-    assert {k: len(v) for k, v in by_dataset([other, *runs]).items()} == {"Other": 1, "Small": 4}
+def test_runs_are_ranked_and_tested_within_their_groups_only() -> None:
+    """A run on fold 5 only has the greatest mean, and is no reference of the runs on all folds."""
+    chosen_on = result([without_test(replace(fold(1, A), per_query={})), without_test(fold(2, A))])
+    runs = {
+        1: result([fold(1, A), fold(2, B)]),
+        2: result([fold(1, B), fold(2, A)]),
+        3: result([fold(2, [0.9, 0.9, 0.9, 0.9, 0.9])], folds=(2,)),
+        4: chosen_on,
+        5: result([fold(1, A), fold(2, C)]),
+    }
+    whole, part, best_of_many = compare_groups(runs, "MAP")
+    assert (whole.numbers, whole.against) == ((1, 2, 5), 5)
+    expected = compare_paired(runs[1].per_query("MAP"), runs[5].per_query("MAP"))
+    assert whole.tests[0] is not None and whole.tests[0].test == expected
+    assert whole.tests[0].p_holm == holm([test.test.p_randomisation for test in whole.tests if test])[0]
+    assert (part.numbers, part.reference, part.tests) == ((3,), None, (None,))
+    assert part.group.apart and not part.group.unranked
+    assert (best_of_many.numbers, best_of_many.reference) == ((4,), None)
+    assert best_of_many.group.unranked
+    assert compare_groups(runs, "MAP", against=2)[0].against == 2
+    assert compare_groups(runs, "MAP", against=3)[0].against == 5
+    assert best_run(list(runs.values()), "MAP") is None
 
 
 def test_pins_are_held_against_the_run_without_them(runs) -> None:
@@ -256,7 +276,7 @@ def test_a_run_that_was_not_measured_so_cannot_be_paired() -> None:
 
 def test_the_best_run_has_the_best_average_and_of_an_error_less_is_better() -> None:
     assert best_run([], "MAP") is None
-    good, poor = two_folds(), result([fold(1, [0.1]), fold(2, [0.1])])
+    good, poor = two_folds(), result([fold(1, [0.1] * 3), fold(2, [0.1] * 4)])
     assert best_run([poor, good, two_folds()], "MAP") is good
     for run_, errors in ((good, 0.3), (poor, 0.2)):
         for one in run_.folds:

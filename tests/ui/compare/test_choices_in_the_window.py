@@ -16,6 +16,7 @@ from wording import naming
 
 from rankstudio.engine.analysis.run_curves import run_curves
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.session import NOTHING_CHOSEN
 
 prepare = three_runs
 
@@ -90,7 +91,7 @@ def test_ticks_say_which_runs_the_front_the_tests_and_the_curves_are_about(ran: 
     assert {row.key for row in paired(ran)} == {second.key, third.key}
 
 
-def test_a_click_on_a_curve_chooses_that_run_and_size(ran: MainWindow) -> None:
+def test_a_click_on_a_curve_shows_that_run_and_inspects_a_size_and_enter_chooses_it(ran: MainWindow) -> None:
     look(ran, "pareto")
     plot = ran.sections.compare.curves.plot
     plot.flush()
@@ -102,17 +103,24 @@ def test_a_click_on_a_curve_chooses_that_run_and_size(ran: MainWindow) -> None:
     plot.picked.emit(0, 2)
     settle(ran)
     assert ran.runs.shown.key == curve.key
-    assert ran.current.model.x_value == 3
-    assert plot.chosen == (0, 2)
+    assert ran.session.choice == NOTHING_CHOSEN
+    assert ran.current.shown.inspected.x_value == 3
+    assert (plot.chosen, plot.inspected) == (None, (0, 2))
     plot.flush()
-    assert f"chosen: {curve.label}" in plot.accessibleDescription()
+    assert f"inspected: {curve.label}" in plot.accessibleDescription()
     plot.setFocus()
     QTest.keyClick(plot, Qt.Key.Key_Right)
     settle(ran)
-    assert (plot.chosen, ran.current.model.x_value) == ((0, 3), 4)
+    assert (plot.inspected, ran.current.shown.inspected.x_value) == ((0, 3), 4)
     QTest.keyClick(plot, Qt.Key.Key_Down)
     settle(ran)
-    assert (plot.chosen, ran.runs.shown.key) == ((1, 3), plot.curves[1].key)
+    assert (plot.inspected, ran.runs.shown.key) == ((1, 3), plot.curves[1].key)
+    assert ran.session.choice == NOTHING_CHOSEN
+    QTest.keyClick(plot, Qt.Key.Key_Return)
+    settle(ran)
+    assert (plot.chosen, plot.inspected, ran.current.model.x_value) == ((1, 3), None, 4)
+    plot.flush()
+    assert f"chosen: {plot.curves[1].label}" in plot.accessibleDescription()
     number = ran.runs.record(2).combination_of(ran.session.choice.values)
     folds = ran.runs.record(2).result.folds
     wanted = mean(float(fold.paths[number].validation["MAP"][3]) for fold in folds)
@@ -142,7 +150,7 @@ def test_runs_on_shares_of_the_queries_are_one_curve_whose_points_choose_runs(
         view.plot.picked.emit(0, position)
         settle(window)
         assert window.runs.shown.key == record.key
-        assert view.plot.chosen == (0, position)
+        assert view.plot.inspected == (0, position)
 
 
 def test_curves_of_the_test_part_are_there_when_it_is_shown_and_choose_nothing(window: MainWindow) -> None:
@@ -158,8 +166,9 @@ def test_curves_of_the_test_part_are_there_when_it_is_shown_and_choose_nothing(w
     (expected,) = run_curves([record.result], "MAP", 0, [record.dataset], part="test")
     assert curve.y.tolist() == expected.mean.tolist()
     view.plot.picked.emit(0, 2)
+    view.plot.confirmed.emit()
     settle(window)
-    assert window.session.choice == chosen
+    assert (window.session.choice, window.session.inspection) == (chosen, None)
     window.commands["seal"].trigger()
     settle(window)
     assert view.by.value() != "test"

@@ -188,7 +188,7 @@ def panel(theme, stage):
 @pytest.fixture
 def told(panel):
     heard = []
-    for name in ("chosen", "inspected"):
+    for name in ("picked", "inspected"):
         getattr(panel, name).connect(lambda value, name=name: heard.append((name, value)))
     panel.toggled.connect(lambda name, value: heard.append((name, value)))
     return heard
@@ -217,17 +217,41 @@ def test_pins_are_marked_and_rows_beyond_k_are_muted(panel):
     assert [name.color(row) for row in rows] == ["text", "text", "muted", "faint"]
 
 
-def test_a_click_chooses_k_and_inspects_the_feature(panel, told):
+def test_a_click_picks_k_and_inspects_the_feature(panel, told):
     table = panel.table
     at = table.visualRect(table.model().index(0, 2)).center()
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
-    assert told == [("inspected", 30), ("chosen", 1)]
+    assert told == [("inspected", 30), ("picked", 1)]
 
 
 def test_arrow_keys_do_the_same_and_a_banned_row_has_no_k(panel, told):
     for _ in range(2):
         QTest.keyClick(panel.table, Qt.Key.Key_Down)
-    assert told == [("inspected", 40), ("chosen", 3), ("inspected", 20)]
+    assert told == [("inspected", 40), ("picked", 3), ("inspected", 20)]
+
+
+def test_enter_and_a_double_click_confirm_a_row_that_is_a_model(panel, told):
+    confirmed = []
+    panel.confirmed.connect(lambda: confirmed.append([one for one in told if one[0] == "picked"][-1]))
+    QTest.keyClick(panel.table, Qt.Key.Key_Down)
+    QTest.keyClick(panel.table, Qt.Key.Key_Return)
+    assert confirmed == [("picked", 3)]
+    QTest.keyClick(panel.table, Qt.Key.Key_Down)
+    QTest.keyClick(panel.table, Qt.Key.Key_Return)  # a banned feature is in no model
+    assert len(confirmed) == 1
+    at = panel.table.visualRect(panel.table.model().index(0, 2)).center()
+    QTest.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    QTest.mouseDClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert confirmed == [("picked", 3), ("picked", 1)]
+
+
+def test_the_row_of_the_chosen_model_is_marked_while_another_one_is_shown(panel):
+    panel.show_path(make_path(), IDS, NAMES, "MAP", 2, choice=1)
+    rank = panel.table.rows_model.columns[0]
+    rows = panel.table.rows_model.rows
+    assert [row.rank for row in rows if row.is_choice] == [1]
+    assert [rank.bold(row) for row in rows[:3]] == [True, False, False]
+    assert panel.table.current().rank == 3
 
 
 def test_showing_a_path_tells_nobody_and_follows_the_choice(panel, told):
@@ -285,7 +309,7 @@ def test_the_whole_model_is_in_sight_where_there_is_room_for_it(panel):
     assert table.rowAt(0) == 0
     table.scrollToBottom()
     at = table.verticalScrollBar().value()
-    panel.chosen.connect(lambda k: panel.show_path(make_path(), IDS, NAMES, "MAP", k - 1))
+    panel.picked.connect(lambda k: panel.show_path(make_path(), IDS, NAMES, "MAP", k - 1))
     QTest.mouseClick(
         table.viewport(),
         Qt.MouseButton.LeftButton,

@@ -19,6 +19,7 @@ from rankstudio.engine.analysis.features.candidate_map import Margin, candidate_
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.features.why_panel import WhyPanel, _note
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.session import NOTHING_CHOSEN
 from rankstudio.ui.plots.axes import AIR
 from rankstudio.ui.style.fonts import TINY, font
 
@@ -225,8 +226,8 @@ def test_a_picked_cell_is_marked_everywhere(ran: MainWindow) -> None:
     column = int(why.panel.plot.shown.features[2])  # the next one after two steps
     why.panel.plot.cellPicked.emit(column, 1)
     settle(ran)
-    assert ran.current.model is not None
-    assert ran.current.model.x_value == 2
+    assert ran.session.choice == NOTHING_CHOSEN
+    assert ran.current.shown.inspected.x_value == 2
     assert inspect.feature == int(ids[column])
     assert inspect.path.table.current().feature_id == int(ids[column])
     wait_until(lambda: inspect.profile.why_title.text() == "Why it is not in the model with k = 2")

@@ -117,7 +117,7 @@ def test_no_lead_is_told_where_a_candidate_does_not_lower_the_criterion(values, 
 
 def test_the_map_shows_measures_by_lambda_and_k(heat):
     heat.show_sizes(["2⁰", "2¹"], [[0.1, 0.2, NAN], [0.3, 0.4, 0.5]], "validation NDCG@10", "λ")
-    assert heat.caption() == "click a cell to choose λ and k"
+    assert heat.caption() == "double-click a cell to choose λ and k"
     assert heat.accessibleName() == "λ × k"
     header, rows = heat.plot.numbers()
     assert heat.plot.axes.title == "validation NDCG@10"
@@ -129,7 +129,7 @@ def test_cells_are_picked_and_a_cleared_map_is_empty(heat):
     told = []
     heat.plot.picked.connect(lambda row, column: told.append((row, column)))
     heat.show_sizes(["2⁰", "2¹"], [[0.1, 0.2, 0.3], [0.3, 0.4, 0.5]], "validation MAP", "λ1 · λ2")
-    assert heat.caption() == "click a cell to choose λ1 · λ2 and k"
+    assert heat.caption() == "double-click a cell to choose λ1 · λ2 and k"
     assert heat.accessibleName() == "λ1 · λ2 × k"
     heat.plot.picked.emit(0, 1)
     assert told == [(0, 1)]
@@ -141,7 +141,7 @@ def test_the_map_of_two_grids_marks_the_best_cell_and_names_its_axes(heat):
     grids = ["2⁰", "2¹"], ["2⁻²", "2⁻⁴", "2⁻⁶"]
     values = np.array([[0.1, 0.2, NAN], [0.3, 0.4, 0.5]])
     heat.show_grids(*grids, values, (1, 2), "leave-query-out MAP", ("γ", "λ"), ["k"])
-    assert heat.caption() == "each cell with its best k · click a cell to choose its model"
+    assert heat.caption() == "each cell with its best k · double-click a cell to choose its model"
     assert heat.accessibleName() == "γ × λ"
     assert heat.plot.summary() == "leave-query-out MAP, best 0.5000 at λ = 2⁻⁶ · γ = 2¹"
     figure = heat.plot.figure()

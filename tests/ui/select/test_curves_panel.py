@@ -35,7 +35,7 @@ def test_titles_say_what_runs_on_what_and_how_to_act(panel):
     assert panel._title.text() == "Greedy RankRLS"
     assert panel.caption() == "", "there is no curve yet"
     panel.add_step(0, 1, 0.5, {"MAP": 0.4})
-    assert panel.caption() == "MQ2008 fold 4 · click a curve to choose k"
+    assert panel.caption() == "MQ2008 fold 4 · double-click to choose k"
     assert panel._below.text() == "features selected, k · one curve per λ, 2⁰ dark … 2² bright"
     assert panel.criterion_plot.axes.title == "leave-query-out error per document"
     assert panel.validation_plot.axes.title == "validation MAP"
@@ -125,17 +125,17 @@ def test_beginning_anew_leaves_nothing_behind(panel):
 def test_of_models_with_all_features_points_are_chosen_and_no_k(panel):
     panel.begin("RankRLS", "MQ2008", [LAMBDA], [(8.0,), (16.0,)], 1)
     panel.add_step(0, 46, 0.5, {"MAP": 0.4})
-    assert panel.caption() == "MQ2008 · click a point to choose another model"
+    assert panel.caption() == "MQ2008 · double-click a point to choose its model"
     assert panel._below.text() == "λ"
     panel.begin("Greedy RankRLS", "MQ2008", [LAMBDA], [(8.0,)], 46)
     panel.add_step(0, 1, 0.5, {"MAP": 0.4})
-    assert panel.caption() == "MQ2008 · click a curve to choose k"
+    assert panel.caption() == "MQ2008 · double-click to choose k"
 
 
 def test_a_method_without_a_grid_has_one_curve_without_a_name(panel):
     panel.begin("RankBoost", "MQ2008", [], [()], 300, "mean loss of the pairs", StepKind.ROUNDS)
     panel.add_step(0, 46, 0.5, {"MAP": 0.4})
-    assert panel.caption() == "MQ2008 · click a curve to choose a round"
+    assert panel.caption() == "MQ2008 · double-click to choose a round"
     assert panel._below.text() == "round"
     assert panel._note(0, 46) == ("round = 46 · chosen", "validation MAP 0.4000")
     assert panel.validation_plot.numbers()[0] == ["round", "path"]
@@ -325,7 +325,7 @@ def test_the_button_of_the_smallest_model_gives_way_in_a_narrow_panel_and_goes_b
     panel.select(0, 3)
     panel.show_smallest(SmallestMark(0, 2, -0.1, 0.3), 3)
     picked = []
-    panel.picked.connect(lambda *at: picked.append(at))
+    panel.chosen.connect(lambda *at: picked.append(at))
     full = panel.smallest.text()
     panel.resize(420, 320)
     assert panel.smallest.text() == "Smallest: k = 2" != full

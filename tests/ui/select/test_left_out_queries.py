@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from data.test_preferences_in_the_window import write_preferences
-from hands import pick
+from hands import choose_on_curve, pick
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
@@ -104,7 +104,7 @@ def test_a_finished_run_shows_left_out_queries_when_asked_and_to_the_bit(window:
     assert "leave-query-out MAP" not in record.folds[1].paths[0].validation
 
     # Another path is measured when it is looked at, another measure is known by now, another fold's is not.
-    window.sections.select.curves.picked.emit(1 - chosen, 2)
+    choose_on_curve(window, 1 - chosen, 2)
     measured(window)
     assert drawn(window)[1] == expected[1, 1 - chosen]
     window.session.show_measure("NDCG@10")
@@ -270,9 +270,9 @@ def test_a_run_that_is_chosen_by_them_shows_them_without_a_box(window: MainWindo
     assert chosen.step.number == int(np.argmax(path)) + 1
     again = run_plan(record.plan, window.session.dataset)
     assert again.folds[0].left_out == record.folds[1].left_out
-    window.sections.select.curves.picked.emit(1 - at, 2)
+    choose_on_curve(window, 1 - at, 2)
     assert drawn(window)[1] == record.paths[1, 1 - at].validation[MAP].tolist()
-    window.sections.select.curves.picked.emit(at, chosen.step.number)
+    choose_on_curve(window, at, chosen.step.number)
     window.session.show_measure("NDCG@5")
     measured(window)
     plan = record.plan.changed(select_by="leave-query-out NDCG@5", folds=(1,))
@@ -384,7 +384,7 @@ def test_a_kernel_judges_a_greedy_selection(window: MainWindow) -> None:
     )
     heat = window.sections.select.heat
     assert [heat.views.itemText(i) for i in range(heat.views.count())] == ["γ × λ", "settings × k"]
-    assert heat.caption() == "each cell with its best k · click a cell to choose its model"
+    assert heat.caption() == "each cell with its best k · double-click a cell to choose its model"
     window.session.look_at(1)
     click(heat.plot, 0, 1)
     model = window.current.model

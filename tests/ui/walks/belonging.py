@@ -141,8 +141,13 @@ class Sight:
 
     @property
     def model(self) -> SelectedModel | None:
-        """What the window says is the current model."""
+        """What the window says is the chosen model."""
         return self.window.current.model
+
+    @property
+    def inspected(self) -> SelectedModel | None:
+        """What the window says is shown: the inspected model, else the chosen one."""
+        return self.window.current.shown.inspected
 
     def path(self, place: tuple[int, int]) -> PathResult | None:
         """Return a path of the shown run as it is to be measured."""
@@ -156,7 +161,8 @@ def mismatches(window: MainWindow, truth: Truth) -> Iterator[Fault]:
     yield from _title(sight)
     if window.session.dataset is None:
         return
-    for look in (_data, _line, _model, _curves, _map, _table, _runs, _groups, _compared):
+    looks = _data, _line, _model, _inspection, _chips, _curves, _map, _table, _runs, _groups, _compared
+    for look in looks:
         yield from look(sight)
 
 
@@ -267,6 +273,50 @@ def _model(sight: Sight) -> Iterator[Fault]:
         value = model.values[model.plan.axes.index(axis)]
         if value in slider.values():
             yield from _differ("slider", slider.value(), value)
+
+
+def _inspection(sight: Sight) -> Iterator[Fault]:
+    """The inspected model is the one that was clicked, and not the chosen one; both are marked as such."""
+    shown, asked = sight.window.current.shown, sight.window.session.inspection
+    model, record = shown.inspection, sight.record
+    if model is not None and asked is None:
+        yield Fault("inspected without a click", f"{model.values}, {model.x_value}")
+    if model is not None and asked is not None:
+        yield from _differ("inspected values", model.values, asked.values)
+        yield from _differ("inspected fold", model.fold is sight.window.session.watched, True)
+        nearest = int(np.abs(model.path.x_values - (asked.place or 0)).argmin())
+        is_last = model.path.step_kind is StepKind.ITERATIONS
+        yield from _differ(
+            "inspected step", model.position, len(model.path.steps) - 1 if is_last else nearest
+        )
+        if model.key == LIVE:
+            yield from _differ("inspected live path", sight.model is not None and sight.model.live, True)
+        elif record is not None:
+            path = record.paths.get((model.fold.number, int(model.key)))
+            is_run = path is not None and path.steps[model.position] is model.step
+            yield from _differ("inspected step is the run's", is_run, True)
+        chosen = sight.model
+        if chosen is not None and model.step is chosen.step:
+            yield Fault("inspected is the chosen one", f"{model.values}, {model.x_value}")
+    panel = sight.window.sections.select.curves
+    for name, plot in panel.plots().items():
+        if panel.over is None and sight.window.session.fold is not None:
+            marked = None if model is None else (model.key, model.x_value)
+            yield from _differ(f"inspected point of {name}", plot.family.inspection, marked)
+    buttons = sight.window.sections.choose_buttons.buttons
+    if sight.window.session.fold is not None:
+        yield from _differ("choose buttons", {button.isHidden() for button in buttons}, {model is None})
+
+
+def _chips(sight: Sight) -> Iterator[Fault]:
+    """The chips say that a model was chosen by hand, and that the form is not the shown run's."""
+    session, chips, record = sight.window.session, sight.window.chips, sight.record
+    values, place = session.choice.values, session.choice.place
+    is_chosen = place is not None or (values is not None and record is not None and _on(record.plan, values))
+    by_hand = record is not None and is_chosen
+    yield from _differ("chip of the choice", bool(chips.choice.text()), by_hand)
+    differs = record is not None and session.plan != record.plan
+    yield from _differ("chip of the form", bool(chips.form.text()), differs)
 
 
 def _expected(sight: Sight, record: RunRecord) -> tuple[int, int | None] | None:
@@ -437,7 +487,7 @@ def _map(sight: Sight) -> Iterator[Fault]:
 
 
 def _table(sight: Sight) -> Iterator[Fault]:
-    """Path and test line are the current model's."""
+    """Path and test line are those of the model that is shown; only the chosen one is tested."""
     inspect = sight.window.sections.features
     for panel in (inspect.features, inspect.path):
         if panel.isVisible():
@@ -446,7 +496,7 @@ def _table(sight: Sight) -> Iterator[Fault]:
 
 
 def _path(sight: Sight, panel: FeaturesPanel) -> Iterator[Fault]:
-    model, record, rows = sight.model, sight.record, panel.table.rows()
+    model, record, rows = sight.inspected, sight.record, panel.table.rows()
     if model is None:
         if record is None or record.state.ended:
             yield from _differ("path without a model", [row.feature_id for row in rows], [])
@@ -471,12 +521,13 @@ def _models(path: PathResult) -> list[Step]:
 
 
 def _test(sight: Sight, panel: FeaturesPanel) -> Iterator[Fault]:
-    model, session = sight.model, sight.window.session
+    model, session = sight.inspected, sight.window.session
     label = panel.findChild(QLabel, "features-test")
     assert isinstance(label, QLabel)
     text = "" if label.isHidden() else label.text()
     shown = _measures(text)
-    if model is None or session.sealed or model.fold.test is None:
+    inspects = sight.window.current.shown.inspection is not None
+    if model is None or inspects or session.sealed or model.fold.test is None:
         yield from _differ("test line of nothing", shown, {})
         if model is None:
             yield from _differ("sentence on a test of nothing", text, "")

@@ -7,7 +7,8 @@ is skipped, so that a walk from which steps are taken out is a walk still.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -213,6 +214,15 @@ def seen(stage: Stage, page: str, widget: QWidget) -> None:
         stage.window.workspace.show_page(page)
     if not widget.isVisible():
         raise ImpossibleStepError
+
+
+@contextmanager
+def inspecting(stage: Stage) -> Iterator[None]:
+    """Make sure that looking changes neither what is chosen nor what can be undone."""
+    session = stage.window.session
+    before = session.choice, session.plan, session.undo.index()
+    yield
+    assert (session.choice, session.plan, session.undo.index()) == before
 
 
 def run_of(number: int, runs: Runs) -> RunRecord:
@@ -494,7 +504,8 @@ def pick_point(stage: Stage, which: int, curve: int, point: int) -> None:
     seen(stage, "select", plot)
     curves = [key for key, one in plot.family.curves.items() if one.xs and not one.beside]
     key = of(curve, curves)
-    plot.picked.emit(key, of(point, plot.family[key].xs))
+    with inspecting(stage):
+        plot.picked.emit(key, of(point, plot.family[key].xs))
 
 
 @step(3)
@@ -502,7 +513,41 @@ def move_on_plot(stage: Stage, which: int, direction: int) -> None:
     plots = stage.window.sections.select.curves.plots()
     plot = of(which, [plots[name] for name in sorted(plots) if not plots[name].isHidden()])
     seen(stage, "select", plot)
-    QTest.keyClick(plot, of(direction, (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)))
+    with inspecting(stage):
+        QTest.keyClick(
+            plot, of(direction, (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down))
+        )
+
+
+@step(8)
+def choose_inspected(stage: Stage, by: int) -> None:
+    """Choose what is inspected, by a button or by Enter in a plot or a table."""
+    window, sections = stage.window, stage.window.sections
+    if window.current.shown.inspection is None:
+        raise ImpossibleStepError
+    inspected = window.session.inspection
+    way = of(by, ("button", "plot", "table"))
+    if way == "plot":
+        plot = sections.select.curves.criterion_plot
+        seen(stage, "select", plot)
+        QTest.keyClick(plot, Qt.Key.Key_Return)
+    elif way == "table":
+        seen(stage, "select", sections.features.features.table)
+        sections.features.features.confirmed.emit()
+    else:
+        seen(stage, "select", sections.select.curves)
+        button = of(by, [one for one in sections.choose_buttons.buttons if one.isVisible()])
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert window.session.choice == inspected
+    assert window.session.inspection is None
+
+
+@step(4)
+def follow_chip(stage: Stage, which: int, link: int) -> None:
+    """Take a way out that a chip offers."""
+    chips = stage.window.chips
+    chip = of(which, [one for one in (chips.choice, chips.form) if one.text()])
+    QTest.mouseClick(of(link, chip.links()), Qt.MouseButton.LeftButton)
 
 
 def see_as(stage: Stage, view: str) -> None:
@@ -533,7 +578,8 @@ def pick_cell(stage: Stage, row: int, column: int) -> None:
     values = heat.plot.values
     if not values.size:
         raise ImpossibleStepError
-    heat.plot.picked.emit(row % values.shape[0], column % values.shape[1])
+    with inspecting(stage):
+        heat.plot.picked.emit(row % values.shape[0], column % values.shape[1])
 
 
 @step(2)
@@ -563,7 +609,11 @@ def move_in_table(stage: Stage, which: int, key: int, times: int) -> None:
         raise ImpossibleStepError
     keys = (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Home, Qt.Key.Key_End)
     for _ in range(1 + times % 3):
-        QTest.keyClick(table, of(key, keys))
+        if page == "compare":  # another run is shown, with what was chosen of it
+            QTest.keyClick(table, of(key, keys))
+            continue
+        with inspecting(stage):
+            QTest.keyClick(table, of(key, keys))
 
 
 @step(8)

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isnan, nan
+from math import nan
+from statistics import stdev
 
-from rankstudio.engine.analysis.comparability import paired_over
-from rankstudio.engine.analysis.fold_table import (
-    MeasureSummary,
-    best_of_several,
-    measure_rows,
-    measure_summary,
-)
+from rankstudio.engine.analysis.fold_table import best_of_several, defined, measure_rows
 from rankstudio.engine.analysis.published import published_rows, set_otherwise
+from rankstudio.engine.analysis.report.best_run import group_sentences
 from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure
 from rankstudio.engine.analysis.report.source import (
+    ReportedGroup,
     ReportedRun,
     ReportSource,
-    best_of,
-    chooser,
     listed,
     spread,
-    tests_of,
 )
 from rankstudio.engine.analysis.report.study_figures import curves_of, differences_of
 from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
@@ -40,92 +34,77 @@ def sealed_text(source: ReportSource) -> str:
 
 
 def result_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the averages of the runs on each dataset, and the folds by the selection criterion."""
+    """Yield the averages of the runs of each group, and the folds by the selection criterion."""
     if source.sealed_datasets:
         yield Paragraph(f"{sealed_text(source)} These results are from the validation parts.")
-    for data, runs in source.datasets().items():
-        yield from _sentence(data, runs, source.measure)
-        yield _averages(data, runs)
-        for run in runs:
+    for group in source.groups:
+        yield from group_sentences(group)
+        yield _averages(group)
+        for run in group.runs:
             yield from (Paragraph(f"Run {run.number}, {run.title}: {note.what}") for note in run.result.notes)
-        drawn = _curves(data, runs, chooser(runs, source.measure))
+        drawn = _curves(group)
         if drawn is not None:
             yield drawn
-        by_fold = _folds(data, runs, chooser(runs, source.measure))
+        by_fold = _folds(group)
         if by_fold is not None:
             yield by_fold
 
 
-def _sentence(data: str, runs: list[ReportedRun], asked: str) -> Iterator[Block]:
-    """Yield a sentence on which run is best, and by how much it beats the best single feature."""
-    name = chooser(runs, asked)
-    measured = [run for run in runs if name in run.result.average]
-    if not measured:
-        yield Paragraph(f"No run on {data} has {name}: there was no part to evaluate on.")
-        return
-    best = best_of(measured, name)
-    value, single = best.result.average[name], best.result.baseline.get(name, float("nan"))
-    sizes = range_text(best.result.sizes)
-    plural = "" if sizes == "1" else "s"
-    text = (
-        f"On {data}, {best.name}, has the best mean {name} on the {best.part} part of its folds, "
-        f"{fixed(value)}{f' with {sizes} feature{plural}' if sizes else ''}"
-    )
-    beside = f"; the best single feature has {fixed(single)}." if not isnan(single) else "."
-    yield Paragraph(text + beside)
-
-
-def _averages(data: str, runs: Sequence[ReportedRun]) -> TextTable:
+def _averages(group: ReportedGroup) -> TextTable:
+    runs = group.runs
     names = list(dict.fromkeys(name for run in runs for name in run.plan.measures))
-    found = [measure_summary(run.plan, run.result.folds) for run in runs]
-    rows = [_average_row(run, one, names) for run, one in zip(runs, found, strict=True)]
+    rows = [_average_row(run, names) for run in runs]
     single = runs[0].result.baseline
     cells = [fixed(single[name]) if name in single else NOTHING for name in names]
     rows.append(("", "best single feature", "1", *cells))
-    parts = listed(dict.fromkeys(run.part for run in runs))
-    rules = listed(dict.fromkeys(convention(run.plan.convention).label for run in runs))
+    rules = convention(group.group.key.convention).label
     how = "Each fold has the model that the run's rule chose, not one chosen by hand."
-    note = f"Mean ± standard deviation over the folds, on the {parts} part by {rules}. {how}"
+    note = f"Mean ± standard deviation over the folds ({group.group.scope}) by {rules}. {how}"
     header = ("run", "method", "features", *names)
-    return TextTable(f"{data}: averages", header, tuple(rows), (1,), note, _best_cells(runs, found, names))
+    bold = _best_cells(group, names)
+    return TextTable(f"{group.title}: averages", header, tuple(rows), (1,), note, bold)
 
 
-def _average_row(run: ReportedRun, found: MeasureSummary, names: Sequence[str]) -> tuple[str, ...]:
-    cells = [
-        spread(found.means[name], found.deviations.get(name)) if name in found.means else NOTHING
-        for name in names
-    ]
+def _average_row(run: ReportedRun, names: Sequence[str]) -> tuple[str, ...]:
+    cells = [_spread_text(run, name) for name in names]
     title = " · ".join(filter(None, [run.title, set_otherwise(run.result)]))
     return (str(run.number), title, range_text(run.result.sizes), *cells)
 
 
-def _best_cells(
-    runs: Sequence[ReportedRun], found: Sequence[MeasureSummary], names: Sequence[str]
-) -> frozenset[tuple[int, int]]:
-    """Return where the best means stand; nowhere where they are not of the same folds by the same rules."""
-    kinds = {(r.plan.convention, r.plan.protocol, r.plan.seed, r.plan.folds, r.part) for r in runs}
-    if len(kinds) > 1:
+def _spread_text(run: ReportedRun, name: str) -> str:
+    """Return the mean of a measure with its deviation over the folds, on the part of the run."""
+    result = run.result
+    values = defined(fold.measured(result.part).get(name, nan) for fold in result.folds)
+    if not values:
+        return NOTHING
+    return spread(result.average[name], stdev(values) if len(values) > 1 else None)
+
+
+def _best_cells(group: ReportedGroup, names: Sequence[str]) -> frozenset[tuple[int, int]]:
+    """Return where the best means are; nowhere if the runs are not ranked."""
+    if not group.is_ranked:
         return frozenset()
-    best = {name: best_of_several([one.means.get(name, nan) for one in found], name) for name in names}
+    means = [run.result.average for run in group.runs]
+    best = {name: best_of_several([mean.get(name, nan) for mean in means], name) for name in names}
     return frozenset(
-        (at, column)
+        (row, column)
         for column, name in enumerate(names, start=3)
-        for at, one in enumerate(found)
-        if best[name] is not None and one.means.get(name) == best[name]
+        for row, mean in enumerate(means)
+        if best[name] is not None and mean.get(name) == best[name]
     )
 
 
-def _curves(data: str, runs: Sequence[ReportedRun], name: str) -> ReportFigure | None:
+def _curves(group: ReportedGroup) -> ReportFigure | None:
     """Return validation by size, the bands paired with the best run; None where nothing was validated."""
-    figure = curves_of(data, runs[:_MOST_RUNS], name)
+    figure = curves_of(group.title, group.runs[:_MOST_RUNS], group.measure)
     return ReportFigure(figure) if figure is not None else None
 
 
-def _folds(data: str, runs: Sequence[ReportedRun], name: str) -> TextTable | None:
-    """Return a measure fold by fold; None where runs have too many folds, or different ones."""
-    numbers = [fold.fold for fold in runs[0].result.folds]
-    same = [run for run in runs if [fold.fold for fold in run.result.folds] == numbers]
-    here = [run for run in same if name in run.result.average][:_MOST_RUNS]
+def _folds(group: ReportedGroup) -> TextTable | None:
+    """Return a measure fold by fold; None for too many folds."""
+    runs, name = group.runs, group.measure
+    numbers = group.group.key.folds
+    here = [run for run in runs if name in run.result.average][:_MOST_RUNS]
     if not here or not 1 < len(numbers) <= _MOST_FOLDS:
         return None
     found = measure_rows({run.number: run.result for run in here}, name)
@@ -134,39 +113,31 @@ def _folds(data: str, runs: Sequence[ReportedRun], name: str) -> TextTable | Non
         (at, column)
         for at, row in enumerate(found)
         for column, run in enumerate(here, start=1)
-        if row.best is not None and row.values[run.number] == row.best
+        if group.is_ranked and row.best is not None and row.values[run.number] == row.best
     }
     header = ("fold", *(f"run {run.number}" for run in here))
     left = len(runs) - len(here)
-    note = f"Left out: {left} runs with other folds or after the first {_MOST_RUNS}." if left else ""
-    return TextTable(
-        f"{data}: {name} by fold ({here[0].part} part)", header, rows, (0,), note, frozenset(bold)
-    )
+    note = f"Left out: {left} runs without {name} or after the first {_MOST_RUNS}." if left else ""
+    part = group.group.key.part.label
+    return TextTable(f"{group.title}: {name} by fold ({part})", header, rows, (0,), note, frozenset(bold))
 
 
 def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the paired tests of the runs on each dataset against the best one."""
-    if source.sealed_datasets:
-        yield Paragraph(f"{sealed_text(source)} The significance tests use its queries and are left out.")
-    for data, runs in source.datasets().items():
-        if data in source.sealed_datasets:
+    """Yield the paired tests of the runs of each group against the best one."""
+    for group in source.groups:
+        if not any(row.role == "compared" for row in group.tests):
+            why = group.group.unranked or "there are no two runs that can be compared query by query"
+            yield Paragraph(f"{group.title}: {why}.", muted=True)
             continue
-        name = chooser(runs, source.measure)
-        reference = best_of(runs, name)
-        tested = tests_of(runs, reference, name)
-        if not any(row.role == "compared" for row in tested):
-            yield Paragraph(f"{data} has no two runs that can be compared query by query.", muted=True)
-            continue
-        yield _tests(data, runs, reference, name, tested)
-        figure = differences_of(data, runs, name, tested)
+        yield _tests(group)
+        figure = differences_of(group.title, group.runs, group.measure, group.tests)
         if figure is not None:
             yield ReportFigure(figure)
 
 
-def _tests(
-    data: str, runs: Sequence[ReportedRun], reference: ReportedRun, name: str, tested: Sequence[ComparedRun]
-) -> TextTable:
-    titles = {run.number: run.title for run in runs}
+def _tests(group: ReportedGroup) -> TextTable:
+    name, reference, tested = group.measure, group.best, group.tests
+    titles = {run.number: run.title for run in group.runs}
     rows = tuple(_test_row(row, titles[row.key]) for row in tested)
     header = (
         "run",
@@ -179,19 +150,17 @@ def _tests(
         "p (Holm)",
         "better/equal/worse",
     )
-    told = {(at, 7) for at, row in enumerate(tested) if row.p_holm is not None and row.p_holm < ALPHA}
-    over = paired_over(reference.plan, reference.result.per_query(name).size)
+    significant = {(at, 7) for at, row in enumerate(tested) if row.p_holm is not None and row.p_holm < ALPHA}
     family = sum(row.role == "compared" for row in tested)
     note = (
-        f"Difference of each run from {reference.name} over {over} of the {reference.part} part, with "
+        f"Difference of each run from {reference.name} ({group.group.scope}), with "
         "bootstrap intervals. Two-sided p-values: Student's paired t-test, Wilcoxon signed-rank test and "
         f"Fisher's randomisation test, with Holm correction for {family} run{'s' if family > 1 else ''}. "
         f"Bold: p (Holm), of the randomisation test, below {ALPHA:g}. The last column counts queries in "
         "which the run is better, equal or worse."
     )
-    return TextTable(
-        f"{data}: {name} against run {reference.number}", header, rows, (1,), note, frozenset(told)
-    )
+    title = f"{group.title}: {name} against run {reference.number}"
+    return TextTable(title, header, rows, (1,), note, frozenset(significant))
 
 
 def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeVar
 
+from rankstudio.engine.analysis.comparability import ComparableGroup, comparable_groups
 from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence, unpack_importance
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
@@ -86,8 +89,13 @@ class ReportedRun:
 
     @property
     def part(self) -> str:
-        """Part behind its numbers: "test", or "validation" if the test part is sealed or missing."""
-        return "test" if any(fold.test for fold in self.result.folds) else "validation"
+        """Name of the part behind its numbers: "test", or "validation, cross-fitted"."""
+        return self.result.part.label
+
+    @property
+    def without_test(self) -> ReportedRun:
+        """The run without all numbers of the test part."""
+        return replace(self, result=replace(self.result, folds=tuple(map(without_test, self.result.folds))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,19 +133,88 @@ class ReportSource:
 
     def _shown(self, run: ReportedRun) -> ReportedRun:
         """Return a run without the numbers of its test part if that is sealed."""
-        if not self.is_sealed(run):
-            return run
-        folds = tuple(map(without_test, run.result.folds))
-        return replace(run, result=replace(run.result, folds=folds))
+        return run.without_test if self.is_sealed(run) else run
 
     @property
     def sealed_datasets(self) -> tuple[str, ...]:
         """Names of the datasets whose test parts are sealed."""
         return tuple(dict.fromkeys(run.result.data_name for run in self.runs if self.is_sealed(run)))
 
+    @cached_property
+    def groups(self) -> tuple[ReportedGroup, ...]:
+        """Return the runs in groups of comparable ones, dataset by dataset."""
+        by_number = {run.number: run for run in self.runs}
+        groups = comparable_groups({run.number: run.result for run in self.runs})
+        positions: dict[str, int] = {}
+        n_groups = Counter(group.key.data_name for group in groups)
+        reported = []
+        for group in groups:
+            data = group.key.data_name
+            positions[data] = positions.get(data, 0) + 1
+            runs = tuple(by_number[number] for number in group.runs)
+            name = chooser(runs, self.measure)
+            reported.append(ReportedGroup(group, runs, name, positions[data], n_groups[data]))
+        return tuple(reported)
+
     def datasets(self) -> dict[str, list[ReportedRun]]:
         """Return the runs by dataset name, in order of first occurrence."""
         return grouped(self.runs, lambda run: run.result.data_name)
+
+
+@dataclass(frozen=True, eq=False)
+class ReportedGroup:
+    """Runs of a report that belong together: a chapter of its results.
+
+    Attributes
+    ----------
+    group : ComparableGroup of int
+        The runs, by number.
+    runs : tuple of ReportedRun
+    measure : str
+        Measure for comparing them.
+    position : int
+        Position among the groups on the same dataset, from 1.
+    n_groups : int
+        Number of groups on the same dataset.
+    """
+
+    group: ComparableGroup[int]
+    runs: tuple[ReportedRun, ...]
+    measure: str
+    position: int = 1
+    n_groups: int = 1
+
+    @property
+    def data(self) -> str:
+        """Name of the dataset."""
+        return self.group.key.data_name
+
+    @property
+    def title(self) -> str:
+        """Name for titles: that of the dataset, with the part, folds and queries if it has several groups."""
+        return f"{self.data} ({self.group.scope})" if self.n_groups > 1 else self.data
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether there are several runs that can be ranked."""
+        return len(self.runs) > 1 and not self.group.unranked
+
+    @cached_property
+    def best(self) -> ReportedRun:
+        """Best run of the group; the first one if it is not ranked."""
+        return best_of(self.runs, self.measure)
+
+    @cached_property
+    def tests(self) -> tuple[ComparedRun, ...]:
+        """Paired tests of the runs against the best one; none if they are not ranked."""
+        return tuple(tests_of(self.runs, self.best, self.measure)) if self.is_ranked else ()
+
+    @property
+    def reason(self) -> str:
+        """Why its runs are not ranked, or not with others, as a sentence; "" if they are."""
+        if self.group.unranked:
+            return f"Not ranked: {self.group.unranked}."
+        return f"Not ranked with the runs above: {self.group.apart}." if self.group.apart else ""
 
 
 def chooser(runs: Sequence[ReportedRun], name: str = "") -> str:
@@ -145,8 +222,8 @@ def chooser(runs: Sequence[ReportedRun], name: str = "") -> str:
     return comparing_measure(runs[0].plan, name)
 
 
-def best_of(runs: list[ReportedRun], name: str) -> ReportedRun:
-    """Return the run with the best average of a measure; the first run if it was not measured."""
+def best_of(runs: Sequence[ReportedRun], name: str) -> ReportedRun:
+    """Return the run with the best average of a measure; the first run if there is no best one."""
     best = best_run([run.result for run in runs], name)
     return next((run for run in runs if run.result is best), runs[0])
 
@@ -187,14 +264,16 @@ class DataOpener:
         return self._opened[key]
 
 
-def read_study(study: Study, opener: Opener = no_data) -> ReportSource:
-    """Return the source of a study's report: its finished, undamaged, visible runs.
+def read_study(study: Study, opener: Opener = no_data, *, includes_hidden: bool = False) -> ReportSource:
+    """Return the source of a study's report: its finished, undamaged runs.
 
     Parameters
     ----------
     study : Study
     opener : callable
         Returns the documents of a run, or None: :class:`DataOpener` or :func:`no_data`.
+    includes_hidden : bool
+        Whether runs that the user has hidden are included.
 
     Raises
     ------
@@ -204,7 +283,7 @@ def read_study(study: Study, opener: Opener = no_data) -> ReportSource:
     runs = []
     for summary in study.runs():
         label = study.label(summary.key)
-        if not summary.finished or summary.damage or label.hidden:
+        if not summary.finished or summary.damage or (label.hidden and not includes_hidden):
             continue
         result, recorded = study.result(summary.key), study.data(summary.key)
         plan = result.plan.changed(data=recorded.opened_by(result.plan))

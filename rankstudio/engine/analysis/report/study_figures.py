@@ -21,16 +21,24 @@ from rankstudio.engine.analysis.figures.run_figures import (
     stability_figure,
 )
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
-from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser, tests_of
+from rankstudio.engine.analysis.report.source import (
+    ReportedGroup,
+    ReportedRun,
+    ReportSource,
+    best_of,
+    chooser,
+    tests_of,
+)
 from rankstudio.engine.analysis.run_costs import costs_of
 from rankstudio.engine.analysis.run_curves import By, RunCurve, learning_curves, run_curves
 from rankstudio.engine.analysis.selection_stability import SelectionStability, stability_of_run
 from rankstudio.engine.analysis.significance import ComparedRun
-from rankstudio.engine.analysis.tried_models import Part
+from rankstudio.engine.analysis.tried_models import Part as TriedPart
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
+from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.figures.values import (
     CurvesFigure,
@@ -76,7 +84,7 @@ def run_curves_figure(
     reference: int,
     name: str,
     by: By = "size",
-    part: Part = "vali",
+    part: TriedPart = "vali",
 ) -> CurvesFigure | None:
     """Return the curves of runs, with bands for paired runs.
 
@@ -148,13 +156,13 @@ def learning_figure(data: str, runs: Sequence[ReportedRun], name: str) -> Curves
     part = runs[0].part
     return CurvesFigure(
         "learning",
-        tr("{data}: {part} {name} by training queries").format(data=data, part=part, name=name),
+        tr("{data}: {name} by training queries ({part})").format(data=data, part=part, name=name),
         tr(
-            "{data}: {name} on the {part} part, mean over folds, by the share of the training queries. "
+            "{data}: {name} ({part}), mean over folds, by the share of the training queries. "
             "Each run chose its own parameters and size."
         ).format(data=data, name=name, part=part),
         over("train"),
-        FigureAxis(f"{part} {name}"),
+        FigureAxis(f"{name} ({part})"),
         tuple(series),
     )
 
@@ -245,8 +253,7 @@ def differences_figure(
         return None
     difference = tr("difference in {name} to run {number}").format(name=name, number=reference[0])
     said = tr(
-        "{data}: mean difference in {name} on the {part} part to {run}, with its 95 % interval over the "
-        "queries."
+        "{data}: mean difference in {name} ({part}) to {run}, with its 95 % interval over the queries."
     ).format(data=data, name=name, part=part, run=run_label(*reference))
     means, lows, highs = (
         tuple(float(getattr(t, what)) for _, t in rows) for what in ("mean_difference", "low", "high")
@@ -291,7 +298,7 @@ class StudyFigure:
 
 
 def study_figures(source: ReportSource) -> tuple[StudyFigure, ...]:
-    """Return the figures of a study: of all runs on each dataset, then of each run.
+    """Return the figures of a study: of all runs of each group of comparable ones, then of each run.
 
     Parameters
     ----------
@@ -299,11 +306,12 @@ def study_figures(source: ReportSource) -> tuple[StudyFigure, ...]:
         No figure shows a number of a test part that is sealed.
     """
     shown = source.shown
-    datasets = shown.datasets()
+    groups = shown.groups
+    several_data = len({group.data for group in groups}) > 1
     found: list[StudyFigure] = []
-    for data, runs in datasets.items():
-        suffix = f"-{file_stem(data)}" if len(datasets) > 1 else ""
-        found += _of_dataset(data, runs, shown, suffix)
+    for group in groups:
+        suffix = f"-{file_stem(group.data)}" * several_data + f"-{group.position}" * (group.position > 1)
+        found += _of_group(group, suffix)
     for run in shown.runs:
         found += _of_run(run, shown)
     return tuple(found)
@@ -341,30 +349,28 @@ def file_stem(name: str) -> str:
     return "-".join("".join(c if c.isalnum() else " " for c in name).split()).lower() or "data"
 
 
-def _of_dataset(
-    data: str, runs: list[ReportedRun], source: ReportSource, suffix: str
-) -> Iterator[StudyFigure]:
-    name = chooser(runs, source.measure)
+def _of_group(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
+    runs = group.runs
+    name = group.measure
 
     def figure(key: str, title: str, make: _Draws, runs: Sequence[ReportedRun]) -> StudyFigure:
-        said = partial(runs_text, [(run.number, run.result) for run in runs], name)
-        return StudyFigure(
-            f"{key}{suffix}", f"{data}: {title}", partial(_explained, partial(make, data, runs, name), said)
-        )
+        drawn = partial(_captioned, partial(make, group.title, runs, name), runs, name)
+        return StudyFigure(f"{key}{suffix}", f"{group.title}: {title}", drawn)
 
     kept = runs[:_MOST_RUNS]
-    is_sealed = any(source.is_sealed(run) for run in runs)
     yield figure("curves", f"validation {name} of the runs", curves_of, kept)
-    if not is_sealed and all(run.part == "test" for run in kept):
+    if group.group.key.part is Part.TEST:
         yield figure("test", f"test {name} of the runs by size", test_curves_of, kept)
-    if any(len(group) > 1 for group in learning_curves([run.plan for run in kept])):
+    if any(len(shares) > 1 for shares in learning_curves([run.plan for run in kept])):
         yield figure("learning", f"{name} by the share of the training queries", learning_figure, kept)
     if any(run.plan.entry.selects for run in kept):
         yield figure("alone", f"training {name} of each feature alone", alone_figure, kept)
-    yield figure("front", f"size against validation {name}", _front_of, kept)
-    if costs_of([run.result for run in kept]) is not None:
-        yield figure("cost-front", f"cost against validation {name}", partial(_front_of, by="cost"), kept)
-    if not is_sealed and len(runs) > 1:
+    if group.is_ranked or len(runs) == 1:
+        yield figure("front", f"size against validation {name}", _front_of, kept)
+        if costs_of([run.result for run in kept]) is not None:
+            draw = partial(_front_of, by="cost")
+            yield figure("cost-front", f"cost against validation {name}", draw, kept)
+    if group.is_ranked:
         yield figure("differences", f"differences in {name} with their intervals", differences_of, runs)
 
 
@@ -374,10 +380,29 @@ def _explained(make: Callable[[], Figure | None], said: Callable[[], str]) -> Fi
     return figure and replace(figure, caption=f"{figure.caption} {said()}")
 
 
-def curves_of(data: str, runs: Sequence[ReportedRun], name: str, part: Part = "vali") -> CurvesFigure | None:
+def _captioned(make: Callable[[], Figure | None], runs: Sequence[ReportedRun], name: str) -> Figure | None:
+    """Return a figure of several runs, whose caption says which of them it shows."""
+    figure = make()
+    if figure is None:
+        return None
+    drawn = [(run.number, run.result) for run in runs if _shows(figure, run_label(run.number, run.title))]
+    return replace(figure, caption=f"{figure.caption} {runs_text(drawn, name)}") if drawn else figure
+
+
+def _shows(figure: Figure, label: str) -> bool:
+    """Return whether a figure shows a run: as a series or row, or as what it is about."""
+    labels = figure.rows if isinstance(figure, RowsFigure) else ()
+    if isinstance(figure, CurvesFigure):
+        labels = tuple(series.label for series in figure.series)
+    return label in labels or label in figure.caption
+
+
+def curves_of(
+    data: str, runs: Sequence[ReportedRun], name: str, part: TriedPart = "vali"
+) -> CurvesFigure | None:
     """Return the curves of runs on a part, compared with the best one."""
     stand_in = [run.data or run.recorded.without_documents() for run in runs]
-    reference = best_of(list(runs), name)
+    reference = best_of(runs, name)
     found = run_curves([run.result for run in runs], name, runs.index(reference), stand_in, part=part)
     named = [(run.number, run.title) for run in runs]
     return run_curves_figure(data, named, found, reference.number, name, part=part)
@@ -388,7 +413,7 @@ def alone_figure(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFig
 
     Figure 4 of Lai et al. 2013: a few strong features among many weak ones, or many that are alike.
     """
-    best = best_of(list(runs), name)
+    best = best_of(runs, name)
     if best.data is None:
         return None
     return alone_of(best.data, best.result, run_label(best.number, best.title), name)
@@ -438,7 +463,7 @@ def differences_of(
     data: str, runs: Sequence[ReportedRun], name: str, tested: Sequence[ComparedRun] | None = None
 ) -> RowsFigure | None:
     """Return the differences of runs to the best one, with or without existing tests."""
-    reference = best_of(list(runs), name)
+    reference = best_of(runs, name)
     called = {run.number: run.title for run in runs}
     tested = tests_of(runs, reference, name) if tested is None else tested
     against = reference.number, reference.title

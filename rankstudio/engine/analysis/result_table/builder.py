@@ -12,10 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankstudio.engine.analysis.fold_table import defined, measured
+from rankstudio.engine.analysis.comparability import ComparableGroup, comparable_groups
+from rankstudio.engine.analysis.fold_table import defined
 from rankstudio.engine.analysis.report.source import DataOpener, ReportSource, listed
 from rankstudio.engine.analysis.result_table.query import BY, TESTS, By, TableQuery
-from rankstudio.engine.analysis.significance import comparing_measure, first_equals, named, why_unpaired
+from rankstudio.engine.analysis.significance import (
+    comparing_measure,
+    first_equals,
+    is_named,
+    named,
+    why_unpaired,
+)
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.difference import distinctions
@@ -57,7 +64,7 @@ class TableRun:
         Returns its data with documents, or None if they are not available; called only if a measure is
         missing.
     sealed : bool
-        Whether the test part is sealed.
+        Whether the test part is left out, for instance because it is sealed.
     """
 
     result: RunResult
@@ -78,54 +85,43 @@ class TableRun:
         PlanError
             If a measure is missing and the documents are not available.
         """
-        folds = self.result.folds
-        missing = [name for name in names if any(name not in fold.per_query for fold in folds)]
+        result = self.result
+        missing = [name for name in names if not result.has_per_query(name)]
         if not missing:
             return self
         data = self.documents()
         if data is not None:
-            return replace(self, result=engine.with_measures(self.result, data, missing, sealed=self.sealed))
-        unknown = [name for name in missing if any(name not in measured(fold) for fold in folds)]
+            return replace(self, result=engine.with_measures(result, data, missing, sealed=self.sealed))
+        unknown = [name for name in missing if name not in result.average]
         if unknown:
-            plan = self.result.plan
+            plan = result.plan
             raise PlanError(
-                f"{plan.title} on {self.result.data_name} has no {' and '.join(unknown)}, and the original "
+                f"{plan.title} on {result.data_name} has no {' and '.join(unknown)}, and the original "
                 f"data to compute it are missing or changed: {plan.data}."
             )
         return self
 
 
-def table_runs(sources: Iterable[ReportSource]) -> list[TableRun]:
-    """Return the runs of opened studies, without the measures of sealed test parts."""
+def table_runs(sources: Iterable[ReportSource], part: str | None = None) -> list[TableRun]:
+    """Return the runs of opened studies, without the measures of sealed test parts.
+
+    Parameters
+    ----------
+    sources : iterable of ReportSource
+    part : {"test", "validation"}, optional
+        Part of the data whatever the seal says: with the test part, or without it.
+    """
     opener = DataOpener()
     return [
         TableRun(
-            run.result,
+            shown.result if part is None else run.without_test.result if part == "validation" else run.result,
             run.label.name,
             lambda run=run: run.data if run.data is not None else opener(run.plan, run.recorded),  # type: ignore[misc]
-            source.is_sealed(run),
+            source.is_sealed(run) if part is None else part == "validation",
         )
         for source in sources
-        for run in source.shown.runs
+        for run, shown in zip(source.runs, source.shown.runs, strict=True)
     ]
-
-
-def check_conventions(runs: Iterable[TableRun]) -> None:
-    """Reject runs on one dataset with different conventions.
-
-    Raises
-    ------
-    PlanError
-    """
-    first: dict[str, RunResult] = {}
-    for run in runs:
-        other = first.setdefault(run.result.data_name, run.result)
-        if run.result.plan.convention != other.plan.convention:
-            labels = [convention(one.plan.convention).label for one in (other, run.result)]
-            raise PlanError(
-                f"{other.data_name}: expected one evaluation convention, found {labels[0]} for "
-                f"{other.plan.title} and {labels[1]} for {run.result.plan.title}."
-            )
 
 
 Key = Callable[[Plan], Hashable]
@@ -144,36 +140,65 @@ class RowRuns:
         Plan of its first run.
     runs : Mapping of str to TableRun
         Runs by dataset name.
+    groups : Mapping of str to ComparableGroup
+        Group of each run, by dataset name.
+    block : int
+        Position of these groups among those of their datasets: rows of the same block have the same groups.
     """
 
     title: str
     plan: Plan
     runs: Mapping[str, TableRun]
+    groups: Mapping[str, ComparableGroup[int]]
+    block: int
+
+
+@dataclass(frozen=True, eq=False)
+class _GroupedRun:
+    """A run with its group of comparable runs, and the position of this group on its dataset."""
+
+    run: TableRun
+    group: ComparableGroup[int]
+    block: int
 
 
 def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
-    """Return the rows of a table, in order of first occurrence.
+    """Return the rows of a table, block by block, in order of first occurrence.
 
     Identical runs are included once. A method with one run per dataset has one row, regardless of its grids;
     several runs on one dataset are grouped by equal settings. Titles of rows with the same method state the
-    settings in which they differ.
+    settings in which they differ. Runs on one dataset that are not comparable are in different blocks.
     """
     firsts = first_equals([run.result for run in runs])
-    kept = [run for at, run in enumerate(runs) if firsts[at] == at]
+    kept = _grouped([run for at, run in enumerate(runs) if firsts[at] == at])
     several = {
-        title
-        for (_, title), n in Counter((run.result.data_name, _title(run)) for run in kept).items()
+        (block, title)
+        for (_, block, title), n in Counter(
+            (own.run.result.data_name, own.block, _title(own.run)) for own in kept
+        ).items()
         if n > 1
     }
-    rows: dict[Hashable, dict[str, TableRun]] = {}
+    rows: dict[Hashable, dict[str, _GroupedRun]] = {}
     used: defaultdict[tuple[str, Hashable], int] = defaultdict(int)
-    for run in kept:
-        title, data = _title(run), run.result.data_name
-        key: Hashable = (title, _settings(run.result.plan)) if title in several else title
+    for own in kept:
+        title, data = _title(own.run), own.run.result.data_name
+        settings = _settings(own.run.result.plan) if (own.block, title) in several else ()
+        key: Hashable = (own.block, title, settings)
         number = used[data, key]  # runs of the same settings that are not the same stand below each other
         used[data, key] += 1
-        rows.setdefault((key, number), {})[data] = run
-    return _titled(list(rows.values()))
+        rows.setdefault((key, number), {})[data] = own
+    return _titled(sorted(rows.values(), key=lambda row: next(iter(row.values())).block))
+
+
+def _grouped(runs: Sequence[TableRun]) -> list[_GroupedRun]:
+    """Return runs with their groups, in the given order."""
+    n_groups: Counter[str] = Counter()
+    found: dict[int, _GroupedRun] = {}
+    for group in comparable_groups({index: run.result for index, run in enumerate(runs)}):
+        block = n_groups[group.key.data_name]
+        n_groups[group.key.data_name] += 1
+        found |= {index: _GroupedRun(runs[index], group, block) for index in group.runs}
+    return [found[index] for index in range(len(runs))]
 
 
 def _title(run: TableRun) -> str:
@@ -189,21 +214,23 @@ def _plain(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(name, repr(value)) for name, value in values.items()]
 
 
-def _titled(rows: Sequence[Mapping[str, TableRun]]) -> list[RowRuns]:
+def _titled(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns]:
     """Return rows with titles that tell them apart."""
     firsts = [next(iter(row.values())) for row in rows]
-    titles = [_title(run) for run in firsts]
-    said = distinctions({at: run.result.plan for at, run in enumerate(firsts)})
+    titles = [_title(own.run) for own in firsts]
+    said = distinctions({at: own.run.result.plan for at, own in enumerate(firsts)})
     titles = [
         f"{title} ({said[at]})" if titles.count(title) > 1 and said[at] else title
         for at, title in enumerate(titles)
     ]
     counts: Counter[str] = Counter()
     found = []
-    for title, run, row in zip(titles, firsts, rows, strict=True):
+    for title, own, row in zip(titles, firsts, rows, strict=True):
         counts[title] += 1
         numbered = f"{title} ({counts[title]})" if titles.count(title) > 1 else title
-        found.append(RowRuns(numbered, run.result.plan, row))
+        runs = {data: grouped_run.run for data, grouped_run in row.items()}
+        groups = {data: grouped_run.group for data, grouped_run in row.items()}
+        found.append(RowRuns(numbered, own.run.result.plan, runs, groups, own.block))
     return found
 
 
@@ -236,8 +263,7 @@ def result_table(
     Raises
     ------
     PlanError
-        If there are no runs, a measure is not available, conventions differ on the same data, or the
-        reference row is missing.
+        If there are no runs, a measure is not available, or the reference row is missing.
     ParameterError
         For an unknown measure.
     """
@@ -249,16 +275,19 @@ def result_table(
         raise PlanError(f"by: expected one of {', '.join(BY)}, got {query.by}.")
     if query.test not in TESTS:
         raise PlanError(f"test: expected one of {', '.join(TESTS)}, got {query.test}.")
-    check_conventions(runs)
     names = measures_of(runs, query)
     engine = Remeasurement()
     with in_english():
         rows = row_runs([run.measured(names, engine) for run in runs])
         places = list(_places(rows, names, query.by))
-        reference = _reference(rows, places, query.against)
-        p = _tests(rows, reference, places, query, cancelled) if query.tested else {}
+        references = _references(rows, places, query.against)
+        p = _tests(rows, references, places, query, cancelled) if query.tested else {}
         cells = [
-            ResultRow(row.title, tuple(replace(_cell(row, at), p=p.get((number, at), nan)) for at in places))
+            ResultRow(
+                row.title,
+                tuple(replace(_cell(row, at), p=p.get((number, at), nan)) for at in places),
+                row.block,
+            )
             for number, row in enumerate(rows)
         ]
         return ResultTable(
@@ -266,7 +295,8 @@ def result_table(
             tuple(place.column for place in places),
             tuple(cells),
             _notes(rows),
-            _mark_note(rows, reference, p, query.test),
+            _mark_note(rows, references, p, query.test),
+            block_captions=_block_captions(rows),
         )
 
 
@@ -316,40 +346,72 @@ def _cell(row: RowRuns, place: _ColumnContent) -> ResultCell:
     """Return what a row's run measured in the folds of a column."""
     if place.data not in row.runs:
         return ResultCell()
-    folds = row.runs[place.data].result.folds
-    there = defined(
-        measured(fold).get(place.measure, nan) for fold in folds if place.fold in (None, fold.fold)
-    )
+    result = row.runs[place.data].result
+    folds = [fold for fold in result.folds if place.fold in (None, fold.fold)]
+    there = defined(fold.measured(result.part).get(place.measure, nan) for fold in folds)
     return ResultCell(
-        float(np.mean(there)) if there else nan, stdev(there) if len(there) > 1 else nan, len(there)
+        float(np.mean(there)) if there else nan,
+        stdev(there) if len(there) > 1 else nan,
+        len(there),
+        is_estimate=not row.groups[place.data].unranked,
     )
 
 
-def _reference(rows: Sequence[RowRuns], places: Sequence[_ColumnContent], against: int | str) -> int:
-    """Return the row that the others are tested against."""
+def _references(
+    rows: Sequence[RowRuns], places: Sequence[_ColumnContent], against: int | str
+) -> dict[int, int]:
+    """Return the row that the others are tested against, for each block that has one.
+
+    It is the requested row in its block, and the best of the first column in the others.
+    """
+    asked = _asked_rows(rows, against)
+    references: dict[int, int] = {}
+    for block in sorted({row.block for row in rows}):
+        own = [index for index, row in enumerate(rows) if row.block == block]
+        requested = next((index for index in asked if index in own), None)
+        best = _best_row(rows, own, places) if requested is None else requested
+        if best is not None:
+            references[block] = best
+    return references
+
+
+def _asked_rows(rows: Sequence[RowRuns], against: int | str) -> list[int]:
+    """Return the rows that a number, a title or a method refers to, the preferred one of each block first."""
     if isinstance(against, int):
         if not 1 <= against <= len(rows):
             raise PlanError(f"against: expected a row number from 1 to {len(rows)}, got {against}.")
-        return against - 1
-    titles = [row.title for row in rows]
-    if against in titles:
-        return titles.index(against)
-    if against:
-        return named([row.plan for row in rows], against)
-    first = places[0] if places[0].fold is None else next(p for p in places if p.fold is None)
-    sign = 1.0 if first.column.higher_is_better else -1.0
-    means = [sign * _cell(row, first).mean for row in rows]
-    return max(range(len(rows)), key=lambda at: -float("inf") if isnan(means[at]) else means[at])
+        return [against - 1]
+    titled = [index for index, row in enumerate(rows) if row.title == against]
+    if titled or not against:
+        return titled
+    named([row.plan for row in rows], against)
+    meant = [index for index, row in enumerate(rows) if is_named(row.plan, against)]
+    return sorted(meant, key=lambda index: bool(rows[index].plan.ranker))
+
+
+def _best_row(rows: Sequence[RowRuns], own: Sequence[int], places: Sequence[_ColumnContent]) -> int | None:
+    """Return the best of some rows in the first column that estimates something; None without one."""
+    for place in places:
+        cells = {index: _cell(rows[index], place) for index in own}
+        sign = 1.0 if place.column.higher_is_better else -1.0
+        means = {
+            index: sign * cell.mean
+            for index, cell in cells.items()
+            if cell.is_estimate and not isnan(cell.mean)
+        }
+        if place.fold is None and means:
+            return max(means, key=lambda index: means[index])
+    return None
 
 
 def _tests(
     rows: Sequence[RowRuns],
-    reference: int,
+    references: Mapping[int, int],
     places: Sequence[_ColumnContent],
     query: TableQuery,
     cancelled: Callable[[], bool],
 ) -> dict[tuple[int, _ColumnContent], float]:
-    """Test the differences of all rows to one of them column by column, each column a family.
+    """Test the differences of the rows of each block to one of them, each column of a block a family.
 
     Returns
     -------
@@ -357,9 +419,13 @@ def _tests(
         The corrected p by row and column; a column of one fold alone is not tested.
     """
     found: dict[tuple[int, _ColumnContent], float] = {}
-    for place in places:
+    for place, (block, reference) in product(places, references.items()):
         if place.fold is None and not cancelled():
-            runs = {at: row.runs[place.data].result for at, row in enumerate(rows) if place.data in row.runs}
+            runs = {
+                at: row.runs[place.data].result
+                for at, row in enumerate(rows)
+                if row.block == block and place.data in row.runs
+            }
             tested = _distinct(runs, reference, place.measure)
             p = [nan if cancelled() else _p(runs[at], runs[reference], place.measure, query) for at in tested]
             found |= {(at, place): float(one) for at, one in zip(tested, holm(p), strict=True)}
@@ -388,14 +454,42 @@ def _p(run: RunResult, against: RunResult, name: str, query: TableQuery) -> floa
 
 
 def _caption(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> str:
-    """Return what the table shows: "MAP and NDCG@10 on MQ2008: test part, mean over 5 folds"."""
+    """Return what the table shows: "MAP on MQ2008: test, 5 folds, 784 queries; mean over the folds."."""
     data = list(dict.fromkeys(name for row in rows for name in row.runs))
-    results = [run.result for row in rows for run in row.runs.values()]
-    parts = sorted({"test" if all(f.test for f in one.folds) else "validation" for one in results})
-    folds = sorted({len(one.folds) for one in results})
-    part = f"{' and '.join(parts)} part{'s' if len(parts) > 1 else ''}"
-    over = ", in each fold" if by == "folds" else f", mean over {_numbers(folds)} folds"
-    return f"{listed(names)} on {listed(data)}: {part}{over if folds != [1] else ''}."
+    how = "values by fold" if by == "folds" else "mean over the folds"
+    n_blocks = len({row.block for row in rows})
+    if n_blocks > 1:
+        return f"{listed(names)} on {listed(data)}: {n_blocks} groups that are not ranked together; {how}."
+    scopes = {name: group.scope for row in rows for name, group in row.groups.items()}
+    if len(set(scopes.values())) == 1:
+        return f"{listed(names)} on {listed(data)}: {next(iter(scopes.values()))}; {how}."
+    contents = listed(f"{name} ({scope})" for name, scope in scopes.items())
+    return f"{listed(names)} on {contents}; {how}."
+
+
+def _block_captions(rows: Sequence[RowRuns]) -> tuple[str, ...]:
+    """Return what each block contains, and why it is not ranked with the others; none for a single block."""
+    blocks = sorted({row.block for row in rows})
+    if len(blocks) < 2:
+        return ()
+    n_datasets = len({name for row in rows for name in row.runs})
+    captions = []
+    for block in blocks:
+        groups = {name: group for row in rows if row.block == block for name, group in row.groups.items()}
+        contents = [
+            "; ".join(
+                filter(None, [f"{name}: {group.scope}" if n_datasets > 1 else group.scope, _why(group)])
+            )
+            for name, group in groups.items()
+        ]
+        captions.append(f"{'. '.join(text[0].upper() + text[1:] for text in contents)}.")
+    return tuple(captions)
+
+
+def _why(group: ComparableGroup[int]) -> str:
+    if group.unranked:
+        return f"not ranked: {group.unranked}"
+    return f"not ranked with the rows above: {group.apart}" if group.apart else ""
 
 
 def _notes(rows: Sequence[RowRuns]) -> tuple[str, ...]:
@@ -410,32 +504,50 @@ def _notes(rows: Sequence[RowRuns]) -> tuple[str, ...]:
         said = "; ".join(f"{listed(data)} by {label}" for label, data in labels.items())
         notes = [f"Conventions of the measures: {said}."]
     sealed = list(dict.fromkeys(data for data, run in runs if run.sealed))
-    notes += [f"The test part is sealed: {listed(sealed)} measured on the validation part."] if sealed else []
+    if sealed:
+        notes.append(f"The test part is left out: {listed(sealed)} measured on the validation part.")
     return tuple(notes)
 
 
 def _mark_note(
-    rows: Sequence[RowRuns], reference: int, p: Mapping[tuple[int, _ColumnContent], float], test: str
+    rows: Sequence[RowRuns],
+    references: Mapping[int, int],
+    p: Mapping[tuple[int, _ColumnContent], float],
+    test: str,
 ) -> str:
     """Return what the marks mean; "" where nothing was tested."""
-    if not p:
+    families = {block: _family(rows, block, reference, p) for block, reference in references.items()}
+    families = {block: family for block, family in families.items() if family}
+    if not families:
         return ""
-    counts: dict[_ColumnContent, int] = {}
-    for _, place in p:
-        counts[place] = counts.get(place, 0) + 1
+    marks = ", ".join(f"{mark} p < {below:g}" for below, mark in reversed(MARKS))
+    drawn = f", {_ASSIGNMENTS:,} assignments" if test == "randomisation" else ""
+    how = f"{TESTS[test]}, two-sided{drawn}"
+    if len({row.block for row in rows}) == 1:
+        title = rows[references[0]].title
+        return f"{marks} for the difference from {title}: {how}, {families[0]}."
+    each = " ".join(
+        f"Group {block + 1}: difference from {rows[references[block]].title}, {family}."
+        for block, family in families.items()
+    )
+    return f"{marks}: {how}. {each}"
+
+
+def _family(
+    rows: Sequence[RowRuns], block: int, reference: int, p: Mapping[tuple[int, _ColumnContent], float]
+) -> str:
+    """Return the queries and hypotheses of the tests of a block; "" where nothing was tested."""
+    counts = Counter(place for index, place in p if rows[index].block == block)
+    if not counts:
+        return ""
     against = {data: run.result for data, run in rows[reference].runs.items()}
     queries = {place.data: against[place.data].per_query(place.measure).size for place in counts}
     n = " and ".join(
         f"{size:,}" + (f" ({data})" if len(queries) > 1 else "") for data, size in queries.items()
     )
-    marks = ", ".join(f"{mark} p < {below:g}" for below, mark in reversed(MARKS))
     sizes = sorted(set(counts.values()))
     hypotheses = f"{_numbers(sizes)} hypothes{'is' if sizes == [1] else 'es'}"
-    drawn = f", {_ASSIGNMENTS:,} assignments" if test == "randomisation" else ""
-    return (
-        f"{marks} for the difference from {rows[reference].title}: {TESTS[test]}, two-sided{drawn}, over {n} "
-        f"queries, with Holm correction for the {hypotheses} of a column."
-    )
+    return f"over {n} queries, with Holm correction for the {hypotheses} of a column"
 
 
 def _numbers(found: Sequence[int]) -> str:

@@ -256,6 +256,69 @@ def whole(dataset: FoldedDataset) -> RankingDataset:
     return parts[0] if len(parts) == 1 else concatenate(parts)
 
 
+def every_query(dataset: FoldedDataset) -> RankingDataset:
+    """Return all queries of all parts of a dataset, each once.
+
+    They are those of the test parts, then those that only validation or training parts have. If the test
+    parts contain all queries, the result is that of `whole`.
+
+    Raises
+    ------
+    DatasetError
+        If the queries of different parts cannot be matched, or a query has other documents in another part.
+
+    Notes
+    -----
+    O(mn).
+    """
+    parts = parts_of_every_query(dataset)
+    return parts[0] if len(parts) == 1 else concatenate(parts)
+
+
+def parts_of_every_query(dataset: FoldedDataset) -> list[RankingDataset]:
+    """Return the parts, whole or what no part before has of them, that `every_query` concatenates.
+
+    Raises
+    ------
+    DatasetError
+        As in `every_query`.
+    """
+    unmatched = dataset.read_as.by_sizes or is_one_ranking(dataset)
+    if unmatched or len(dataset.folds) == 1 or dataset.divided_by == LEAVE_QUERY_OUT:
+        return disjoint_parts(dataset)
+    parts: list[RankingDataset] = []
+    labels: dict[str, Floats] = {}
+    for name in ("test", "vali", "train"):
+        for part in (fold.parts[name] for fold in dataset.folds if name in fold.parts):
+            fresh = _fresh_queries(dataset, part, labels)
+            if len(fresh) == part.n_queries:
+                parts.append(part)
+            elif fresh:
+                parts.append(select_queries(part, np.array(fresh, dtype=np.int64)))
+    return parts
+
+
+def _fresh_queries(dataset: FoldedDataset, part: RankingDataset, labels: dict[str, Floats]) -> list[int]:
+    """Return the positions of a part's queries that no part before has, and add their labels to the others.
+
+    A query is recognised by its id. The labels show whether the ids of different parts mean the same queries.
+    """
+    fresh = []
+    ends = part.query_ptr[1:-1]
+    for position, (query, values) in enumerate(zip(part.query_ids, np.split(part.y, ends), strict=True)):
+        ordered = np.sort(values)
+        first = labels.setdefault(query, ordered)
+        if first is ordered:
+            fresh.append(position)
+        elif not np.array_equal(first, ordered):
+            text = tr(
+                "{name}: query {query} has other documents in another part. Give different queries different "
+                "ids."
+            )
+            raise DatasetError(text.format(name=dataset.name, query=query))
+    return fresh
+
+
 def is_one_ranking(dataset: FoldedDataset) -> bool:
     """Return whether all documents of a dataset belong to one query, so that documents are dealt."""
     parts = [part for _, part in _named(dataset)]

@@ -31,10 +31,17 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
         *_group_lines(table),
         latex_line(latex_escaped(title) for title in (table.corner, *(c.title for c in table.columns))),
     ]
-    body = [
-        latex_line([latex_escaped(row.title), *(_latex_cell(*cell, style) for cell in cells)])
-        for row, cells in table.styled(style)
-    ]
+    body: list[str] = []
+    for number, (caption, rows) in enumerate(table.styled_blocks(style)):
+        if caption:
+            # A paragraph as wide as the line: captions are sentences.
+            text = rf"\parbox{{\linewidth}}{{\textit{{{latex_escaped(caption)}}}}}"
+            body += [r"\addlinespace"] * (number > 0)
+            body.append(latex_line([rf"\multicolumn{{{len(table.columns) + 1}}}{{l}}{{{text}}}"]))
+        body += [
+            latex_line([latex_escaped(row.title), *(_latex_cell(*cell, style) for cell in cells)])
+            for row, cells in rows
+        ]
     text = " ".join(map(latex_escaped, table.notes_of(style)))
     below = ["", r"\smallskip", rf"\begin{{minipage}}{{\linewidth}}\footnotesize {text}\end{{minipage}}"]
     columns = f"l{'c' * len(table.columns)}"
@@ -57,6 +64,8 @@ def _group_lines(table: ResultTable) -> list[str]:
 
 def _latex_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
     text = _LATEX_RANKS[rank] % latex_escaped(style.number(cell.mean))
+    if cell.is_muted:
+        text = rf"\textit{{{text}}}"
     if style.deviation(cell):
         text += rf" $\pm$ {style.deviation(cell)}"
     return text + (rf"\rlap{{$^{{{_LATEX_MARKS[mark]}}}$}}" if mark else "")
@@ -64,20 +73,20 @@ def _latex_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> s
 
 def markdown_table(table: ResultTable, style: TableStyle) -> str:
     """Return a table with caption above and notes below; groups precede the titles."""
-    rows = [
-        [markdown_escaped(table.corner), *(markdown_escaped(column.name) for column in table.columns)],
-        *(
+    head = [markdown_escaped(table.corner), *(markdown_escaped(column.name) for column in table.columns)]
+    parts = [f"**{markdown_escaped(table.caption)}**"]
+    for caption, rows in table.styled_blocks(style):
+        lines = [
             [markdown_escaped(row.title), *(_markdown_cell(*cell, style) for cell in cells)]
-            for row, cells in table.styled(style)
-        ),
-    ]
-    notes = "\n".join(markdown_escaped(note) for note in table.notes_of(style))
-    caption = f"**{markdown_escaped(table.caption)}**"
-    return "\n\n".join(filter(None, (caption, markdown_lines(rows), notes))) + "\n"
+            for row, cells in rows
+        ]
+        parts += [f"*{markdown_escaped(caption)}*" if caption else "", markdown_lines([head, *lines])]
+    parts.append("\n".join(markdown_escaped(note) for note in table.notes_of(style)))
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _markdown_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
-    text = _MARKDOWN_RANKS[rank] % style.number(cell.mean)
+    text = ("*%s*" if cell.is_muted else _MARKDOWN_RANKS[rank]) % style.number(cell.mean)
     sd = f" ± {style.deviation(cell)}" if style.deviation(cell) else ""
     return text + sd + mark
 
@@ -125,9 +134,14 @@ class _Sheet:
         for column, title in enumerate(self._titles(), start=1):
             sheet.write_string(at, column, _text(title), self._format(bottom=1, align="right"))
         sheet.freeze_panes(at + 1, 1)
-        for at, (row, cells) in enumerate(table.styled(self._style), start=at + 1):  # noqa: B020 - goes on
-            sheet.write_string(at, 0, _text(row.title))
-            self._write_cells(at, cells)
+        for caption, rows in table.styled_blocks(self._style):
+            if caption:
+                at += 1
+                sheet.write_string(at, 0, _text(caption), self._format(italic=True))
+            for row, cells in rows:
+                at += 1
+                sheet.write_string(at, 0, _text(row.title))
+                self._write_cells(at, cells)
         for at, note in enumerate(table.notes_of(self._style), start=at + 2):  # noqa: B020 - goes on
             sheet.write_string(at, 0, _text(note), self._format(italic=True))
         titles = [table.corner, *(row.title for row in table.rows)]
@@ -156,7 +170,8 @@ class _Sheet:
         zeros = zeros.rstrip(".")
         for (cell, rank, mark), spread in zip(cells, self._spread, strict=True):
             number = zeros + (f'"{mark}"' if mark else "")
-            self._write_number(at, column, cell.mean, self._format(num_format=number, **_EXCEL_RANKS[rank]))
+            looks = {"italic": True, "font_color": "#808080"} if cell.is_muted else _EXCEL_RANKS[rank]
+            self._write_number(at, column, cell.mean, self._format(num_format=number, **looks))
             if spread:
                 self._write_number(at, column + 1, cell.sd, self._format(num_format=zeros))
             column += 1 + spread
@@ -193,7 +208,8 @@ def parquet_table(table: ResultTable, style: TableStyle) -> bytes:
         raise MissingExtraError("A table as Parquet", "pyarrow", "parquet") from None
     header, rows = table.numbers(style)
     columns = list(zip(*rows, strict=True)) or [() for _ in header]
-    kinds = [pa.string(), *(pa.float64() for _ in header[1:])]
+    n_texts = 2 if table.block_captions else 1
+    kinds = [pa.string() if index < n_texts else pa.float64() for index in range(len(header))]
     arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
     said = {"caption": table.caption, "notes": "\n".join(table.notes_of(style))}
     fields = [pa.field(name, kind) for name, kind in zip(header, kinds, strict=True)]

@@ -18,6 +18,9 @@ MARKS: tuple[tuple[float, str], ...] = ((0.01, "‡"), (0.05, "†"))
 DIGITS = 4
 """How many are shown where nobody says how many."""
 
+NO_ESTIMATE = "Values in italics are no estimates for new queries and are not ranked."
+"""Note on the cells that are muted."""
+
 
 @dataclass(frozen=True)
 class ResultCell:
@@ -33,12 +36,20 @@ class ResultCell:
         Number of folds in which the measure is defined.
     p : float
         Corrected p of the difference to the reference; NaN without a test.
+    is_estimate : bool
+        Whether the mean estimates that of new queries; otherwise it is not ranked.
     """
 
     mean: float = nan
     sd: float = nan
     n: int = 0
     p: float = nan
+    is_estimate: bool = True
+
+    @property
+    def is_muted(self) -> bool:
+        """Whether there is a mean that is no estimate."""
+        return not self.is_estimate and not isnan(self.mean)
 
     @property
     def mark(self) -> str:
@@ -71,10 +82,19 @@ class ResultColumn:
 
 @dataclass(frozen=True)
 class ResultRow:
-    """A run: its name, and a cell per column."""
+    """A run: its name, and a cell per column.
+
+    Attributes
+    ----------
+    title : str
+    cells : tuple of ResultCell
+    block : int
+        Position of its block; only rows of the same block are ranked and tested together.
+    """
 
     title: str
     cells: tuple[ResultCell, ...]
+    block: int = 0
 
 
 @dataclass(frozen=True)
@@ -127,6 +147,8 @@ class ResultTable:
         Legend of the marks: reference, test, correction and number of hypotheses; "" without tests.
     corner : str
         Title of the first column.
+    block_captions : tuple of str
+        Content of each block of rows; empty for a single block.
     """
 
     caption: str
@@ -135,6 +157,7 @@ class ResultTable:
     notes: tuple[str, ...] = ()
     mark_note: str = ""
     corner: str = "Method"
+    block_captions: tuple[str, ...] = ()
 
     def groups(self) -> list[tuple[str, int]]:
         """Return the group titles above the columns, with their widths; empty if there are none."""
@@ -147,18 +170,25 @@ class ResultTable:
         if style.sd and any(not isnan(cell.sd) for row in self.rows for cell in row.cells):
             found.append("± is the standard deviation over the folds.")
         if style.bold and any(any(ranks) for ranks in self.ranks(style.shown_digits)):
-            found.append("The best of each column is bold, the second is underlined.")
+            of = " in each block" if self.block_captions else ""
+            found.append(f"The best of each column{of} is bold, the second is underlined.")
+        if any(cell.is_muted for row in self.rows for cell in row.cells):
+            found.append(NO_ESTIMATE)
         if style.marks and self.mark_note:
             found.append(self.mark_note)
         return tuple(found)
 
     def ranks(self, digits: int) -> list[tuple[Rank, ...]]:
-        """Return for each row which of its cells are best and second in their columns, after rounding."""
-        columns = [
-            _ranks([round(row.cells[at].mean, digits) for row in self.rows], column.higher_is_better)
-            for at, column in enumerate(self.columns)
-        ]
-        return list(zip(*columns, strict=True)) if columns else [() for _ in self.rows]
+        """Return for each row which of its cells are best and second in column and block, after rounding."""
+        ranks: list[list[Rank]] = [[""] * len(self.columns) for _ in self.rows]
+        for block in sorted({row.block for row in self.rows}):
+            rows = [index for index, row in enumerate(self.rows) if row.block == block]
+            for at, column in enumerate(self.columns):
+                cells = [self.rows[index].cells[at] for index in rows]
+                means = [round(cell.mean, digits) if cell.is_estimate else nan for cell in cells]
+                for index, rank in zip(rows, _ranks(means, column.higher_is_better), strict=True):
+                    ranks[index][at] = rank
+        return [tuple(row) for row in ranks]
 
     def styled(self, style: TableStyle) -> Iterator[tuple[ResultRow, list[tuple[ResultCell, Rank, str]]]]:
         """Yield each row with its cells, and the rank and mark to print."""
@@ -170,6 +200,13 @@ class ResultTable:
                     for cell, rank in zip(row.cells, ranks, strict=True)
                 ],
             )
+
+    def styled_blocks(
+        self, style: TableStyle
+    ) -> Iterator[tuple[str, list[tuple[ResultRow, list[tuple[ResultCell, Rank, str]]]]]]:
+        """Yield each block of rows as :meth:`styled`, with its caption; "" for a single block."""
+        for block, rows in groupby(self.styled(style), lambda styled: styled[0].block):
+            yield self.block_captions[block] if self.block_captions else "", list(rows)
 
     def numbers(self, style: TableStyle) -> tuple[list[str], list[list[str | float | None]]]:
         """Return header and rows as plain values, one line per row: means, and other requested columns.
@@ -184,6 +221,9 @@ class ResultTable:
             *([(" p", "p")] if style.marks else []),
         ]
         values: list[list[str | float | None]] = [[row.title for row in self.rows]]
+        if self.block_captions:
+            header.append("Contents")
+            values.append([self.block_captions[row.block] for row in self.rows])
         for at, column in enumerate(self.columns):
             for suffix, kind in kinds:
                 own: list[str | float | None] = [

@@ -192,6 +192,24 @@ def draw_choice(family: CurveSet, painter: QPainter, frame: Frame, colors: Color
         painter.drawEllipse(QPointF(px, frame.y_px(y)), 4.5, 4.5)
 
 
+def draw_inspection(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the inspected point: a dotted line through its k and an open circle, in the colour of the text."""
+    if family.inspection is None or family.is_empty():
+        return
+    key, x = family.inspection
+    px = round(frame.x_px(x)) + 0.5
+    if not frame.area.left() - 1 <= px <= frame.area.right() + 1:
+        return
+    if any(len(curve.xs) > 1 for curve in family.curves.values()):
+        painter.setPen(pen(colors.q("text", 0.7), 1.2, (1.0, 2.6)))
+        painter.drawLine(QPointF(px, frame.area.top() - 4), QPointF(px, frame.area.bottom()))
+    y = family[key].value_at(x) if key in family else float("nan")
+    if np.isfinite(y):
+        painter.setPen(pen(colors.q("text"), 1.6))
+        painter.setBrush(colors.q("panel"))
+        painter.drawEllipse(QPointF(px, frame.y_px(y)), 4.5, 4.5)
+
+
 def draw_cursor(
     family: CurveSet,
     painter: QPainter,

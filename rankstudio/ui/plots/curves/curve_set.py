@@ -127,6 +127,8 @@ class CurveSet:
     ----------
     choice : tuple of (hashable, float) or None
         Key and x of the chosen point.
+    inspection : tuple of (hashable, float) or None
+        Key and x of another point that is inspected.
     band : Band or None
         An interval around a mean, below the curves.
     smallest : SmallestMark or None
@@ -141,6 +143,7 @@ class CurveSet:
         }
         self.given = tuple(self.curves)  # without those that come later
         self.choice: tuple[Hashable, float] | None = None
+        self.inspection: tuple[Hashable, float] | None = None
         self.band: Band | None = None
         self.smallest: SmallestMark | None = None
         self.reference: tuple[float, str] | None = None
@@ -174,7 +177,7 @@ class CurveSet:
 
     def clear(self) -> None:
         """Take points, band and marks away, and keep the curves and the level."""
-        self.choice = self.band = self.smallest = None
+        self.choice = self.inspection = self.band = self.smallest = None
         for curve in self.curves.values():
             curve.xs.clear()
             curve.ys.clear()
@@ -367,16 +370,18 @@ def numbers(family: CurveSet, x_name: str) -> Numbers:
 
 
 def neighbour(family: CurveSet, dx: int, dy: int) -> tuple[Hashable, float] | None:
-    """Return the point that lies ``dx`` points and ``dy`` curves from the chosen one; None without points.
+    """Return the point that lies ``dx`` points and ``dy`` curves from the inspected or the chosen one.
 
-    At an end it stays where it is. Without a choice it is the first point of the first curve.
+    At an end it stays where it is. Without either it is the first point of the first curve, None without
+    points.
     """
+    start = family.inspection or family.choice
     keys = [key for key, curve in family.curves.items() if curve.xs and not curve.beside]
     if not keys:
         return None
-    if family.choice is None or family.choice[0] not in keys:
+    if start is None or start[0] not in keys:
         return keys[0], family[keys[0]].xs[0]
-    key, x = family.choice
+    key, x = start
     key = keys[max(0, min(len(keys) - 1, keys.index(key) + dy))]
     xs = np.unique(family[key].arrays()[0])
     at = int(np.argmin(np.abs(xs - x)))
@@ -436,6 +441,17 @@ def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
                 "with permuted labels: 95 % from {low:.{decimals}f} to {high:.{decimals}f}, p = {p:.3g}"
             )
             said.append(text.format(decimals=DECIMALS, low=at[1], high=at[2], p=p))
+    if family.inspection is not None and family.inspection[0] in family:
+        key, x = family.inspection
+        said.append(
+            tr("inspected: {value_at:.{decimals}f} at {x_name} = {x:g}, {label}").format(
+                decimals=DECIMALS,
+                value_at=family[key].value_at(x),
+                x_name=x_name,
+                x=x,
+                label=family[key].label,
+            )
+        )
     if family.smallest is not None:
         said.append(family.smallest.in_words(x_name))
     return describe(said)

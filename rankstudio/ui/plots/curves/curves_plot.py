@@ -7,9 +7,9 @@ from dataclasses import replace
 from math import isnan
 
 import numpy as np
-from PySide6.QtCore import QPointF, QSizeF, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QPointF, QSizeF, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QResizeEvent
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QMenu
 
 from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Level, Mark, Series
 from rankstudio.ui.language import tr
@@ -21,6 +21,7 @@ from rankstudio.ui.plots.curves.curve_layers import (
     draw_choice,
     draw_cursor,
     draw_curves,
+    draw_inspection,
     draw_reference,
     draw_reference_key,
     draw_smallest,
@@ -54,7 +55,8 @@ _FEWER = (MOST_LINES, 8, 5, 3)  # lines in the box, so that it leaves a small pl
 class CurvesPlot(Plot):
     """Curves over an integer k, one per key; what k is stands below the plots, which share it.
 
-    A click or arrow keys pick a point of a curve; whoever owns the plot answers with `select`.
+    A click or arrow keys pick a point of a curve; whoever owns the plot answers with `inspect`. A double
+    click or Enter confirms it; the answer is `select`.
 
     Parameters
     ----------
@@ -84,15 +86,13 @@ class CurvesPlot(Plot):
         self._mouse: QPointF | None = None  # where it is on this plot
         self.x_name = "k"  # as it is written in the box with values
         self._note: tuple[str, ...] = ()
+        self._inspected_note: tuple[str, ...] = ()
         self._fixed_x: tuple[float, float] | None = None
         self._auto = ((0.0, 1.0), (0.0, 1.0))
         self.may_be_logarithmic = self.best_is_least = self._zoomed = self._show_all = False
         self._scale: bool | None = None  # logarithmic or not; None lets the values decide
         self.zoom = Zoom()
         super().__init__(theme, Axes(title, integer_x=True))
-        self._clicked: tuple[Hashable, float] | None = None
-        self._second = QTimer(self, singleShot=True)
-        self._second.timeout.connect(self._pick_clicked)
         self.addItem(self.zoom)
         self.zoom.style(theme.colors)
         self.zoom.sigRangeChangedManually.connect(self._on_zoom)
@@ -102,6 +102,7 @@ class CurvesPlot(Plot):
         self.add_layer(self._draw_cursor, 2.0)
         self._add_layer(draw_smallest, 2.9)
         self._add_layer(draw_choice, 3.0)
+        self._add_layer(draw_inspection, 3.1)
         self.add_layer(self._draw_reference_key, 4.5, clipped=False)
         self._add_layer(draw_beside_key, 4.5)
 
@@ -158,6 +159,8 @@ class CurvesPlot(Plot):
         self.family.curves.pop(key, None)
         if self.family.chosen_key == key:
             self.select(None)
+        if self.family.inspection is not None and self.family.inspection[0] == key:
+            self.family.inspection = None
         self.mark_dirty()
 
     def set_band(
@@ -195,6 +198,22 @@ class CurvesPlot(Plot):
         """
         self.family.choice = None if key is None else (key, x)
         self._note = tuple(note)
+        self.mark_dirty()
+
+    def inspect(self, key: Hashable | None, x: float = 0.0, note: Sequence[str] = ()) -> None:
+        """Mark another point as inspected, with its note in place of the chosen one's.
+
+        Parameters
+        ----------
+        key : hashable or None
+            Its curve; None takes the mark away.
+        x : float
+            Its k.
+        note : sequence of str
+            Shown beside it while the mouse is elsewhere, the first line bold.
+        """
+        self.family.inspection = None if key is None else (key, x)
+        self._inspected_note = tuple(note) if key is not None else ()
         self.mark_dirty()
 
     def set_smallest(self, mark: SmallestMark | None) -> None:
@@ -365,16 +384,7 @@ class CurvesPlot(Plot):
 
     def pick(self, found: tuple[Hashable, float]) -> None:
         """Pick the point that the box names."""
-        self._clicked = found[0], whole(found[1])
-        if self._zoomed:  # a second click would show all again, and is not to change the model before
-            self._second.start(QApplication.doubleClickInterval())
-        else:
-            self._pick_clicked()
-
-    @Slot()
-    def _pick_clicked(self) -> None:
-        if self._clicked is not None:
-            self.picked.emit(*self._clicked)
+        self.picked.emit(found[0], whole(found[1]))
 
     # Qt
 
@@ -395,9 +405,11 @@ class CurvesPlot(Plot):
         event.accept()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Undo the zoom."""
+        """Choose the point; beside the plot area, undo the zoom."""
+        if self.confirms and self.hit_test(event.position()) is not None:
+            super().mouseDoubleClickEvent(event)
+            return
         self._pressed = None
-        self._second.stop()
         self.reset_zoom()
         event.accept()
 
@@ -456,21 +468,23 @@ class CurvesPlot(Plot):
             self._say_note()
 
     def _say_note(self) -> None:
-        """Show the note about the choice, or nothing."""
+        """Show the note about the inspected point, else about the choice, or nothing."""
         family, frame = self.family, self.frame()
-        if family.choice is None or not self._note:
+        point = family.inspection or family.choice
+        note = self._inspected_note if family.inspection is not None else self._note
+        if point is None or not note:
             self.box.silence()
             return
-        key, x = family.choice
+        key, x = point
         y = family[key].value_at(x) if key in family else float("nan")
         if not np.isfinite(y) or not frame.area.adjusted(-8, -8, 8, 8).contains(frame.point(x, y)):
             self.box.silence()
             return
-        lines = [Line(text, bold=i == 0) for i, text in enumerate(self._note)]
+        lines = [Line(text, bold=i == 0) for i, text in enumerate(note)]
         self.box.say(lines, frame.point(x, y), readable_pixels(family, frame), dispensable=True)
 
     def step(self, right: int, down: int) -> bool:
-        """Move the choice along its curve, or to the next curve: upwards they follow each other."""
+        """Move along a curve, or to the next curve: upwards they follow each other."""
         to = neighbour(self.family, right, -down)
         if to is not None:
             self.picked.emit(to[0], whole(to[1]))

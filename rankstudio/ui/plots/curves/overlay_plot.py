@@ -22,6 +22,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, Numbers, Plot, describe, floats
 from rankstudio.ui.plots.layers import (
+    INSPECTED,
     Frame,
     between_axes,
     draw_line,
@@ -123,6 +124,7 @@ class OverlayPlot(Plot):
     def __init__(self, theme: Theme) -> None:
         self.curves: tuple[OverlaidCurve, ...] = ()
         self.chosen: Point | None = None
+        self.inspected: Point | None = None
         self.better = ""
         self._emphasised: int | None = None
         super().__init__(
@@ -137,7 +139,7 @@ class OverlayPlot(Plot):
     def set_curves(self, curves: Sequence[OverlaidCurve]) -> None:
         """Show other curves."""
         self.curves = tuple(curves)
-        self.chosen = None
+        self.chosen = self.inspected = None
         self.show_anew()
 
     def emphasise(self, key: int | None) -> None:
@@ -174,6 +176,12 @@ class OverlayPlot(Plot):
         """Ring the current choice; None takes the ring away."""
         if point != self.chosen:
             self.chosen = point
+            self.mark_dirty()
+
+    def inspect(self, point: Point | None) -> None:
+        """Ring another point with dashes, as inspected; None takes the ring away."""
+        if point != self.inspected:
+            self.inspected = point
             self.mark_dirty()
 
     # Plot
@@ -266,7 +274,7 @@ class OverlayPlot(Plot):
         """Move along a curve, or to the next one."""
         if not self.curves:
             return False
-        number, i = self.chosen or (0, -1 if right > 0 else 0)
+        number, i = self.inspected or self.chosen or (0, -1 if right > 0 else 0)
         x = self.curves[number].x[max(i, 0)]
         number = max(0, min(len(self.curves) - 1, number + down))
         curve = self.curves[number]
@@ -288,6 +296,13 @@ class OverlayPlot(Plot):
             curve, i = self.curves[self.chosen[0]], self.chosen[1]
             said.append(
                 tr("chosen: {label}, {notes}, {y:.4f}").format(
+                    label=curve.label, notes=curve.notes[i], y=curve.y[i]
+                )
+            )
+        if self.inspected is not None:
+            curve, i = self.curves[self.inspected[0]], self.inspected[1]
+            said.append(
+                tr("inspected: {label}, {notes}, {y:.4f}").format(
                     label=curve.label, notes=curve.notes[i], y=curve.y[i]
                 )
             )
@@ -409,8 +424,9 @@ def draw_overlaid(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Co
 
 
 def draw_point(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw the point under the mouse, and a ring around the chosen one."""
-    for point, ring in ((plot.under_mouse, False), (plot.chosen, True)):
+    """Draw the point under the mouse, and rings around the chosen and the inspected one."""
+    rings = (plot.under_mouse, None), (plot.chosen, ()), (plot.inspected, INSPECTED)
+    for point, dash in rings:
         if point is None:
             continue
         curve = plot.curves[point[0]]
@@ -419,8 +435,8 @@ def draw_point(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Color
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(look.color)
         painter.drawEllipse(at, _POINT, _POINT)
-        if ring:
-            painter.setPen(pen(colors.q("text"), 1.6))
+        if dash is not None:
+            painter.setPen(pen(colors.q("text"), 1.6, dash))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(at, _RING, _RING)
 

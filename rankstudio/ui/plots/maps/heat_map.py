@@ -19,7 +19,7 @@ from rankstudio.engine.support.number_format import fixed
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.base import NAME, CellValue, Numbers, Plot, describe, floats
-from rankstudio.ui.plots.layers import Frame, pen
+from rankstudio.ui.plots.layers import INSPECTED, Frame, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import BELOW, LEFT, RIGHT, TINY, font
@@ -140,6 +140,7 @@ class HeatMapPlot(Plot):
         self.row_labels: tuple[str, ...] = ()
         self.column_labels: tuple[str, ...] = ()
         self.chosen: tuple[int, int] | None = None
+        self.inspected_cell: tuple[int, int] | None = None
         self.best: tuple[int, int] | None = None
         self._names = names
         self._decimals = decimals
@@ -178,6 +179,11 @@ class HeatMapPlot(Plot):
     def select(self, row: int | None, column: int = 0) -> None:
         """Outline a cell; None takes the outline away."""
         self.chosen = None if row is None else (row, column)
+        self.mark_dirty()
+
+    def inspect(self, row: int | None, column: int = 0) -> None:
+        """Outline another cell with dashes, as inspected; None takes the outline away."""
+        self.inspected_cell = None if row is None else (row, column)
         self.mark_dirty()
 
     def mark_best(self, cell: tuple[int, int] | None) -> None:
@@ -256,11 +262,11 @@ class HeatMapPlot(Plot):
             outline(self, painter, frame, self.under_mouse, colors.q("muted"), 1.0)
         if self.best is not None:
             _draw_best(self, painter, frame, self.best)
-        chosen, shape = self.chosen, self.values.shape
-        if chosen is not None and chosen[0] < shape[0] and chosen[1] < shape[1]:
-            # Dark in light is seen on every shade of the map.
-            outline(self, painter, frame, chosen, QColor("#ffffff"), 4.0)
-            outline(self, painter, frame, chosen, QColor("#11151c"), 2.0)
+        # Dark in light is seen on every shade of the map.
+        for cell, dash in ((self.chosen, ()), (self.inspected_cell, INSPECTED)):
+            if cell is not None and all(np.less(cell, self.values.shape)):
+                outline(self, painter, frame, cell, QColor("#ffffff"), 4.0)
+                outline(self, painter, frame, cell, QColor("#11151c"), 2.0, dash)
 
     # Plot
 
@@ -340,11 +346,11 @@ class HeatMapPlot(Plot):
         return self.values.shape[0] - 1 - top, column
 
     def step(self, right: int, down: int) -> bool:
-        """Move the chosen cell; at first to the lower left one."""
+        """Move from the inspected or the chosen cell; at first to the lower left one."""
         if self.is_empty():
             return False
         rows, columns = self.values.shape
-        row, column = self.chosen or (down, -right)
+        row, column = self.inspected_cell or self.chosen or (down, -right)
         self.pick((min(max(row - down, 0), rows - 1), min(max(column + right, 0), columns - 1)))
         return True
 
@@ -361,6 +367,8 @@ class HeatMapPlot(Plot):
         said = [self.note or greatest]
         if self.chosen is not None and all(np.less(self.chosen, self.values.shape)):
             said.append(tr("chosen: {chosen}").format(chosen=self._said(*self.chosen)))
+        if self.inspected_cell is not None and all(np.less(self.inspected_cell, self.values.shape)):
+            said.append(tr("inspected: {cell}").format(cell=self._said(*self.inspected_cell)))
         return describe(said)
 
     def _said(self, row: int, column: int) -> str:
@@ -450,9 +458,15 @@ def _draw_labels(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Col
 
 
 def outline(
-    plot: HeatMapPlot, painter: QPainter, frame: Frame, cell: tuple[int, int], color: QColor, width: float
+    plot: HeatMapPlot,
+    painter: QPainter,
+    frame: Frame,
+    cell: tuple[int, int],
+    color: QColor,
+    width: float,
+    dash: tuple[float, ...] = (),
 ) -> None:
     """Draw a frame around a cell."""
-    painter.setPen(pen(color, width))
+    painter.setPen(pen(color, width, dash))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRect(plot.cell_rect(frame, *cell).adjusted(-0.5, -0.5, -0.5, -0.5))

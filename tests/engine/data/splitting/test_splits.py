@@ -18,6 +18,7 @@ from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
 from rankstudio.engine.data.splitting import splits as protocols
 from rankstudio.engine.data.splitting.splits import (
+    every_query,
     k_fold,
     nested,
     select_queries,
@@ -200,6 +201,33 @@ def test_folds_whose_test_parts_are_not_everything_are_refused() -> None:
     fold = sample.folds[0]
     with pytest.raises(DatasetError, match=naming("query parts")):
         whole(FoldedDataset("Same", None, (Fold(1, fold.train, fold.train),)))
+
+
+def test_every_query_of_complete_folds_are_their_test_parts() -> None:
+    for data in (
+        open_sample(),
+        k_fold(open_sample(), 10, 3),
+        FoldedDataset("1", None, open_sample().folds[:1]),
+    ):
+        np.testing.assert_array_equal(every_query(data).X, whole(data).X)
+        assert every_query(data).query_ids == whole(data).query_ids
+
+
+def test_every_query_is_there_once_although_the_test_parts_have_only_some() -> None:
+    sample = open_sample()
+    untested = replace(sample, folds=tuple(replace(fold, test=None) for fold in sample.folds))
+    for data in (replace(sample, folds=sample.folds[:3]), untested):
+        every = every_query(data)
+        assert len(set(every.query_ids)) == every.n_queries == 250
+        assert sorted(documents(every)) == sorted(documents(whole(sample)))
+
+
+def test_queries_of_one_id_with_other_documents_are_refused() -> None:
+    fold, other = open_sample().folds[:2]
+    changed = other.train.changed(y=other.train.y[::-1].copy())
+    data = FoldedDataset("Two", None, (fold, replace(other, train=changed, test=None)))
+    with pytest.raises(DatasetError):
+        every_query(data)
 
 
 def test_comments_are_taken_with_their_documents() -> None:

@@ -11,7 +11,6 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
-from waiting import wait_until
 
 from rankstudio.ui.plots import CurvesPlot, plot_writer
 from rankstudio.ui.plots.curves.curve_layers import _free_room, _smallest_room, extremes
@@ -347,17 +346,35 @@ def test_the_wheel_zooms_about_the_mouse_and_a_double_click_undoes_it(plot):
     assert plot.ranges() == whole
 
 
-def test_a_double_click_that_shows_all_again_picks_no_model(plot, picks):
-    at = pixel(plot, 1, 10)
-    wheel(plot, at, 3)
-    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
-    QTest.mouseDClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
-    assert not plot._second.isActive()
-    assert picks == []
-    wheel(plot, at, 3)
-    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=pixel(plot, 1, 10).toPoint())
-    wait_until(lambda: picks)
-    assert picks == [(1, 10)]
+def test_a_double_click_on_curves_of_models_chooses_and_beside_them_shows_all_again(plot, picks):
+    whole, confirmed = plot.ranges(), []
+    plot.confirms = True
+    plot.confirmed.connect(lambda: confirmed.append(picks[-1]))
+    wheel(plot, pixel(plot, 1, 10), 3)
+    at = pixel(plot, 1, 10).toPoint()
+    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert (picks, confirmed) == ([(1, 10)], [])
+    QTest.mouseDClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert confirmed == [(1, 10)]
+    assert plot.ranges() != whole
+    QTest.mouseDClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(3, plot.height() // 2))
+    assert (len(confirmed), plot.ranges()) == (1, whole)
+
+
+def test_keys_move_from_the_inspected_point_and_enter_confirms_it(plot, picks):
+    confirmed = []
+    plot.confirms = True
+    plot.confirmed.connect(lambda: confirmed.append(True))
+    plot.select(1, 10)
+    plot.inspect(2, 20, ("k = 20",))
+    QTest.keyClick(plot, Qt.Key.Key_Right)
+    assert picks == [(2, 21)]
+    QTest.keyClick(plot, Qt.Key.Key_Return)
+    assert confirmed == [True]
+    assert "inspected" in plot.summary()
+    assert [mark.x for mark in plot.figure().marks] == [10]
+    plot.remove_curve(2)
+    assert plot.family.inspection is None
 
 
 def test_zooming_out_ends_at_the_data(plot):

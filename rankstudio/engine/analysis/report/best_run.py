@@ -1,0 +1,121 @@
+"""Sentences of a report about the runs of a group: which one is best, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import isnan, nan
+
+import numpy as np
+
+from rankstudio.engine.analysis.queries.query_comparison import baseline_step
+from rankstudio.engine.analysis.report.document import Block, Paragraph
+from rankstudio.engine.analysis.report.source import ReportedGroup, ReportedRun
+from rankstudio.engine.analysis.significance import ALPHA
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.experiment.results.part import Part
+from rankstudio.engine.experiment.results.results import Chosen
+from rankstudio.engine.export.tables import p_text, range_text
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.statistics.paired import PairedComparison, compare_paired
+from rankstudio.engine.support.number_format import fixed
+
+
+def group_sentences(group: ReportedGroup) -> Iterator[Block]:
+    """Yield what the measures of a group are from, and its best run, or a description of its only run."""
+    name = group.measure
+    scope = group.group.scope
+    yield Paragraph(" ".join(filter(None, [f"{group.data}: {scope}.", group.reason])))
+    measured = [run for run in group.runs if name in run.result.average]
+    if not measured:
+        yield Paragraph(f"No run of this group has {name}: there was no part to evaluate on.")
+        return
+    if group.group.unranked:
+        return
+    best = group.best if group.is_ranked else measured[0]
+    value = best.result.average[name]
+    sizes = range_text(best.result.sizes)
+    features = f" with {sizes} feature{'' if sizes == '1' else 's'}" if sizes else ""
+    called = f"{best.name[0].upper()}{best.name[1:]}"
+    has = f"has the best mean {name}" if len(measured) > 1 else f"has the mean {name}"
+    text = [f"{called}, {has}, {fixed(value)}{features}."]
+    if len(measured) > 1:
+        text.append(_next_sentence(group, best))
+    text.append(_single_sentence(best, name))
+    yield Paragraph(" ".join(filter(None, text)))
+
+
+def _next_sentence(group: ReportedGroup, best: ReportedRun) -> str:
+    """Return whether the best run is significantly better than the next one."""
+    name = group.measure
+    sign = 1.0 if measure(name).higher_is_better else -1.0
+    others = [run for run in group.runs if run is not best and name in run.result.average]
+    follower = max(others, key=lambda run: sign * run.result.average[name])
+    test = next((row for row in group.tests if row.key == follower.number), None)
+    if test is None or test.found is None or test.p_holm is None:
+        return f"The next is {follower.name}, with {fixed(follower.result.average[name])}; it was not tested."
+    significant = "" if test.p_holm < ALPHA else " not"
+    difference = fixed(-test.found.mean_difference, sign=True)
+    return (
+        f"It is{significant} significantly better than the next, {follower.name}: difference {difference}, "
+        f"p (Holm) {p_text(test.p_holm)}."
+    )
+
+
+def _single_sentence(run: ReportedRun, name: str) -> str:
+    """Return whether a run is better than its best single features; "" if these have no such measure."""
+    single = run.result.baseline.get(name, nan)
+    if isnan(single):
+        return ""
+    text = f"The best single feature has {fixed(single)}"
+    test = against_single_feature(run, name)
+    if test is None:
+        return f"{text}; the difference cannot be tested without the data."
+    better = test.mean_difference > 0 if measure(name).higher_is_better else test.mean_difference < 0
+    kind = "better" if better else "worse"
+    significant = "" if test.p_randomisation < ALPHA else "not "
+    return (
+        f"{text}; the run is {significant}significantly {kind}: difference "
+        f"{fixed(test.mean_difference, sign=True)}, p {p_text(test.p_randomisation)}."
+    )
+
+
+def against_single_feature(run: ReportedRun, name: str) -> PairedComparison | None:
+    """Compare a run with the best single feature of each fold, query by query.
+
+    Returns
+    -------
+    PairedComparison or None
+        None if the documents are not available, or the measure is not known by query.
+    """
+    if run.data is None or not run.result.has_per_query(name):
+        return None
+    values = _single_per_query(run, name)
+    own = run.result.per_query(name)
+    if values is None or values.size != own.size:
+        return None
+    return compare_paired(own, values, higher_is_better=measure(name).higher_is_better)
+
+
+def _single_per_query(run: ReportedRun, name: str) -> Floats | None:
+    """Return a measure of the best single feature of each fold in each query of the part of a run."""
+    from rankstudio.engine.analysis.queries.remeasurement import Remeasurement  # noqa: PLC0415 - brings numba
+
+    assert run.data is not None
+    result = run.result
+    ids = result.feature_ids.tolist()
+    folds = tuple(
+        replace(
+            fold,
+            chosen=Chosen(fold.chosen.unit, baseline_step(fold.baseline, ids)),
+            validation={},
+            test={},
+            per_query={},
+        )
+        for fold in result.folds
+    )
+    sealed = result.part is not Part.TEST
+    ranked = Remeasurement().with_measures(replace(result, folds=folds), run.data, [name], sealed=sealed)
+    if not all(name in fold.per_query for fold in ranked.folds):
+        return None
+    return np.concatenate([fold.per_query[name] for fold in ranked.folds])

@@ -1,0 +1,189 @@
+"""The parameters and the size that a whole protocol chooses: the plan's rule on the means over its folds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.results.model_selection import select_model
+from rankstudio.engine.experiment.results.path_steps import PathSteps
+from rankstudio.engine.experiment.results.results import FoldResult, PathResult
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.metrics.evaluator import average, standard_error
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
+
+_NO_VALUES = np.empty(0)
+
+
+@dataclass(frozen=True)
+class ProtocolChoice:
+    """Values of a plan's axes, and the length of the path, chosen by all folds together.
+
+    Attributes
+    ----------
+    values : tuple
+        Value on each axis of the plan.
+    length : int or None
+        Number of features of the model, or of its rounds; None for an optimiser, whose last iteration is the
+        model.
+    folds : tuple of int
+        Numbers of the folds.
+    """
+
+    values: tuple[Any, ...]
+    length: int | None
+    folds: tuple[int, ...]
+
+
+def choose_by_protocol(plan: Plan, folds: Sequence[FoldResult]) -> ProtocolChoice:
+    """Choose the values of the axes and the length of the path by the means over the folds.
+
+    Parameters
+    ----------
+    plan : Plan
+        Plan whose `select_by` and `rule` are used.
+    folds : sequence of FoldResult
+        Finished folds, at least one.
+
+    Raises
+    ------
+    PlanError
+        If the rule is "at most K" and all models have more than K features.
+
+    Notes
+    -----
+    Let v_f(c, k) be the selection measure of fold f for the combination c of parameters and the model with k
+    features (after k rounds; for an optimiser there is only the last iteration). The plan's rule, see
+    :func:`rankstudio.engine.experiment.results.model_selection.select_model`, is applied to
+
+        v(c, k) = (v_1(c, k) + … + v_F(c, k)) / F,
+
+    so that "best" and "at most K" take its largest value (its smallest, for errors and the criterion). With
+    several folds, the standard error of "one-se" is that over the folds, s / √F, as in Breiman, Friedman,
+    Olshen and Stone (1984), and the p value of "smallest" is the median of the p values of the
+    folds, in each of which a model is tested against the best one of its path. The folds of a protocol may
+    share queries; twice the median p value is valid under any dependence (Meinshausen, Meier and Bühlmann
+    2009), so the level of the rule is at most twice the nominal one.
+
+    Of several models of one size on a path, as with a floating search, the last one counts. Where a path has
+    no model of a size, the largest model below it counts, as for inner folds; sizes below the first model of
+    a fold are left out. With one fold, this is the choice of the fold.
+
+    O(FCK) for F folds, C combinations and paths of K steps.
+    """
+    paths = [mean_path(paths) for paths in zip(*(fold.paths for fold in folds), strict=True)]
+    chosen = select_model(plan, paths)
+    length = None
+    if plan.step_kind is not StepKind.ITERATIONS:
+        path = next(path for path in paths if path.unit == chosen.unit)
+        length = int(path.x_values[path.steps.position(chosen.step.number)])
+    return ProtocolChoice(chosen.unit.values, length, tuple(fold.fold for fold in folds))
+
+
+def mean_path(paths: Sequence[PathResult]) -> PathResult:
+    """Return the path with the means over the folds of one combination.
+
+    Its steps have numbers, criteria and sizes, the largest of the folds, but no models. A single path is
+    returned as it is.
+    """
+    first = paths[0]
+    if len(paths) == 1:
+        return first
+    lengths = _shared_lengths(paths)
+    rows = [_positions(path, lengths) for path in paths]
+    criteria = average(np.array([path.criterion[row] for path, row in zip(paths, rows, strict=True)]).T)
+    sizes = np.max([path.sizes[row] for path, row in zip(paths, rows, strict=True)], axis=0)
+    columns = _columns([path.validation for path in paths], rows)
+    p_values = _columns([path.p_values for path in paths], rows)
+    return PathResult(
+        first.unit,
+        _MeanSteps(lengths, criteria, sizes),
+        FrozenMapping({name: average(values) for name, values in columns.items()}),
+        divisor=1.0,
+        step_kind=first.step_kind,
+        standard_errors=FrozenMapping(
+            {name: np.array([standard_error(row) for row in values]) for name, values in columns.items()}
+        ),
+        p_values=FrozenMapping({name: np.median(values, axis=1) for name, values in p_values.items()}),
+    )
+
+
+def last_within(lengths: Ints, most: int) -> int | None:
+    """Return the position of the longest path up to a length, the last one of equals; None if all exceed."""
+    within = np.flatnonzero(lengths <= most)
+    if not within.size:
+        return None
+    return int(within[lengths[within] == lengths[within].max()][-1])
+
+
+def _shared_lengths(paths: Sequence[PathResult]) -> Ints:
+    """Return the lengths of any of the paths at which all of them have a model, ascending."""
+    if paths[0].step_kind is StepKind.ITERATIONS:
+        return np.array([1], dtype=np.int64)
+    shortest = max(int(path.x_values.min()) for path in paths)
+    lengths: Ints = np.unique(np.concatenate([path.x_values for path in paths]))
+    return lengths[lengths >= shortest]
+
+
+def _positions(path: PathResult, lengths: Ints) -> list[int]:
+    """Return the position of the model of a path that counts at each length."""
+    if path.step_kind is StepKind.ITERATIONS:
+        return [len(path.steps) - 1]
+    positions = [last_within(path.x_values, length) for length in lengths.tolist()]
+    return [position for position in positions if position is not None]
+
+
+def _columns(measures: Sequence[Mapping[str, Floats]], rows: Sequence[list[int]]) -> dict[str, Floats]:
+    """Return for each measure of all folds its values, shape (K, F)."""
+    names = [name for name in measures[0] if all(name in values for values in measures)]
+    return {
+        name: np.array([values[name][row] for values, row in zip(measures, rows, strict=True)]).T
+        for name in names
+    }
+
+
+class _MeanSteps(PathSteps):
+    """Steps that have numbers, criteria and sizes only."""
+
+    def __init__(self, numbers: Ints, criteria: Floats, sizes: Ints) -> None:
+        self._numbers, self._criteria, self._sizes = numbers, criteria, sizes
+
+    def __len__(self) -> int:
+        return self._numbers.size
+
+    @cached_property
+    def numbers(self) -> Ints:
+        return self._numbers
+
+    @cached_property
+    def criteria(self) -> Floats:
+        return self._criteria
+
+    @cached_property
+    def sizes(self) -> Ints:
+        return self._sizes
+
+    def _made(self, place: int) -> Step:
+        number, criterion = int(self._numbers[place]), float(self._criteria[place])
+        return Step(number, (), _NO_VALUES, criterion, _NO_VALUES)
+
+
+def choice_text(plan: Plan, choice: ProtocolChoice) -> str:
+    """Return how the values were chosen, in one line of English for files.
+
+    For example "best mean validation MAP over 5 folds".
+    """
+    several = len(choice.folds) > 1
+    what = {CRITERION: "training criterion"}.get(plan.select_by, plan.select_by)
+    if plan.select_by != CRITERION and not plan.leaves_out:
+        what = f"validation {what}"
+    where = f"{len(choice.folds)} folds" if several else f"fold {choice.folds[0]}"
+    over = f"mean {what} over {where}" if several else f"{what} of {where}"
+    return f"{plan.rule} by {over}"

@@ -1,0 +1,238 @@
+"""The final model of the run that is shown, trained on all queries: an item of the export dialog."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.feature_sets import FeatureSet
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.support.work import Waiting, WorkProgress
+from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Worker
+from rankstudio.ui.export.dialog import ExportItem, FormatWriter
+from rankstudio.ui.export.written_models import compare_rankings, exported_function
+from rankstudio.ui.language import tr, trn
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.style.number_format import combination_label
+
+if TYPE_CHECKING:
+    from rankstudio.engine.export.formats.model_format import ModelFormat
+    from rankstudio.engine.export.models import Model
+
+Save = Callable[[Path, "Model"], str]
+"""Writes a model, and returns what there is to say of the file."""
+
+
+class _FinalModel:
+    """The final model of a run, trained for the first file that is written of it.
+
+    Parameters
+    ----------
+    result : RunResult
+    dataset : FoldedDataset
+    """
+
+    def __init__(self, result: RunResult, dataset: FoldedDataset) -> None:
+        self._result, self._dataset = result, dataset
+        self._model: Model | None = None
+
+    def steps(self) -> Waiting[Model]:
+        """Yield progress, and return the model."""
+        from rankstudio.engine.experiment.refit import refit_steps  # noqa: PLC0415 - brings kernels
+
+        if self._model is None:
+            self._model = yield from refit_steps(self._result, self._dataset)
+        return self._model
+
+
+def final_model_item(
+    session: Session, record: RunRecord | None, worker: Worker, stem: str, feature_set: FeatureSet | None
+) -> ExportItem:
+    """Return the item: a format each of RankStudio's own and of the engine's registry.
+
+    Parameters
+    ----------
+    session : Session
+    record : RunRecord, optional
+        Run that is shown, whichever fold is looked at.
+    worker : Worker
+        Trains the model, writes and verifies it.
+    stem : str
+        Beginning of the suggested file name.
+    feature_set : FeatureSet, optional
+        Of a search engine, with the definitions of the features.
+    """
+    key, label, stem = "final-model", tr("Final model (all queries)"), f"{stem}-final-model"
+    about = tr(
+        "One model for use, trained on all queries: those of the training, validation and test parts of all "
+        "folds, each once."
+    )
+    formats = _formats(is_linear=True)
+    why = _unavailable(session, record)
+    if why or record is None or record.result is None:
+        writers = (FormatWriter(),) * len(formats)
+        return ExportItem(key, label, about, formats, stem, unavailable=why, writers=writers)
+    result = replace(record.result, plan=record.result.plan.changed(data=record.plan.data))
+    step = result.folds[0].chosen.step
+    writers = tuple(
+        _writers(_FinalModel(result, record.dataset), result, record.dataset, worker, feature_set)
+    )
+    return ExportItem(
+        key,
+        label,
+        f"{about} {_choice_sentence(result)} {_quality_sentence(result)}",
+        _formats(is_linear=step.linear),
+        stem,
+        writers=writers,
+    )
+
+
+def _unavailable(session: Session, record: RunRecord | None) -> str:
+    """Return why there is no final model, as a sentence; "" where there is one."""
+    if session.dataset is None:
+        return tr("No data are open. Open data and run a method first.")
+    if record is None:
+        return tr("No run is shown. Run a method, or choose a finished run, first.")
+    from rankstudio.engine.experiment.refit import check_refit  # noqa: PLC0415 - brings kernels
+
+    try:
+        check_refit(record.plan, finished=record.result is not None and record.result.complete)
+    except PlanError as error:
+        return str(error)
+    if not session.has_documents:
+        return tr("The data are not open, so no model can be trained. Open the data of the run.")
+    return ""
+
+
+def _choice_sentence(result: RunResult) -> str:
+    """Return how the whole protocol chooses the parameters and the size."""
+    plan, n = result.plan, len(result.folds)
+    text = trn(
+        "Its parameters and its size are chosen by the rule “{rule}” and the {measure} of the fold.",
+        "Its parameters and its size are chosen by the rule “{rule}” and the mean {measure} of {n} folds.",
+        n,
+    )
+    return text.format(rule=plan.rule, measure=_measure(plan), n=n)
+
+
+def _measure(plan: Plan) -> str:
+    if plan.select_by == CRITERION:
+        return tr("training criterion")
+    return plan.select_by if plan.leaves_out else tr("validation {measure}").format(measure=plan.select_by)
+
+
+def _quality_sentence(result: RunResult) -> str:
+    """Return what estimates the quality of the model: never its own training queries."""
+    if all(fold.test for fold in result.folds):
+        return tr(
+            "Its quality is estimated by the run, on the test part, or cross-fitted on the validation part "
+            "while the test part is sealed. It is never measured on its own queries."
+        )
+    return tr(
+        "Its quality is estimated by the run, cross-fitted on the validation part. It is never measured on "
+        "its own queries."
+    )
+
+
+def _formats(*, is_linear: bool) -> tuple[tuple[str, str], ...]:
+    """Return labels and suffixes: RankStudio's own formats, then those of other programs."""
+    from rankstudio.engine.export.formats.registry import MODEL_FORMATS  # noqa: PLC0415 - brings the formats
+
+    own = (("JSON", ".json"), ("CSV", ".csv")) if is_linear else (("JSON", ".json"),)
+    return *own, *((form.label, form.suffix) for form in MODEL_FORMATS.values())
+
+
+def _writers(
+    final: _FinalModel,
+    result: RunResult,
+    dataset: FoldedDataset,
+    worker: Worker,
+    feature_set: FeatureSet | None,
+) -> Iterator[FormatWriter]:
+    """Yield what writes each of the formats."""
+    from rankstudio.engine.export.formats.registry import MODEL_FORMATS  # noqa: PLC0415 - brings the formats
+
+    step, plan = result.folds[0].chosen.step, result.plan
+    begin = partial(_begin, final, plan, worker)
+    own = {
+        ".json": tr("RankStudio's own format, which says how the model was trained and chosen."),
+        ".csv": tr("Features and weights only."),
+    }
+    for suffix in own if step.linear else (".json",):
+        yield FormatWriter(own[suffix], begin=partial(begin, _save_own))
+    for form in MODEL_FORMATS.values():
+        why = form.refusal(linear=step.linear, scaled=plan.normalize != "none", kind=step.kind)
+        save = partial(_save_form, form, dataset, feature_set)
+        yield FormatWriter(
+            tr(form.summary),
+            paths=partial(_paths_of, form),
+            unavailable=why,
+            begin=partial(begin, save),
+        )
+
+
+def _paths_of(form: ModelFormat, path: Path) -> Sequence[Path]:
+    return tuple(form.paths(path).values())
+
+
+def _begin(
+    final: _FinalModel,
+    plan: Plan,
+    worker: Worker,
+    save: Save,
+    path: Path,
+    done: Callable[[str], object],
+    failed: Callable[[str], object],
+) -> Job:
+    """Train the model on the worker, unless that is done, and write it there."""
+    notes: list[str] = []
+
+    def work(_: CancelFlag) -> Iterator[WorkProgress | str]:
+        model = yield from final.steps()
+        yield WorkProgress(tr("writing {name}").format(name=path.name), 1.0)
+        yield " ".join(filter(None, (_chosen_sentence(plan, model), save(path, model))))
+
+    def note(message: WorkProgress | str) -> None:
+        if isinstance(message, str):
+            notes.append(message)
+
+    def end(outcome: Outcome) -> None:
+        failed(outcome.text) if outcome.ending is Ending.FAILED else done(" ".join(notes))
+
+    job = Job(tr("Training the final model"), work, on_message=note, on_end=end, gives_way=True)
+    return worker.submit(job)
+
+
+def _chosen_sentence(plan: Plan, model: Model) -> str:
+    """Return what was chosen: "λ = 2³ · k = 7"."""
+    chosen = model.origin["chosen"]["values"]
+    values = combination_label(plan.axes, [chosen[axis.name] for axis in plan.axes])
+    parts = " · ".join(filter(None, (values, f"k = {len(model.features)}")))
+    return tr("Chosen by all folds: {model}.").format(model=parts)
+
+
+def _save_own(path: Path, model: Model) -> str:
+    from rankstudio.engine.export.models import save_model  # noqa: PLC0415 - on the worker only
+
+    save_model(path, model)
+    return ""
+
+
+def _save_form(
+    form: ModelFormat, dataset: FoldedDataset, feature_set: FeatureSet | None, path: Path, model: Model
+) -> str:
+    """Write a model in the format of another program, and return how it ranks, read back."""
+    from rankstudio.engine.experiment.model_data import parts_to_try  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.export.proof import fitted_function  # noqa: PLC0415 - on the worker only
+
+    parts = parts_to_try(dataset, model.origin["fold"])
+    function, _ = exported_function(model, form, feature_set)
+    form.save(path, form.files(fitted_function(model, function, form, parts)))
+    return compare_rankings(model, form, path, parts, feature_set)

@@ -1,0 +1,60 @@
+"""Models in the formats of other programs: what is written of them, and how the file ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.feature_sets import FeatureSet
+from rankstudio.engine.errors import RankStudioError
+
+if TYPE_CHECKING:
+    from rankstudio.engine.export.formats.model_format import ModelFormat
+    from rankstudio.engine.export.models import Model
+    from rankstudio.engine.export.score_function import ScoreFunction
+
+
+def exported_function(
+    model: Model, form: ModelFormat, feature_set: FeatureSet | None
+) -> tuple[ScoreFunction, str]:
+    """Return what is written of a model, and why it has no definitions of a feature set that is there."""
+    from rankstudio.engine.export.score_function import (  # noqa: PLC0415 - brings kernels
+        defined_where_possible,
+        score_function,
+    )
+
+    return defined_where_possible(score_function(model), feature_set, form.engine)
+
+
+def compare_rankings(
+    model: Model,
+    form: ModelFormat,
+    path: Path,
+    parts: Sequence[RankingDataset],
+    feature_set: FeatureSet | None = None,
+) -> str:
+    """Read back what was written, rank documents with it, and say on how many queries it ranks alike.
+
+    Parameters
+    ----------
+    model : Model
+    form : ModelFormat
+    path : Path
+        The file that was written.
+    parts : sequence of RankingDataset
+        The documents; where the model's values are scaled, they are read anew, as they were before.
+    feature_set : FeatureSet, optional
+        As it was written with.
+    """
+    from rankstudio.engine.experiment.model_data import trial_parts  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.export.proof import ranking_proof, unproved  # noqa: PLC0415 - on the worker only
+
+    function, why = exported_function(model, form, feature_set)
+    try:
+        files = {ending: place.read_bytes() for ending, place in form.paths(path).items()}
+        tried = trial_parts(model)[0] if function.scaled else parts
+        return " ".join(filter(None, (ranking_proof(model, function, form, files, tried).sentence, why)))
+    except (RankStudioError, OSError) as error:
+        return unproved(str(error)).sentence

@@ -1,0 +1,194 @@
+"""A button that chooses the inspected model, and chips on what was chosen by hand and on the form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtWidgets import QPushButton
+
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_queue import Runs, look_at
+from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
+from rankstudio.ui.model.session import NOTHING_CHOSEN, Choice, Session
+from rankstudio.ui.style.number_format import combination_label
+from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets.chip import Chip
+from rankstudio.ui.widgets.layout import named
+
+_BY_PROTOCOL = tr("back to the model of the protocol")
+
+
+def as_choice(model: SelectedModel | None) -> Choice:
+    """Return how a model is chosen."""
+    return NOTHING_CHOSEN if model is None else Choice(model.values, model.x_value)
+
+
+def model_words(plan: Plan, choice: Choice, beside: Choice = NOTHING_CHOSEN) -> str:
+    """Return what tells a model: "k = 7"; with its parameters where they differ from those of another one."""
+    axes, values = plan.axes, choice.values
+    fits = values is not None and len(values) == len(axes)
+    label = combination_label(axes, values).replace(" · ", ", ") if values is not None and fits else ""
+    size = ""
+    if choice.place is not None and plan.step_kind is not StepKind.ITERATIONS:
+        rounds = plan.step_kind is StepKind.ROUNDS
+        size = tr("round {number}").format(number=choice.place) if rounds else f"k = {choice.place}"
+    parts = [size] if size and values == beside.values else [label, size]
+    return ", ".join(filter(None, parts)) or tr("this model")
+
+
+class ChooseButtons(QObject):
+    """Keeps a button at the header of each panel in which models are inspected: "Choose k = 7".
+
+    It is there while another model than the chosen one is inspected.
+
+    Parameters
+    ----------
+    current : CurrentModel
+    session : Session
+    panels : sequence of Panel
+
+    Attributes
+    ----------
+    buttons : list of QPushButton
+        One a panel.
+    """
+
+    def __init__(
+        self,
+        current: CurrentModel,
+        session: Session,
+        panels: Sequence[Panel],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._current, self._session = current, session
+        self.buttons = [self._add(panel) for panel in panels]
+        for signal in (current.changed, current.inspected):
+            signal.connect(self._show)
+
+    def _add(self, panel: Panel) -> QPushButton:
+        button = named(QPushButton(), f"{panel.objectName()}-choose", role="choose")
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.clicked.connect(self._current.choose_inspected)
+        button.hide()
+        panel.tools.insertWidget(0, button)
+        return button
+
+    @Slot()
+    def _show(self) -> None:
+        shown, choice = self._current.shown, self._current.differs
+        text = ""
+        if choice is not None:
+            inspected = choice if shown.inspection is None else as_choice(shown.inspection)
+            chosen = self._session.choice if shown.model is None else as_choice(shown.model)
+            text = tr("Choose {model}").format(model=model_words(shown.plan, inspected, chosen))
+        tip = tr("Use this model for tests, evidence, comparisons and exports (Enter or double click).")
+        for button in self.buttons:
+            button.setText(text.replace("&", "&&"))
+            button.setAccessibleName(text)
+            button.setToolTip(tip)
+            button.setVisible(bool(text))
+
+
+class ChoiceChip(QObject):
+    """Keeps a chip at the model that was chosen by hand, with the way back to that of the protocol.
+
+    Parameters
+    ----------
+    current : CurrentModel
+    session : Session
+    chip : Chip
+
+    Attributes
+    ----------
+    wentBack : Signal()
+        The user took the model of the protocol again.
+    """
+
+    wentBack = Signal()
+
+    def __init__(
+        self, current: CurrentModel, session: Session, chip: Chip, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._current, self._session, self._chip = current, session, chip
+        for signal in (current.changed, session.choiceChanged):
+            signal.connect(self.show)
+        self.show()
+
+    @Slot()
+    def show(self) -> None:
+        """Show by now whether a model was chosen by hand."""
+        shown, choice = self._current.shown, self._session.choice
+        if not self._current.is_by_hand:
+            self._chip.say("", {})
+            return
+        protocol = self._current.by_protocol
+        chosen, usual = choice if shown.model is None else as_choice(shown.model), as_choice(protocol)
+        text = tr("{model}, chosen by hand").format(model=model_words(shown.plan, chosen, usual))
+        way = _BY_PROTOCOL
+        if protocol is not None and usual != chosen:
+            way = tr("back to {model}").format(model=model_words(shown.plan, usual, chosen))
+        self._chip.say(text, {way: self._go_back})
+
+    def _go_back(self) -> None:
+        self._session.select(None, None)
+        self.wentBack.emit()
+
+
+class FormChip(QObject):
+    """Keeps a chip at the difference between the form and the run that is shown.
+
+    Parameters
+    ----------
+    models : Models
+    chip : Chip
+    """
+
+    def __init__(self, models: Models, chip: Chip, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session: Session = models.session
+        self._runs: Runs = models.runs
+        self._current: CurrentModel = models.current
+        self._chip = chip
+        for signal in (models.current.changed, models.session.planChanged, models.runs.labelled):
+            signal.connect(self.show)
+        self.show()
+
+    @Slot()
+    def show(self) -> None:
+        """Show by now whether the form says something else than the shown run."""
+        record, form = self._current.shown.record, self._session.plan
+        if record is None or record.plan == form:
+            self._chip.say("", {})
+            return
+        text = tr("Form: {form} · shown: run {key} {run}")
+        if form.title == record.plan.title:
+            text = tr("Form: changed · shown: run {key} {run}")
+        self._chip.say(
+            text.format(form=form.title, key=record.key, run=record.title),
+            {
+                tr("show form's settings"): self._show_form,
+                tr("take the run's settings"): self._take_settings,
+            },
+        )
+
+    def _show_form(self) -> None:
+        """Show the last run with the settings of the form, else no run."""
+        form, dataset = self._session.plan, self._session.dataset
+        runs = (run for run in reversed(self._runs.records) if run.dataset is dataset and run.plan == form)
+        record = next(runs, None)
+        if record is None:
+            self._runs.show(None)
+        else:
+            look_at(self._session, self._runs, record)
+
+    def _take_settings(self) -> None:
+        record = self._current.shown.record
+        if record is not None:
+            text = tr("taking the settings of run {key}").format(key=record.key)
+            self._session.go_back_to(record.plan, text, self._session.choice)

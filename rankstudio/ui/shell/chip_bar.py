@@ -1,0 +1,75 @@
+"""The chips of the window, in the empty part of the menu bar: nothing moves when they come and go."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QMenuBar, QSizePolicy, QToolBar, QWidget
+
+from rankstudio.ui.language import tr
+from rankstudio.ui.widgets.chip import Chip
+from rankstudio.ui.widgets.layout import fill, named
+
+_BESIDE = 24  # pixels between the menus and the chips
+
+
+class ChipBar(QWidget):
+    """Chips beside each other, in the room that the menus leave.
+
+    Parameters
+    ----------
+    menus : QMenuBar
+
+    Attributes
+    ----------
+    choice, form : Chip
+        On the model that was chosen by hand, and on a form that differs from the shown run.
+    """
+
+    def __init__(self, menus: QMenuBar) -> None:
+        super().__init__()
+        named(self, "chip-bar", tr("Notes on the shown model"))
+        self._menus = menus
+        self.choice = Chip("choice-chip", tr("Model chosen by hand"))
+        self.form = Chip("form-chip", tr("Form and shown run"))
+        self.choice.setSizePolicy(
+            QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed
+        )  # the form's gives way
+        row = fill(QHBoxLayout(self), self.choice, self.form, 1, margins=(0, 3, 8, 3), spacing=8)
+        row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)
+
+    def lie_beside_menus(self) -> None:
+        """Take the room that the menus leave, from now on.
+
+        Not as their corner widget: Qt asks that for its width once, and is not told when it changes.
+        """
+        self.setParent(self._menus)
+        self._menus.installEventFilter(self)
+        self._place()
+        self.show()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follow the size of the menu bar and of its texts."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.FontChange):
+            self._place()
+        return super().eventFilter(watched, event)
+
+    def _place(self) -> None:
+        actions = self._menus.actions()
+        left = max((self._menus.actionGeometry(action).right() for action in actions), default=0) + _BESIDE
+        self.setGeometry(left, 0, max(0, self._menus.width() - left), self._menus.height())
+
+
+def add_chips(window: QMainWindow) -> ChipBar:
+    """Put chips beside the menus of a window; where these are the desktop's, in a bar of their own."""
+    menus = window.menuBar()
+    bar = ChipBar(menus)
+    if menus.isNativeMenuBar():
+        own = QToolBar(tr("Notes"))
+        own.setObjectName("chip-toolbar")
+        own.setMovable(False)
+        own.addWidget(bar)
+        window.addToolBarBreak()
+        window.addToolBar(own)
+    else:
+        bar.lie_beside_menus()
+    return bar
