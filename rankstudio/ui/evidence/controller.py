@@ -31,6 +31,7 @@ from rankstudio.ui.page.page import Splitter, column, row
 from rankstudio.ui.plots.maps.set_matrix import EXCLUDED, FREE, REQUIRED
 from rankstudio.ui.process.turns import single_shot, turns
 from rankstudio.ui.select.curve_controllers import show_chance
+from rankstudio.ui.select.shown_paths import smallest_set_of
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.table import RowAction
 
@@ -96,6 +97,7 @@ class EvidenceController(Controller):
         self.panel.appeared.connect(self.update)
         self.panel.table.thresholdMoved.connect(self.evidence.set_threshold)
         self.panel.table.cellClicked.connect(self._on_clicked)
+        self.panel.smallest.asked.connect(self._choose)
         self.sets.plot.picked.connect(self._toggle)
         self.best.use.clicked.connect(self.use_best)
         self.best.compare.clicked.connect(self.compare_best)
@@ -184,7 +186,29 @@ class EvidenceController(Controller):
 
     @Slot()
     def _begin(self) -> None:
-        turns().ask(self._show_work, self._show_features, self._show_best, self._show_sets, self._show_stop)
+        turns().ask(
+            self._show_smallest,
+            self._show_work,
+            self._show_features,
+            self._show_best,
+            self._show_sets,
+            self._show_stop,
+        )
+
+    @Slot()
+    def _show_smallest(self) -> None:
+        """Show the smallest set that is not significantly worse than the best, beside the chosen one."""
+        if self.panel.isVisible():
+            model, (ids, _) = self._current.model, self._columns
+            found = None if model is None else smallest_set_of(model, self._current.shown.record)
+            self.panel.smallest.show_sets(found, ids)
+
+    @Slot(int)
+    def _choose(self, x_value: int) -> None:
+        """Choose another set of the path."""
+        model = self._current.model
+        if model is not None:
+            self._session.select(model.values, x_value)
 
     @Slot()
     def _show_work(self) -> None:
