@@ -15,6 +15,7 @@ from PySide6.QtCore import (
     QMimeData,
     QModelIndex,
     QObject,
+    QPoint,
     QPointF,
     QRect,
     QRectF,
