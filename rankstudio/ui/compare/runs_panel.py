@@ -434,6 +434,7 @@ class RunsPanel(Panel):
         if shape != self._shape:
             self._shape = shape
             self.table.set_columns([column for column in self._columns() if self._is_shown(column)])
+            self.table.freeze(shape[0][0])
 
     def _scroll_to_measure(self) -> None:
         """Bring the measure into sight that was chosen last."""

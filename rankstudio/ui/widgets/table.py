@@ -80,6 +80,7 @@ from rankstudio.ui.widgets.columns import (
     separated,
     table_text,
 )
+from rankstudio.ui.widgets.frozen import FrozenHeader
 from rankstudio.ui.widgets.layout import named
 
 _BOUNDS = (16, 4000)  # pixels: what is beyond was damaged
@@ -274,6 +275,8 @@ class TableView(QTableView):
         self.rows_model = ColumnModel(columns, identity, parent=self)
         self.setModel(self.rows_model)
         self.setItemDelegate(Cells(theme, self))
+        self._header = FrozenHeader(self)
+        self.setHorizontalHeader(self._header)
         self.widths = ColumnWidths(self.horizontalHeader(), lambda number: self.column_at(number).key)
         self._configure()
         self._fit_columns()
@@ -319,6 +322,12 @@ class TableView(QTableView):
         """
         self._spare, self._names = groups, names
         self._fit_columns()
+
+    def freeze(self, last: str) -> None:
+        """Let columns stay in sight when others are scrolled sideways, up to the one of this key."""
+        keys = [column.key for column in self.rows_model.columns]
+        self._header.n_frozen = keys.index(last) + 1 if last in keys else 0
+        self.viewport().update()
 
     def rows(self) -> list[Row]:
         """Return the row objects in the order in which they are shown, without headings."""
@@ -528,6 +537,7 @@ class TableView(QTableView):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the cells, or what an empty table says."""
         super().paintEvent(event)
+        self._draw_frozen()
         self._draw_headings()
         empty, cut = self.rows_model.rowCount() == 0, ""
         if empty and self.placeholder:
@@ -544,6 +554,65 @@ class TableView(QTableView):
         if cut != self._cut:
             self._cut = cut
             self.setToolTip(plain(cut))
+
+    def indexAt(self, pos: QPoint) -> QModelIndex:
+        """Return the cell that is seen at a pixel."""
+        section = self._header.frozen_section(pos.x())
+        row = self.rowAt(pos.y())
+        return self.rows_model.index(row, section) if section >= 0 and row >= 0 else super().indexAt(pos)
+
+    def visualRect(self, index: Index) -> QRect:
+        """Return where a cell is seen."""
+        rect = super().visualRect(index)
+        if index.isValid() and self._header.frozen_width() and index.column() < self._header.n_frozen:
+            rect.moveLeft(self._header.frozen_rect(index.column()).left())
+        return rect
+
+    def scrollTo(
+        self, index: Index, hint: QTableView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible
+    ) -> None:
+        """Bring a cell into sight, and not behind the columns that stay."""
+        bar = self.horizontalScrollBar()
+        value, stays = bar.value(), bool(self._header.frozen_width())
+        super().scrollTo(index, hint)
+        if stays and index.isValid():
+            if index.column() < self._header.n_frozen:
+                bar.setValue(value)
+                return
+            covered = self._header.frozen_width() - super().visualRect(index).left()
+            bar.setValue(bar.value() - max(0, covered))
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        """Draw the columns that stay anew: Qt moves what is drawn."""
+        super().scrollContentsBy(dx, dy)
+        if dx and self._header.n_frozen:
+            self.viewport().update()
+            self._header.viewport().update()
+
+    def _draw_frozen(self) -> None:
+        """Draw the columns that stay over the scrolled ones."""
+        width = self._header.frozen_width()
+        if not width:
+            return
+        painter, colors = QPainter(self.viewport()), self._theme.colors
+        painter.fillRect(QRect(0, 0, width, self.viewport().height()), colors.q("panel"))
+        first, last = self.rowAt(0), self.rowAt(self.viewport().height() - 1)
+        last = last if last >= 0 else self.rows_model.rowCount() - 1
+        for row in range(max(0, first), last + 1):
+            for column in range(self._header.n_frozen):
+                if not self.isColumnHidden(column):
+                    self._draw_cell(painter, self.rows_model.index(row, column))
+        painter.setPen(colors.q("line"))
+        painter.drawLine(width - 1, 0, width - 1, self.viewport().height())
+        painter.end()
+
+    def _draw_cell(self, painter: QPainter, index: QModelIndex) -> None:
+        option = QStyleOptionViewItem()
+        self.initViewItemOption(option)
+        option.rect = self.visualRect(index)
+        if self.selectionModel().isSelected(index):
+            option.state |= QStyle.StateFlag.State_Selected
+        self.itemDelegate().paint(painter, option, index)
 
     def _draw_headings(self) -> None:
         """Draw headings across the whole table, however far it is scrolled sideways."""

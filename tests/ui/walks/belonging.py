@@ -594,10 +594,11 @@ def _groups(sight: Sight) -> Iterator[Fault]:
     for rows in _below_headings(panel):
         members = [results[row.key] for row in rows if row.key in results]
         yield from _best(sight, rows, results)
-        tested = [row.key for row in rows if panel.comparison_of(row.key) is not None]
+        compared = {row.key: panel.comparison_of(row.key) for row in rows}
+        tested = [key for key, one in compared.items() if one is not None]
         if tested and not all(comparable(run, other).is_comparable for run in members for other in members):
             yield Fault("tests", f"runs {tested} are tested and may not be ranked")
-        references = [key for key in tested if panel.comparison_of(key).role == "reference"]
+        references = [key for key, one in compared.items() if one is not None and one.role == "reference"]
         if len(references) > 1:
             yield Fault("references", f"several of one group: {references}")
 
