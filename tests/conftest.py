@@ -132,6 +132,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--plans-seed", type=int, help="their seed: 0, or a fresh one where their number is given"
     )
+    studies = parser.getgroup("studies", "random studies, of which every output is read")
+    studies.addoption("--random-studies", type=int, help="draw so many studies; 40 in the checks")
+    studies.addoption(
+        "--studies-seed", type=int, help="their seed: 0, or a fresh one if their number is given"
+    )
+    studies.addoption("--study-number", type=int, help="draw only the study of this number again")
     parser.addoption("--plan-number", type=int, help="run only the plan of this number again")
     parser.addoption(
         "--slowest", type=Path, metavar="FILE", help="write the slowest files and tests to a file"

@@ -43,10 +43,12 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.preferences.preferences import summarise_preferences as summarise_preferences
     from rankstudio.engine.experiment.plan.plan import Plan as Plan
     from rankstudio.engine.experiment.plan.toml import load_plan as load_plan
+    from rankstudio.engine.experiment.refit import refit as refit
     from rankstudio.engine.experiment.reports import write_results as write_results
     from rankstudio.engine.experiment.results.results import RunResult as RunResult
     from rankstudio.engine.experiment.runner import run_plan as run_plan
     from rankstudio.engine.export.models import load_model as load_model
+    from rankstudio.engine.export.models import save_model as save_model
     from rankstudio.engine.methods.lambdamart_top import LambdaMARTTop as LambdaMARTTop
     from rankstudio.engine.methods.rankers.adarank import AdaRank as AdaRank
     from rankstudio.engine.methods.rankers.converted_trees import CatBoostTrees as CatBoostTrees
@@ -93,6 +95,7 @@ _HOMES = {
     "Plan": "rankstudio.engine.experiment.plan.plan",
     "RunResult": "rankstudio.engine.experiment.results.results",
     "load_plan": "rankstudio.engine.experiment.plan.toml",
+    "refit": "rankstudio.engine.experiment.refit",
     "run_plan": "rankstudio.engine.experiment.runner",
     "write_results": "rankstudio.engine.experiment.reports",
     "FoldedDataset": "rankstudio.engine.data.dataset",
@@ -101,6 +104,7 @@ _HOMES = {
     "load_data": "rankstudio.engine.data.formats.data_file",
     "load_letor": "rankstudio.engine.data.formats.data_file",
     "load_model": "rankstudio.engine.export.models",
+    "save_model": "rankstudio.engine.export.models",
     "read_preferences": "rankstudio.engine.data.preferences.csv_file",
     "sample_preferences": "rankstudio.engine.data.preferences.preferences",
     "summarise_preferences": "rankstudio.engine.data.preferences.preferences",

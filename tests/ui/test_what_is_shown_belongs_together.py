@@ -77,6 +77,23 @@ def figure_of(window: MainWindow) -> tuple[str, object]:
     return plot_figure(window.models, plot).caption, plot.numbers()
 
 
+def test_captions_of_comparisons_name_the_runs_that_are_drawn(dealt: MainWindow) -> None:
+    """They named all finished runs, of other folds and other data, too."""
+    window = dealt
+    finish(window)
+    compare(window, rankrls=RANKRLS)
+    window.comparison.start([window.session.plan.changed(folds=(2,))])
+    wait_until(lambda: not window.runs.busy, 120)
+    settle(window)
+    plot = window.sections.compare.curves.plot
+    for key, drawn, others in ((1, {1, 2}, {3}), (3, {3}, {1, 2})):
+        look_at_run(window, key)
+        caption = plot_figure(window.models, plot).caption
+        titles = {run: f"{run} {window.runs.record(run).plan.title}" for run in (1, 2, 3)}
+        assert all(titles[run] in caption for run in drawn), caption
+        assert not any(titles[run] in caption for run in others), caption
+
+
 RANKRLS = {"regularization": (0.5, 2.0)}
 
 
@@ -139,7 +156,7 @@ def test_a_run_of_two_axes_is_removed_under_the_slider(window: MainWindow, quest
     finish(window)
     glide(window)
     belongs_together(window)
-    window.sections.compare.panel.removed.emit(1)
+    window.sections.compare.panel.removed.emit((1,))
     settle(window)
     belongs_together(window)
 
@@ -151,7 +168,7 @@ def test_nothing_of_a_removed_run_stays_nor_over_the_next_data(
     glide(window)
     window.session.change("editing", parameters={**window.session.plan.parameters, "pinned": (3,)})
     belongs_together(window)
-    window.sections.compare.panel.removed.emit(1)
+    window.sections.compare.panel.removed.emit((1,))
     belongs_together(window)
     write_folds(tmp_path / "Other")
     window.open_path(str(tmp_path / "Other"))

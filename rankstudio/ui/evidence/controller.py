@@ -31,6 +31,7 @@ from rankstudio.ui.page.page import Splitter, column, row
 from rankstudio.ui.plots.maps.set_matrix import EXCLUDED, FREE, REQUIRED
 from rankstudio.ui.process.turns import single_shot, turns
 from rankstudio.ui.select.curve_controllers import show_chance
+from rankstudio.ui.select.shown_paths import smallest_set_of
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.table import RowAction
 
@@ -96,6 +97,7 @@ class EvidenceController(Controller):
         self.panel.appeared.connect(self.update)
         self.panel.table.thresholdMoved.connect(self.evidence.set_threshold)
         self.panel.table.cellClicked.connect(self._on_clicked)
+        self.panel.smallest.asked.connect(self._choose)
         self.sets.plot.picked.connect(self._toggle)
         self.best.use.clicked.connect(self.use_best)
         self.best.compare.clicked.connect(self.compare_best)
@@ -167,8 +169,7 @@ class EvidenceController(Controller):
         """Let the feature that is looked at stand out."""
         self.probability.plot.mark(feature)
         rows = [one for one in self.panel.table.rows() if one.feature == feature]
-        if rows:
-            self.panel.table.select(rows[0], scroll=False)
+        self.panel.table.select(rows[0] if rows else None, scroll=False)
 
     def show_chance(self) -> None:
         """Show the permutation test of the whole path."""
@@ -185,7 +186,29 @@ class EvidenceController(Controller):
 
     @Slot()
     def _begin(self) -> None:
-        turns().ask(self._show_work, self._show_features, self._show_best, self._show_sets, self._show_stop)
+        turns().ask(
+            self._show_smallest,
+            self._show_work,
+            self._show_features,
+            self._show_best,
+            self._show_sets,
+            self._show_stop,
+        )
+
+    @Slot()
+    def _show_smallest(self) -> None:
+        """Show the smallest set that is not significantly worse than the best, beside the chosen one."""
+        if self.panel.isVisible():
+            model, (ids, _) = self._current.model, self._columns
+            found = None if model is None else smallest_set_of(model, self._current.shown.record)
+            self.panel.smallest.show_sets(found, ids)
+
+    @Slot(int)
+    def _choose(self, x_value: int) -> None:
+        """Choose another set of the path."""
+        model = self._current.model
+        if model is not None:
+            self._session.select(model.values, x_value)
 
     @Slot()
     def _show_work(self) -> None:
@@ -421,7 +444,20 @@ class EvidenceController(Controller):
     def _use(self, found: SizedSubset) -> None:
         self.run_set(found.features, tr("Best set of {k}").format(k=found.size))
 
-    def run_set(self, columns: Sequence[int], name: str, *, shown: bool = True) -> RunRecord | None:
+    def compare_set(self, columns: Sequence[int], name: str) -> None:
+        """Run exactly some features on the folds of the run that is shown, and compare the two runs."""
+        source, marks = self._models.runs.shown, self._models.marks
+        record = self.run_set(columns, name, shown=False, all_folds=True)
+        if record is None:
+            return
+        for compared in (source, record):
+            if compared is not None:
+                marks.tick(compared.key, True)
+        self.comparisonShown.emit()
+
+    def run_set(
+        self, columns: Sequence[int], name: str, *, shown: bool = True, all_folds: bool = False
+    ) -> RunRecord | None:
         """Run exactly some features on the fold that is looked at, unless there is such a run.
 
         Parameters
@@ -432,6 +468,9 @@ class EvidenceController(Controller):
             Of the run.
         shown : bool
             Whether the run is looked at from now on.
+        all_folds : bool
+            Whether the run has all folds of the run whose model is looked at: on one fold alone the two could
+            not be compared.
         """
         model, dataset, runs = self.evidence.model, self._session.dataset, self._models.runs
         if model is None or dataset is None:
@@ -440,12 +479,14 @@ class EvidenceController(Controller):
         greedy, values = method(GREEDY), _greedy_values(model)
         grids = {parameter.name: (values[parameter.name],) for parameter in greedy.grids}
         own = {"pinned": ids, "banned": (), "n_features_to_select": 1, "search": "forward"}
+        one_fold = (model.fold.number,) if len(dataset.folds) > 1 else ()
+        folds = model.plan.folds if all_folds else one_fold
         plan = model.plan.changed(
             method=GREEDY,
             parameters={**values, **grids, **own},
             **({} if model.plan.method == GREEDY else {"ranker": "", "ranker_parameters": {}}),
             groups={tr("set"): ids},  # as a whole: the path has this one model
-            folds=(model.fold.number,) if len(dataset.folds) > 1 else (),
+            folds=folds,
             rule="best",
         )
         for record in runs.records:

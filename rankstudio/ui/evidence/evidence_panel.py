@@ -12,6 +12,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QVBoxLayout
 
 from rankstudio.engine.support.number_format import fixed, signed
+from rankstudio.ui.evidence.smallest_set_row import SmallestSetRow
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.colors import Colors
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 
 NOTHING = tr("Run a method to see how sure its selection is.")
 _SHOWN_BY_CLICK = tr("Click to list these queries")
-_TONES = {"secure": "ok", "interchangeable": "warning", "uncertain": "error", "dispensable": "error"}
+_TONES = {"secure": "ok", "interchangeable": "warning", "uncertain": "muted", "dispensable": "error"}
+"""Colours of the verdicts: red for what speaks against a feature, and no colour for what is not known."""
 _NUMBER = 42  # pixels of "100 %" beside its bar
 _LOSS = 56  # of a loss beside its interval
 _GRAB = 5  # pixels beside the line in which the mouse takes it
@@ -375,7 +377,7 @@ class EvidenceTable(TableView):
                 tooltip=about if by_margins else exactly,
                 width=72 if by_margins else 56,
                 hint=lambda row: _SHOWN_BY_CLICK if row.found.n_deciding else "",
-                tone=lambda row: "error" if (row.found.n_deciding or 99) <= 3 else _faint(row),
+                tone=_faint,
             ),
             Column(
                 "substitute",
@@ -542,6 +544,7 @@ class EvidencePanel(Panel):
         Id of the feature whose row the user moved to.
     appeared : Signal()
         Somebody sees it now.
+    smallest : SmallestSetRow
     table : EvidenceTable
     work : WorkRow
     """
@@ -565,10 +568,11 @@ class EvidencePanel(Panel):
             tr("Permute each feature within the queries, ten times, and measure what the model loses."),
         )
         self.foot = named(WrappedLabel(), "evidence-foot", role="caption")
+        self.smallest = SmallestSetRow()
         # Above the table: messages stand over the foot of a page, and must not hide its first button.
         work = fill(QVBoxLayout(), self.work, self.permuting, margins=(12, 4, 12, 4), spacing=0)
         foot = fill(QVBoxLayout(), self.foot, margins=(12, 4, 12, 6), spacing=4)
-        fill(self.body, work, (self.table, 1), foot, spacing=0)
+        fill(self.body, self.smallest, work, (self.table, 1), foot, spacing=0)
         self.table.chosen.connect(lambda row: self.inspected.emit(row.feature))
         self.clear(NOTHING)
 

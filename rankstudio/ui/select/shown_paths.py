@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from rankstudio.engine.analysis.evidence.smallest_set import SmallestSet, smallest_set
 from rankstudio.engine.analysis.fold_table import PathAverage, average_paths
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.model_selection import best_position, smallest_position
 from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.left_out_measures import LeftOutMeasures
@@ -92,16 +93,19 @@ def smallest_model(model: SelectedModel, record: RunRecord | None) -> tuple[Smal
     Where the best one is it, both are the same; None where nothing is tested. What chooses decides: where
     another measure is only looked at, that of the run.
     """
-    plan, path = _tested(model, record)
-    smallest = smallest_position(plan, path)
-    best = None if smallest is None else best_position(plan, path)
-    if smallest is None or best is None:
+    found = smallest_set(*_tested(model, record), model.position)
+    if found is None:
         return None
-    if path.sizes[smallest] == path.sizes[best]:
-        smallest = best
-    values, p, x = path.validation[plan.select_by], path.p_values[plan.select_by], path.x_values
-    difference = float(values[smallest] - values[best])
-    return SmallestMark(model.key, int(x[smallest]), difference, float(p[smallest])), int(x[best])
+    smallest, best = found.smallest, found.best
+    return SmallestMark(model.key, smallest.x_value, smallest.value - best.value, smallest.p), best.x_value
+
+
+def smallest_set_of(model: SelectedModel, record: RunRecord | None) -> SmallestSet | None:
+    """Return the smallest set of a model's path beside the chosen one; None where nothing is tested."""
+    choosable = len(model.path.steps) > 1 and model.path.step_kind is not StepKind.ITERATIONS
+    if not choosable or not model.plan.entry.selects:
+        return None
+    return smallest_set(*_tested(model, record), model.position)
 
 
 def _tested(model: SelectedModel, record: RunRecord | None) -> tuple[Plan, PathResult]:

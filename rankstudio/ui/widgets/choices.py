@@ -59,7 +59,7 @@ from rankstudio.ui.widgets.layout import fill, named
 _STEPS: dict[int, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
 
 
-class _Segment(QPushButton):
+class Segment(QPushButton):
     """A button that can become narrow: its text is a figure or a short word."""
 
     def sizeHint(self) -> QSize:
@@ -160,7 +160,7 @@ class Segmented(ButtonChoice):
     def _button(self, text: str) -> QPushButton:
         """Make one button."""
         name = self.accessibleName()
-        button = named(_Segment(text, self), said=f"{name} {text}" if name else text, role="segment")
+        button = named(Segment(text, self), said=f"{name} {text}" if name else text, role="segment")
         button.setCheckable(True)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.installEventFilter(self)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from experiment.runs import fold, result
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +23,6 @@ from rankstudio.engine.analysis.queries.measurement import without_test
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
-from tests.engine.experiment.runs import fold, result
 
 QUERIES = [0.1, 0.5, 0.9, 0.4, 0.3, 0.6]
 

@@ -147,7 +147,7 @@ def test_the_best_of_many_is_looked_for_once_and_not_by_each_cell(panel, monkeyp
 def test_runs_are_selected_removed_and_stopped(panel):
     told = []
     panel.selected.connect(lambda key: told.append(("selected", key)))
-    panel.removed.connect(lambda key: told.append(("removed", key)))
+    panel.removed.connect(lambda keys: told.append(("removed", *keys)))
     panel.cancelRequested.connect(lambda key: told.append(("cancel", key)))
     panel.show_runs([done(1), RunRow(2, Plan(data="x"), "MQ2008", "running")])
     panel.mark(1)
@@ -306,3 +306,36 @@ def test_the_title_gives_way_to_nothing(panel):
     panel.resize(420, 240)
     QCoreApplication.processEvents()
     assert panel._title.shown_text() == "Runs"
+
+
+def test_name_and_measure_stay_in_sight_when_the_table_is_scrolled_sideways(panel):
+    panel.resize(700, 240)
+    show(panel, done(1), done(2, 0.7))
+    panel.show_tests((), "MAP")
+    for key in ("deviation", "over_single", "chosen_on"):
+        panel._show_column(key, True)
+    panel._edit("tags")
+    panel._edit("note")
+    table = panel.table
+    QTest.keyClick(table, Qt.Key.Key_Escape)
+    bar = table.horizontalScrollBar()
+    bar.setValue(bar.maximum())
+    assert bar.value() > 0
+    keys = [column.key for column in table.rows_model.columns]
+    for key in ("tick", "method", "MAP"):
+        rect = table.visualRect(table.model().index(1, keys.index(key)))
+        assert rect.left() >= 0 and rect.right() <= table.viewport().width()
+        assert table.indexAt(rect.center()).column() == keys.index(key)
+    told = []
+    panel.ticked.connect(told.append)
+    box = table.visualRect(table.model().index(1, keys.index("tick"))).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=box)
+    assert told == [2]
+    value = bar.value()
+    panel.mark(1)
+    assert bar.value() == value, "a mark scrolls nothing sideways"
+    header = table.horizontalHeader()
+    at = header.frozen_rect(keys.index("MAP")).center()
+    QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert header.sortIndicatorSection() == keys.index("MAP")
+    table.grab()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from math import inf, nan
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ import pytest
 from evidence_page import K, rest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
 from waiting import turn, wait_until
 from windows import finish, settle, write_item
 
@@ -22,12 +25,13 @@ from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSub
 from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence
 from rankstudio.engine.analysis.evidence.evidence_result import N_OTHERS, SelectionEvidence
 from rankstudio.engine.analysis.evidence.shapley_shares import MOST_FEATURES
+from rankstudio.engine.analysis.evidence.smallest_set import smallest_set
 from rankstudio.engine.analysis.evidence.step_significance import StepSignificance
-from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence, Loss
+from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence, Loss, Verdict
 from rankstudio.ui.background.tasks import FoldCache
 from rankstudio.ui.evidence.best_set_panel import BestSetPanel, best_of_size, gap_so_far
 from rankstudio.ui.evidence.controller import EvidenceController
-from rankstudio.ui.evidence.evidence_panel import EvidenceRow, EvidenceTable
+from rankstudio.ui.evidence.evidence_panel import DECIDING, EvidenceRow, EvidenceTable, evidence_rows
 from rankstudio.ui.evidence.stop_panel import CHANCE, CURVE, TOO_LARGE, StopPanel
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.export.items import export_items
@@ -96,6 +100,53 @@ def test_what_takes_a_moment_is_computed_and_shown(ran: MainWindow, seen: Eviden
         seen.stop.view.value() == CURVE and seen.stop.curve.isVisible() and not seen.stop.p_plot.isVisible()
     )
     seen.stop.view._group.buttons()[0].click()
+
+
+def test_the_smallest_set_stands_beside_the_chosen_one(ran: MainWindow, seen: EvidenceController) -> None:
+    model = ran.current.model
+    assert model is not None
+    sets = smallest_set(model.plan, model.path, model.position)
+    assert sets is not None and sets.chosen.size == K
+    row = seen.panel.smallest
+    smallest, other = (row.findChild(QPushButton, name) for name in ("smallest-set", "other-set"))
+    assert smallest is not None and other is not None
+    assert row.isVisible() and row.sentence.text() == sets.sentence
+    for wanted in (sets.best.size, sets.smallest.size, K):
+        ran.session.select(model.values, wanted)
+        rest(ran)
+        shown = smallest_set(model.plan, model.path, wanted - 1)
+        assert shown is not None and row.sentence.text() == shown.sentence
+        assert smallest.isChecked() is (wanted == sets.smallest.size)
+        assert other.isVisible() is not shown.is_one_set
+        pressed = smallest if wanted != sets.smallest.size else other
+        if not pressed.isVisible():
+            continue
+        size = shown.smallest.size if pressed is smallest else shown.other.size
+        QTest.mouseClick(pressed, Qt.MouseButton.LeftButton)
+        rest(ran)
+        assert ran.current.model is not None and ran.current.model.step.n_selected == size
+        QTest.mouseClick(pressed, Qt.MouseButton.LeftButton)  # it is shown already
+        rest(ran)
+        assert ran.current.model.step.n_selected == size and pressed.isChecked()
+    ran.session.look_at(None)
+    rest(ran)
+    assert not row.isVisible()
+
+
+def test_red_is_only_for_what_speaks_against_a_feature(theme: Theme) -> None:
+    """Catches a page of red verdicts where nothing is known of most features."""
+    tones = {}
+    for verdict in Verdict:
+        found = FeatureEvidence(0, True, probability=0.4, loss=Loss(0.0, -0.1, 0.1), n_deciding=1)
+        found = replace(found, verdict=verdict, partner=1, pair_probability=0.9)
+        evidence = SimpleNamespace(rows=(found,), required=())
+        (row,) = evidence_rows(evidence, [1, 2], ["a", "b"])  # type: ignore[arg-type]
+        tones[verdict] = row.tone
+    assert [verdict for verdict, tone in tones.items() if tone == "error"] == [Verdict.DISPENSABLE]
+    assert tones[Verdict.UNCERTAIN] == "muted"
+    table = EvidenceTable(theme)
+    deciding = next(column for column in table._columns("MAP") if column.key == DECIDING)
+    assert deciding.tone(row) == "text"
 
 
 def test_what_is_not_possible_says_why(theme: Theme) -> None:

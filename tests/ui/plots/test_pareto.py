@@ -52,6 +52,7 @@ def test_the_mouse_reads_exact_values(plot):
         ("run 2 · GAS", "0.4600 ± 0.0200"),
         ("k = 2", ""),
         ("one standard error", ""),
+        ("best: run 1 · Greedy RankRLS, k = 8", "0.4700"),
     ]
     plot.hover(None)
     assert plot.box.lines() == ()

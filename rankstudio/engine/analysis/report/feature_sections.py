@@ -21,7 +21,6 @@ from rankstudio.engine.analysis.report.source import (
     ReportedRun,
     ReportSource,
     best_of,
-    chooser,
     listed,
 )
 from rankstudio.engine.analysis.selection_stability import (
@@ -52,25 +51,30 @@ def feature_blocks(source: ReportSource) -> Iterator[Block]:
 
 def stability_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the agreement of the folds of each run, as indices and maps."""
-    runs = [run for run in _selecting(source) if len(run.result.folds) > 1]
-    if not runs:
+    mapped: list[ReportedRun] = []
+    for group in source.groups:
+        runs = [run for run in group.runs if run.plan.entry.selects and len(run.result.folds) > 1]
+        if runs:
+            named_results = [(run.number, run.title, run.result) for run in runs]
+            yield stability_table(f"{group.title}: agreement of the folds", named_results)
+        mapped += runs
+    if not mapped:
         yield Paragraph("No run has selected features on two or more folds.", muted=True)
-        return
-    yield stability_table("Agreement of the folds", [(run.number, run.title, run.result) for run in runs])
-    for run in runs[:_MOST_MAPS]:
+    for run in mapped[:_MOST_MAPS]:
         found = stability_of_run(run.result)
         if len(found.folds) <= _MOST_FOLDS and found.features:
             yield ReportFigure(fold_features_figure(run.result, found))
 
 
 def substitute_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield substitutes for the features of the first fold of the best run on each dataset."""
-    for data, runs in source.datasets().items():
-        selecting = [run for run in runs if run.plan.entry.selects and run.data is not None]
+    """Yield substitutes for features of the best run on each dataset, in its first fold and first group."""
+    for group in (group for group in source.groups if group.position == 1):
+        selecting = [run for run in group.runs if run.plan.entry.selects and run.data is not None]
         if not selecting:
-            yield Paragraph(f"{data}: the data are not available, or no run selects features.", muted=True)
+            text = f"{group.title}: the data are not available, or no run selects features."
+            yield Paragraph(text, muted=True)
             continue
-        yield from _substitutes(best_of(selecting, chooser(runs, source.measure)))
+        yield from _substitutes(best_of(selecting, group.measure))
 
 
 def _selecting(source: ReportSource) -> list[ReportedRun]:

@@ -1,5 +1,7 @@
 """Curves of runs over each other: what the mouse finds, what is said, and in which colours."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
@@ -104,3 +106,61 @@ def test_curves_whose_names_have_no_room_are_counted(plot, n_curves, width):
         assert f"{left_out}" in text
         assert not any(room.intersects(box) for _, box in named)
         assert room.right() <= width or len(named) == 1
+
+
+def filled_bands(plot):
+    """Return the curves with a band, by what is drawn around them."""
+    without = [replace(one, half=np.full(one.x.size, NAN)) for one in plot.curves]
+    shown, curves, drawn = [], plot.curves, plot.grab().toImage()
+    for number in range(len(curves)):
+        plot.curves = tuple(without[i] if i == number else one for i, one in enumerate(curves))
+        plot.flush()
+        if plot.grab().toImage() != drawn:
+            shown.append(number)
+        plot.curves = curves
+    plot.flush()
+    return shown
+
+
+def test_only_the_run_that_is_selected_or_under_the_mouse_has_a_band(plot):
+    several = curve(5, "5 L1 path", [1, 2, 3, 4], [0.41, 0.46, 0.47, 0.49], 0.02)
+    plot.one_band = True
+    plot.set_curves([*CURVES, several])
+    plot.flush()
+    assert filled_bands(plot) == []
+    plot.emphasise(5)
+    assert (plot.outstanding(), filled_bands(plot)) == (3, [3])
+    plot.hover(at(plot, 0, 1))
+    plot.box.hide()
+    assert plot.outstanding() == 0
+    plot.hover(None)
+    assert plot.outstanding() == 3
+    plot.emphasise(99)  # a run without a curve
+    assert plot.outstanding() is None
+
+
+def test_names_stand_at_the_ends_where_there_is_room(plot):
+    plot.names_at_ends = True
+    plot.flush()
+    frame = plot.frame()
+    assert frame.outer.right() - frame.area.right() > 60
+    assert frame.area.top() < plot.axes.frame(plot.size().toSizeF(), (0, 1), (0, 1)).area.top() + 1
+    plot.grab()
+    plot.resize(520, 90)  # no room for three names below each other
+    frame = plot.frame()
+    assert frame.outer.right() - frame.area.right() < 60
+
+
+@pytest.mark.parametrize(("better", "best"), [("greater", (1, 0)), ("less", (0, 0)), ("", None)])
+def test_the_box_names_the_best_point_and_covers_neither(plot, better, best):
+    plot.better = better
+    assert plot.best_point() == best
+    for point in range(4):
+        where = at(plot, 0, point)
+        plot.hover(where)
+        texts = [line.text for line in plot.box.lines()]
+        assert any(text.startswith("best") for text in texts) is (best not in (None, (0, point)))
+        covered = plot.box.geometry()
+        assert not covered.contains(where.toPoint())
+        if best is not None:
+            assert not covered.contains(at(plot, *best).toPoint())

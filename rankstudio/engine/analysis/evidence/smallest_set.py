@@ -1,0 +1,145 @@
+"""The smallest set of a path that is not significantly worse than the best one, beside the chosen set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.model_selection import best_position, smallest_position
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.language import tr
+from rankstudio.engine.support.number_format import fixed
+
+
+@dataclass(frozen=True)
+class SetOfPath:
+    """A set of features on a path.
+
+    Attributes
+    ----------
+    position : int
+        Index of its step.
+    x_value : int
+        Where the step stands on the path, as in `PathResult.x_values`.
+    features : tuple of int
+        0-based columns in the order of selection.
+    value : float
+        Validation measure that selects the models.
+    p : float
+        p of the paired test of its values per query against those of the best set; 1 for the best set.
+    """
+
+    position: int
+    x_value: int
+    features: tuple[int, ...]
+    value: float
+    p: float
+
+    @property
+    def size(self) -> int:
+        """Number of features."""
+        return len(self.features)
+
+
+@dataclass(frozen=True)
+class SmallestSet:
+    """The sets of a path to look at.
+
+    Attributes
+    ----------
+    measure : str
+        Validation measure that selects the models.
+    smallest, best : SetOfPath
+        The smallest set that is not significantly worse than the best one, and the best one.
+    chosen : SetOfPath
+        The chosen set.
+    """
+
+    measure: str
+    smallest: SetOfPath
+    best: SetOfPath
+    chosen: SetOfPath
+
+    @property
+    def other(self) -> SetOfPath:
+        """The set beside the smallest one: the chosen set, or the best one if the smallest is chosen."""
+        return self.best if self.chosen.size == self.smallest.size else self.chosen
+
+    @property
+    def is_one_set(self) -> bool:
+        """Whether the chosen set, the smallest and the best one are the same."""
+        return self.other.size == self.smallest.size
+
+    @property
+    def sentence(self) -> str:
+        """Which of the sets the reader should look at, and why."""
+        smallest, best, chosen = self.smallest, self.best, self.chosen
+        difference = fixed(smallest.value - best.value, sign=True)
+        if self.is_one_set:
+            text = tr("Look at the chosen set: every smaller set has a significantly worse {measure}.")
+        elif smallest.size == best.size:
+            text = tr(
+                "Look at the best set, k = {k}: every smaller set has a significantly worse {measure}, and "
+                "the chosen one, k = {chosen}, is not better."
+            )
+        elif chosen.size == smallest.size:
+            text = tr(
+                "Look at the chosen set: its {measure} is not significantly worse than that of the best, "
+                "k = {best} ({difference}, p = {p}), so nothing shows that more features help."
+            )
+        elif chosen.size > smallest.size:
+            text = tr(
+                "Look at the smallest set, k = {k}: its {measure} is not significantly worse than that of "
+                "the best, k = {best} ({difference}, p = {p}), so nothing shows that more features help."
+            )
+        else:
+            text = tr(
+                "Look at the larger set, k = {k}: the chosen one, k = {chosen}, has a significantly worse "
+                "{measure} than the best, k = {best} (p = {chosen_p})."
+            )
+        return text.format(
+            k=smallest.size,
+            measure=self.measure,
+            best=best.size,
+            chosen=chosen.size,
+            difference=difference,
+            p=f"{smallest.p:.2g}",
+            chosen_p=f"{chosen.p:.2g}",
+        )
+
+
+def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | None:
+    """Return the smallest set of a path that is not significantly worse than its best, beside the chosen one.
+
+    Parameters
+    ----------
+    plan : Plan
+        Plan whose `select_by` selects the models.
+    path : PathResult
+    position : int
+        Index of the step with the chosen set.
+
+    Returns
+    -------
+    SmallestSet or None
+        None if the models of the path are not tested: without queries to validate on, with fewer than
+        `LEAST_PAIRS` of them, or if the method's criterion selects.
+    """
+    smallest, best = smallest_position(plan, path), best_position(plan, path)
+    if smallest is None or best is None:
+        return None
+    if path.sizes[smallest] == path.sizes[best]:
+        smallest = best
+    values = path.validation[plan.select_by]
+    p_values = path.p_values[plan.select_by]
+
+    def set_at(index: int) -> SetOfPath:
+        return SetOfPath(
+            index,
+            int(path.x_values[index]),
+            tuple(path.steps[index].selected),
+            float(values[index]),
+            float(p_values[index]),
+        )
+
+    return SmallestSet(plan.select_by, set_at(smallest), set_at(best), set_at(position))
