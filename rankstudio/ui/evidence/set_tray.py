@@ -37,7 +37,7 @@ from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.plots.base import Plot
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.process.turns import turns
-from rankstudio.ui.select.fields import Chip
+from rankstudio.ui.select.fields import FeatureChip
 from rankstudio.ui.style.fonts import TINY, font
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import PlainLabel, plain
@@ -89,7 +89,7 @@ class ShownSet:
     swaps: Mapping[int, float] = field(default_factory=dict)
 
 
-class SetChip(Chip):
+class SetChip(FeatureChip):
     """A feature of the set: a click looks at it, a drag out of the tray removes it.
 
     Attributes
