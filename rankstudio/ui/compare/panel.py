@@ -30,7 +30,7 @@ _TITLES = {
 _PANEL_TITLES = {
     "pareto": tr("Size and quality"),
     "cascades": tr("Cascades"),
-    "tests": tr("Paired tests"),
+    "tests": tr("Tests"),
     "folds": tr("Folds"),
     "stability": tr("Stability"),
     "published": tr("Published results"),
