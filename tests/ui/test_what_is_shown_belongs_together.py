@@ -77,6 +77,23 @@ def figure_of(window: MainWindow) -> tuple[str, object]:
     return plot_figure(window.models, plot).caption, plot.numbers()
 
 
+def test_captions_of_comparisons_name_the_runs_that_are_drawn(dealt: MainWindow) -> None:
+    """They named all finished runs, of other folds and other data, too."""
+    window = dealt
+    finish(window)
+    compare(window, rankrls=RANKRLS)
+    window.comparison.start([window.session.plan.changed(folds=(2,))])
+    wait_until(lambda: not window.runs.busy, 120)
+    settle(window)
+    plot = window.sections.compare.curves.plot
+    for key, drawn, others in ((1, {1, 2}, {3}), (3, {3}, {1, 2})):
+        look_at_run(window, key)
+        caption = plot_figure(window.models, plot).caption
+        titles = {run: f"{run} {window.runs.record(run).plan.title}" for run in (1, 2, 3)}
+        assert all(titles[run] in caption for run in drawn), caption
+        assert not any(titles[run] in caption for run in others), caption
+
+
 RANKRLS = {"regularization": (0.5, 2.0)}
 
 

@@ -200,14 +200,21 @@ def _sources(args: argparse.Namespace) -> list[ReportSource]:
 
 def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) -> list[RunResult]:
     """Return the runs on the part that is asked for; by default without the test parts that are sealed."""
+    from rankstudio.engine.analysis.queries.cross_fitting import has_cross_fitted, with_cross_fitted
+    from rankstudio.engine.analysis.report.source import DataOpener
+
     runs: list[RunResult] = []
     sealed: dict[str, None] = {}
+    opener = DataOpener()
     for source in sources:
         for run, shown in zip(source.runs, source.shown.runs, strict=True):
             has_test = any(fold.test for fold in run.result.folds)
             if args.part is None and source.is_sealed(run) and has_test:
                 sealed[run.result.data_name] = None
-            runs.append(_on_part(run, shown, args.part).result)
+            result = _on_part(run, shown, args.part).result
+            if args.data in (None, result.data_name) and not has_cross_fitted(result):
+                result = with_cross_fitted(result, opener(run.plan, run.recorded))
+            runs.append(result)
     for name in sealed:
         print(
             f"Note: The test part of {name} is sealed, so its runs are compared on the validation part. "

@@ -40,9 +40,9 @@ _IN_CSV = ["mean_difference", "low", "high", "t", "p_t", "p_t_holm", "p_randomis
 _IN_CSV += ["p_wilcoxon", "p_wilcoxon_holm", "wins", "ties", "losses", "n"]
 
 
-def sections(compared: RunComparison, seed: int, notes: Sequence[str] = ()) -> Iterator[TextTable]:
+def sections(compared: RunComparison, seed: int) -> Iterator[TextTable]:
     """Yield the tables of a group of runs: tests, selections, sizes, and pins where there are any."""
-    yield tests(compared, notes)
+    yield tests(compared)
     stable = [
         (number, plan_text(result.plan), result)
         for number, result in compared.group.runs.items()
@@ -69,7 +69,7 @@ def _pin_effects(compared: RunComparison, seed: int) -> tuple[PinEffect, ...]:
     return () if compared.group.unranked else pin_effects(compared.runs, compared.measure, seed)
 
 
-def tests(compared: RunComparison, notes: Sequence[str] = ()) -> TextTable:
+def tests(compared: RunComparison) -> TextTable:
     """Return the table of a group: averages, with each run's tests against the reference.
 
     Beside averages on the test part stand those that are cross-fitted on the validation part.
@@ -88,8 +88,27 @@ def tests(compared: RunComparison, notes: Sequence[str] = ()) -> TextTable:
         rows.append([str(number), plan_text(result.plan), range_text(result.sizes), *cells])
     against = f", against run {compared.against}" if is_ranked else ""
     title = f"{compared.data}: {compared.measure}, {group.scope}{against}"
-    note = " ".join(filter(None, [_group_note(group), *notes]))
+    note = " ".join(filter(None, [_group_note(group), _unfitted_note(compared)]))
     return TextTable(title, ["run", "method", "k", *columns], rows, (1, 2), note)
+
+
+def _unfitted_note(compared: RunComparison) -> str:
+    """Return which runs have no cross-fitted values, and why; "" for none."""
+    name = compared.measure
+    unfitted = {
+        number: run
+        for number, run in compared.group.runs.items()
+        if name not in run.average_on(Part.CROSS_FITTED)
+    }
+    if not unfitted:
+        return ""
+    if not any(run.average_on(Part.CHOSEN_ON) for run in unfitted.values()):
+        return "Without a validation part there are no cross-fitted values."
+    runs = f"run{'s' if len(unfitted) > 1 else ''} {', '.join(map(str, unfitted))}"
+    return (
+        f"Cross-fitted values of {runs} are unknown: an earlier version did not store them, and they cannot "
+        "be computed without the data and all models of the run."
+    )
 
 
 def _mean_text(result: RunResult, name: str, part: Part) -> str:

@@ -18,6 +18,7 @@ from rankstudio.engine.export.figures.files import caption_text
 from rankstudio.engine.export.figures.style import style_of
 from rankstudio.engine.support.files import write_text
 from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Worker
+from rankstudio.ui.compare.feeders import ComparisonScope
 from rankstudio.ui.export.dialog import ExportItem, FormatWriter
 from rankstudio.ui.export.final_model import final_model_item
 from rankstudio.ui.export.written_models import compare_rankings, exported_function
@@ -98,9 +99,9 @@ def _caption(models: Models, *, compared: bool) -> str:
 
     session, shown = models.session, models.current.shown
     dataset, model = shown.dataset, shown.model
-    finished = [(r.key, r.result) for r in models.runs.records if r.result is not None and not r.label.hidden]
-    if compared and finished:
-        return captions.runs_text(finished, session.measure)
+    drawn = ComparisonScope(models).together() if compared else {}
+    if drawn:
+        return captions.runs_text(list(drawn.items()), session.measure)
     if dataset is None:
         return ""
     said = ""

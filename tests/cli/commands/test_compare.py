@@ -203,8 +203,16 @@ def test_the_test_part_can_be_left_out_and_a_seal_leaves_it_out(studies, tmp_pat
         printed = done(["compare", str(sealed), *words])
         assert not any(mean in printed.out for mean in test_means)
         assert ("sealed" in printed.err) == (not words)
-    (group,) = [answer(["compare", str(sealed), "--json", "--part", "validation"])]
-    assert group["group"]["part"] == "cross-fitted" if group["reference"] else group["group"]["unranked"]
+    group = answer(["compare", str(sealed), "--json", "--part", "validation"])
+    assert (group["group"]["part"], group["group"]["unranked"]) == ("cross-fitted", "")
+    fitted = [result.average_on(Part.CROSS_FITTED)["MAP"] for result in results]
+    assert [run["average"] for run in group["runs"]] == fitted
+    assert group["reference"] == fitted.index(max(fitted)) + 1
+    test = next(run["comparison"] for run in group["runs"] if run["comparison"])
+    assert test["n"] == sum(fold.cross_fitted["MAP"].size for fold in results[0].folds)
+    beside = answer(["compare", str(sealed), "--json", "--part", "test"])
+    assert [run["cross_fitted"] for run in beside["runs"]] == fitted
+    assert [run["average"] for run in beside["runs"]] == [r.average_on(Part.TEST)["MAP"] for r in results]
     shown = done(["compare", str(sealed), "--part", "test"])
     assert all(mean in shown.out for mean in test_means)
     assert "sealed" not in shown.err

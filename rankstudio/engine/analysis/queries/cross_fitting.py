@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
-from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.errors import DatasetError, RankStudioError
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.storage.study_contents import data_digest
@@ -82,3 +83,23 @@ def cross_fitted(
         again = engine.fold(result, fold, plan, wanted)
         measured.append(replace(again, cross_fitted=FrozenMapping(values)))
     return replace(run, plan=now, folds=tuple(measured))
+
+
+def has_cross_fitted(run: RunResult) -> bool:
+    """Return whether all measures of a run's plan are known cross-fitted in all folds."""
+    return all(name in fold.cross_fitted for fold in run.folds for name in run.plan.evaluated)
+
+
+def with_cross_fitted(run: RunResult, dataset: FoldedDataset | None) -> RunResult:
+    """Return a run with its cross-fitted measures, computed where an earlier version did not keep them.
+
+    Nothing else of it changes. Returns the run itself if it has them, or if they cannot be computed: without
+    the data or a validation part.
+    """
+    if dataset is None or has_cross_fitted(run) or not all(fold.validation for fold in run.folds):
+        return run
+    with suppress(RankStudioError):
+        fitted = cross_fitted(run, dataset)
+        folds = zip(run.folds, fitted.folds, strict=True)
+        return replace(run, folds=tuple(replace(fold, cross_fitted=new.cross_fitted) for fold, new in folds))
+    return run

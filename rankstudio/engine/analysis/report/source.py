@@ -289,8 +289,15 @@ def read_study(study: Study, opener: Opener = no_data, *, includes_hidden: bool 
         plan = result.plan.changed(data=recorded.opened_by(result.plan))
         result = replace(result, plan=plan)
         if result.complete:
-            given = result, recorded, opener(plan, recorded), label
-            runs.append(ReportedRun(summary.key.id, *given, *kept_evidence(study, summary.key)))
+            data = opener(plan, recorded)
+            if is_sealed(study.seal_marks, recorded):
+                from rankstudio.engine.analysis.queries.cross_fitting import (  # noqa: PLC0415 - brings numba
+                    with_cross_fitted,
+                )
+
+                result = with_cross_fitted(result, data)
+            evidence, importances = kept_evidence(study, summary.key)
+            runs.append(ReportedRun(summary.key.id, result, recorded, data, label, evidence, importances))
     return ReportSource(study.title, tuple(runs), study.report_settings, study.seal_marks)
 
 

@@ -25,6 +25,7 @@ from rankstudio.engine.experiment.results.subset_choices import SubsetChoices
 from rankstudio.engine.metrics.evaluator import average, standard_error
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.mean_intervals import LEAST_PAIRS, mean_p_values
+from rankstudio.engine.support.threads import STEADY
 
 N_GROUPS = 5
 """Groups of queries: each is measured by models chosen on the other four."""
@@ -155,16 +156,9 @@ def cross_fitted_values(
     rows: list[Mapping[str, Floats]] = []
     for index, members in groupby(models, key=lambda model: model.path):
         positions = [model.position for model in members]
-        kept = _kept_measures(choices[index], positions)
-        values = kept or measure_models(paths[index], positions)
+        values = choices[index].measures_at(positions) or measure_models(paths[index], positions)
         rows += [{name: table[row] for name, table in values.items()} for row in range(len(positions))]
     return weighted_values(models, rows) if all(rows) else {}
-
-
-def _kept_measures(choices: SubsetChoices, positions: Sequence[int]) -> dict[str, Floats]:
-    """Return what a path keeps of the measures of chosen models; empty for nothing."""
-    rows = np.searchsorted(choices.distinct, positions)
-    return {name: values[rows] for name, values in choices.per_query.items()}
 
 
 class ChosenModel(NamedTuple):
@@ -334,8 +328,12 @@ def _alike(n_queries: tuple[int, ...]) -> tuple[_Alike, ...]:
 
 def _choose(rule: Rule, rows: _Rows, sizes: Ints, block: _Alike) -> tuple[Ints, Floats]:
     """Return the model that a rule chooses on each subset, and the gain of the best one."""
-    every = np.ones((len(block.numbers), len(rows)), dtype=np.bool_)
-    gains = _gains(rows, block, every if rule.needs_queries else rows.near_best(block.subsets))
+    if rule.needs_queries:
+        needed = np.ones((len(block.numbers), len(rows)), dtype=np.bool_)
+    else:
+        with STEADY:  # small products, for which several threads take longer
+            needed = rows.near_best(block.subsets)
+    gains = _gains(rows, block, needed)
     best = gains.argmax(axis=1)
     gain = gains[np.arange(len(gains)), best]
     if not rule.needs_queries:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,7 +23,7 @@ class SubsetChoices:
         Paths are compared by it.
     per_query : Mapping of str to ndarray of shape (D, Q)
         Measures of the D different chosen models, in the order of `distinct`, in each validation query.
-        Empty for models that a study stores completely.
+        Empty for models that a study stores completely, and that are measured on a validation part.
     """
 
     positions: Ints
@@ -34,3 +34,8 @@ class SubsetChoices:
     def distinct(self) -> Ints:
         """Positions of the different chosen steps, ascending, shape (D,)."""
         return np.unique(self.positions[self.positions >= 0])
+
+    def measures_at(self, positions: Sequence[int]) -> dict[str, Floats]:
+        """Return the measures of some chosen steps in each query, (D, Q) each; empty if none are kept."""
+        rows = np.searchsorted(self.distinct, positions)
+        return {name: values[rows] for name, values in self.per_query.items()}

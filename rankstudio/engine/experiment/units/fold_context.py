@@ -19,7 +19,7 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.left_out_names import left_out as only_left_out
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name, validated
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, estimator
-from rankstudio.engine.experiment.plan.protocol import ONE_SE
+from rankstudio.engine.experiment.plan.protocol import LEAVE_QUERY_OUT, ONE_SE, parse_protocol
 from rankstudio.engine.experiment.results.cross_fit import (
     choose_on_subsets,
     cross_fitted_values,
@@ -299,8 +299,7 @@ class FoldContext:
 
         Models that a study does not store are measured here, so that a resumed run has the same values.
         """
-        vali = self._parts.get("vali")
-        if vali is None or not queries or not is_chosen_on_validation(self.plan):
+        if not queries or not is_chosen_on_validation(self.plan):
             return None
         choices = choose_on_subsets(self.plan, path, queries)
         if choices is None:
@@ -308,7 +307,14 @@ class FoldContext:
         positions = choices.distinct.tolist()
         if all(path.steps[position].linear for position in positions):
             return choices
-        return replace(choices, per_query=FrozenMapping(vali.at_positions(path.steps, positions)))
+        return replace(choices, per_query=FrozenMapping(self.validation_queries(path, positions)))
+
+    def validation_queries(self, path: PathResult, positions: Sequence[int]) -> dict[str, Floats]:
+        """Return the measures of D steps of a path in each validation query, each of shape (D, Q)."""
+        vali = self._parts["vali"]
+        if all(path.steps[position].linear for position in positions):
+            return vali.table([path.steps[position] for position in positions])
+        return vali.at_positions(path.steps, positions)
 
     def _left_out_measures(self, unit: Unit) -> Callable[[Step], Waiting[Measures]]:
         """Return what measures the steps of a unit on left-out queries; nothing where none are asked for."""
@@ -513,6 +519,37 @@ class NestedFold(FoldContext):
         measured = {name: float(values[place]) for name, values in validated(path.validation).items()}
         return replace(super().result(chosen, paths), validation=FrozenMapping(measured))
 
+    def cross_fitted(self, chosen: Chosen, paths: Sequence[PathResult]) -> dict[str, Floats]:
+        """Return the measures in each query of the inner folds, of models chosen without it.
+
+        Each is measured by the models of its inner fold, which were trained without it. Empty if the paths do
+        not keep these measures.
+        """
+        kept = [path.choices.per_query for path in paths if path.choices is not None]
+        if len(kept) < len(paths) or not all(kept):
+            return {}
+        n_queries = next(iter(kept[0].values())).shape[1]
+        return cross_fitted_values(self.plan, chosen, paths, n_queries, _kept_rows)
+
+    def _choices(self, path: PathResult, queries: Sequence[Floats]) -> SubsetChoices | None:
+        """Choose on subsets of the queries of the inner folds, and measure the chosen inner models."""
+        inner = self._inner_paths.pop(path.unit.position)
+        # Each left-out query is a fold: measures by query of all of them would take too much room.
+        is_too_large = parse_protocol(self.plan.protocol).kind == LEAVE_QUERY_OUT
+        if not queries or not is_chosen_on_validation(self.plan) or is_too_large:
+            return None
+        choices = choose_on_subsets(self.plan, path, queries)
+        if choices is None or not choices.distinct.size:
+            return choices
+        parts = [
+            _rows_of_inner_fold(fold, measured.path, steps)
+            for fold, measured, steps in zip(
+                self._inner, inner.measured, inner.steps_at(path, choices.distinct), strict=True
+            )
+        ]
+        values = {name: np.concatenate([part[name] for part in parts], axis=1) for name in parts[0]}
+        return replace(choices, per_query=FrozenMapping(values))
+
     @cached_property
     def _inner(self) -> tuple[FoldContext, ...]:
         plan = self.plan
@@ -536,7 +573,7 @@ class NestedFold(FoldContext):
 
     def _validated(self, measured: MeasuredPath) -> MeasuredPath:
         path, queries = measured
-        inner = self._inner_paths.pop(path.unit.position)
+        inner = self._inner_paths[path.unit.position]
         means, errors = inner.averages(path)
         validated = replace(
             path,
@@ -598,6 +635,12 @@ class _Inner:
             found.append(np.array([none if row[fold] is None else values[row[fold]] for row in steps]))
         return tuple(found)
 
+    def steps_at(self, path: PathResult, positions: Ints) -> list[list[int | None]]:
+        """Return for each inner fold which of its steps counts at each of D positions of a path."""
+        places = _places(path)
+        rows = [self._steps(places[i][0], final=places[i][1]) for i in positions.tolist()]
+        return [[row[fold] for row in rows] for fold in range(len(self.measured))]
+
     def _steps(self, place: int, *, final: bool) -> list[int | None]:
         """Return which step of each inner fold's path counts at a place; None where there is none yet."""
         return [-1 if final else _last_until(path.x_values, place) for path in self.paths]
@@ -622,6 +665,24 @@ def _last_until(places: Ints, place: int) -> int | None:
     """Return the index of the last step that stands no farther than a place; None before the first."""
     until = np.flatnonzero(places <= place)
     return int(until[-1]) if until.size else None
+
+
+def _rows_of_inner_fold(
+    fold: FoldContext, path: PathResult, steps: Sequence[int | None]
+) -> dict[str, Floats]:
+    """Return the measures of D steps of an inner fold in its validation queries, (D, Q); NaN for no step."""
+    positions = sorted({step % len(path.steps) for step in steps if step is not None})
+    if not positions:
+        positions = [0]
+    values = fold.validation_queries(path, positions)
+    rows = [-1 if step is None else positions.index(step % len(path.steps)) for step in steps]
+    is_step = np.array([step is not None for step in steps])[:, None]
+    return {name: np.where(is_step, table[rows], np.nan) for name, table in values.items()}
+
+
+def _kept_rows(path: PathResult, positions: Sequence[int]) -> dict[str, Floats]:
+    """Return the measures that a path keeps of D of its steps, each of shape (D, Q)."""
+    return {} if path.choices is None else path.choices.measures_at(positions)
 
 
 def _leaves_out_constants(plan: Plan, parameters: Mapping[str, Any]) -> bool:

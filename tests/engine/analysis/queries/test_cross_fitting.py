@@ -11,6 +11,7 @@ from experiment.small import assert_same, dataset, ended, part, partly_stored, v
 from representatives import every
 
 from rankstudio.engine import cross_fitted
+from rankstudio.engine.analysis.queries.cross_fitting import with_cross_fitted
 from rankstudio.engine.analysis.queries.measurement import Measurement, without_test
 from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
@@ -85,6 +86,19 @@ def test_computed_later_it_is_that_of_the_run(plan: Plan) -> None:
         assert set(fold.cross_fitted) == {"MAP", "P@2"}
         assert values_of(later.cross_fitted) == values_of(fold.cross_fitted)
         assert later.test == fold.test
+
+
+def test_only_the_cross_fitted_values_are_added_to_a_run_of_an_earlier_version() -> None:
+    data = dataset(2)
+    run = run_plan(GREEDY, data)
+    earlier = of_earlier_version(run)
+    again = with_cross_fitted(earlier, data)
+    for fold, before, later in zip(run.folds, earlier.folds, again.folds, strict=True):
+        assert values_of(later.cross_fitted) == values_of(fold.cross_fitted)
+        assert replace(later, cross_fitted={}).__dict__ == before.__dict__
+    assert with_cross_fitted(run, data) is run
+    assert with_cross_fitted(earlier, None) is earlier
+    assert with_cross_fitted(earlier, dataset(3)) is earlier
 
 
 def test_another_measure_and_convention_is_that_of_a_run_with_them() -> None:

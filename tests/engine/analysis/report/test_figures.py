@@ -88,6 +88,24 @@ def test_figures_of_a_study_are_in_the_language_of_the_process(monkeypatch: pyte
     assert not any("«" in caption for caption in plain)
 
 
+def test_figures_are_of_one_group_and_their_captions_name_its_runs_only() -> None:
+    data = dataset(3)
+    found, ids = fingerprint(data), tuple(data.feature_ids.tolist())
+    recorded = RecordedData("Small", "", found.checksum, (), (1, 2, 3), ids, data.feature_names)
+    runs = []
+    for number, (key, folds) in enumerate((("greedy-rankrls", ()), ("gas", ()), ("gas", (3,))), start=1):
+        result = ended(run(Plan("small", key, quick(method(key)), folds=folds), data))
+        runs.append(ReportedRun(number, result, recorded, data, RunLabel()))
+    figures = {figure.name: figure for figure in made(study_figures(ReportSource("My study", tuple(runs))))}
+    assert "differences" in figures and "differences-2" not in figures
+    for name, numbers in (("curves", (1, 2)), ("test", (1, 2)), ("curves-2", (3,)), ("front-2", (3,))):
+        caption = figures[name].caption
+        told = {number for number in (1, 2, 3) if f"{number} {runs[number - 1].plan.title}" in caption}
+        assert told == set(numbers), caption
+    single = figures["alone"].caption
+    assert sum(f"{number} {runs[number - 1].plan.title}" in single for number in (1, 2)) == 1
+
+
 def test_features_alone_are_those_of_the_training_parts_with_the_selected_ones_apart() -> None:
     data = dataset(2)
     found, ids = fingerprint(data), tuple(data.feature_ids.tolist())

@@ -10,14 +10,18 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from experiment.small import dataset, ended, quick
 from wording import naming
 
+from rankstudio.engine import evaluate
 from rankstudio.engine.analysis.features.candidate_map import Margin
+from rankstudio.engine.analysis.report.best_run import against_single_feature
 from rankstudio.engine.analysis.report.document import (
     SECTIONS,
     STYLE,
+    Paragraph,
     Report,
     every_section,
     html_page,
@@ -41,6 +45,7 @@ from rankstudio.engine.experiment.storage.study_contents import (
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource
+from rankstudio.engine.statistics.paired import compare_paired
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.engine.support.resources import resource
 
@@ -266,6 +271,51 @@ def test_looks_at_the_test_part_are_counted(source: ReportSource) -> None:
     assert naming("twice").search(html_page(found))
     [table] = tables(found, "seal")
     assert table.rows[1] == ("2", "2026-11-22 02:31:00", "seal broken")
+
+
+def test_the_chapters_of_the_results_are_groups_and_a_run_alone_is_described(source: ReportSource) -> None:
+    """A set on one fold had the best mean above runs on all folds."""
+    first, second, third = source.runs
+    kept = third.result.folds[2]
+    flattered = replace(kept, test={**kept.test, "MAP": 0.9999})
+    alone = replace(third.result, folds=(flattered,), plan=third.plan.changed(folds=(3,)), complete=True)
+    mixed = replace(source, runs=(first, second, replace(third, result=alone)))
+    whole, part = mixed.groups
+    assert [[run.number for run in group.runs] for group in (whole, part)] == [[1, 2], [3]]
+    report = make_report(mixed)
+    [section] = report.arranged(["results"]).sections
+    sentences = [block.text for block in section.blocks if isinstance(block, Paragraph)]
+    best = [text for text in sentences if "best mean" in text]
+    assert len(best) == 1 and naming(whole.best.name[4:]).search(best[0]) and "0.9999" not in best[0]
+    assert any("0.9999" in text and "has the mean" in text for text in sentences)
+    of_part = [table for table in tables(report, "results") if "0.9999" in str(table.rows)]
+    assert of_part and not any(table.bold for table in of_part)
+    tested = [table for table in tables(report, "tests") if table.header[1] == "method"]
+    assert [{row[0] for row in table.rows} for table in tested] == [{"1", "2"}]
+
+
+def test_the_best_run_is_tested_against_the_next_and_against_the_best_single_feature(
+    source: ReportSource,
+) -> None:
+    [group] = source.groups
+    best, data = group.best, dataset(3)
+    test = against_single_feature(best, "MAP")
+    assert test is not None
+    single = []
+    for fold, parts in zip(best.result.folds, data.folds, strict=True):
+        assert parts.test is not None
+        column = best.result.feature_ids.tolist().index(fold.baseline.feature)
+        scores = parts.test.X[:, column] * (1.0 if fold.baseline.descending else -1.0)
+        values = evaluate(parts.test.y, scores, parts.test.qid, measures=["MAP"]).per_query["MAP"]
+        assert values.mean() == pytest.approx(fold.baseline.test["MAP"])
+        single.append(values)
+    expected = compare_paired(best.result.per_query("MAP"), np.concatenate(single))
+    assert test.p_randomisation == expected.p_randomisation
+    assert test.mean_difference == pytest.approx(expected.mean_difference)
+    assert against_single_feature(replace(best, data=None), "MAP") is None
+    fitted = replace(source, seal_marks=(SealMark(True, "2026-11-22T02:30:00+00:00"),)).shown.groups[0]
+    sealed = against_single_feature(fitted.best, "MAP")
+    assert sealed is not None and sealed.n == sum(fitted.best.result.queries_per_fold)
 
 
 def test_each_dataset_has_its_own_seal(source: ReportSource) -> None:

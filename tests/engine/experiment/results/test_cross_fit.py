@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Sequence
 
 import numpy as np
@@ -230,3 +231,41 @@ def test_undefined_values_do_not_count() -> None:
     models = [ChosenModel(0, 0, np.array([0.25, 0.25, 0.0])), ChosenModel(0, 1, np.array([0.75, 0.75, 1.0]))]
     rows = [{"MAP": np.array([nan, 0.5, nan])}, {"MAP": np.array([0.25, nan, 1.0])}]
     assert weighted_values(models, rows)["MAP"].tolist() == [0.25, 0.5, 1.0]
+
+
+@pytest.mark.parametrize("n_models", [9, 50, 500])
+def test_the_mean_estimates_the_measure_of_the_choice_on_new_queries(n_models: int) -> None:
+    # True measures differ by 0.003, values in 157 queries by much more, so that the best one is lucky.
+    rng = np.random.default_rng(n_models)
+    path = path_of(0, [1] * n_models)
+    n_queries = 157
+    plain = []
+    fitted = []
+    for _ in range(60 if n_models > 100 else 200):
+        truth = rng.normal(0.4, 0.003, n_models)
+        values = truth[:, None] + rng.normal(0.0, 0.08, (n_models, n_queries))
+        chosen = int(average(values).argmax())
+        choices = choose_on_subsets(PLAN, path, [values])
+        assert choices is not None
+        models = chosen_models([choices], n_queries)
+        row = weighted_values(models, [{"MAP": values[model.position]} for model in models])["MAP"]
+        plain.append(values[chosen].mean() - truth[chosen])
+        fitted.append(row.mean() - truth[chosen])
+    bias = np.mean(fitted)
+    error = np.std(fitted, ddof=1) / np.sqrt(len(fitted))
+    assert np.mean(plain) > 0.006
+    assert bias < 3.0 * error  # not optimistic beyond the noise of the simulation
+    assert abs(bias) < np.mean(plain) / 10.0 + 3.0 * error
+
+
+@pytest.mark.parametrize("rule", ["best", "one-se", "smallest"])
+def test_memory_does_not_grow_with_the_number_of_subsets(rule: str) -> None:
+    values = np.random.default_rng(0).random(
+        (150, 2000)
+    )  # 2.4 MB, 100 subsets 192 MB, differences as much again
+    path, plan = path_of(0, [1] * 150), PLAN.changed(rule=rule)
+    tracemalloc.start()
+    choose_on_subsets(plan, path, [values])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 150e6

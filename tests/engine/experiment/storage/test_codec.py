@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ from rankstudio.engine.experiment.plan.combinations import ParameterCombination,
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.experiment.results.subset_choices import SubsetChoices
 from rankstudio.engine.experiment.runner import select_model
 from rankstudio.engine.experiment.storage.codec import StoredStep, pack_path, unpack_path
 from rankstudio.engine.experiment.units.fold_context import make_fold_context
@@ -137,3 +139,46 @@ def test_damaged_bytes_are_told() -> None:
     for damaged in (b"", content[: len(content) // 2], content[:100] + b"\0\0\0\0" + content[104:]):
         with pytest.raises(StoreError, match=naming("1 fold")):
             unpack_path(damaged, UNIT, range(1, 6))
+
+
+def with_choices(per_query: dict[str, np.ndarray]) -> PathResult:
+    steps = [Step(number, (0,), np.ones(2), 0.5, np.empty(0)) for number in (1, 2, 3)]
+    choices = SubsetChoices(np.array([2, -1, 0, 2]), np.array([0.5, -np.inf, 0.25, 0.1 + 0.2]), per_query)
+    return PathResult(UNIT, HeldSteps(steps), {"MAP": np.ones(3)}, 1.0, choices=choices)
+
+
+@pytest.mark.parametrize(
+    "per_query", [{}, {"MAP": np.array([[0.1, np.nan, 0.3]] * 2), "ERR": np.zeros((2, 3))}]
+)
+def test_choices_on_subsets_come_back(per_query: dict[str, np.ndarray]) -> None:
+    path = with_choices(per_query)
+    again = unpack_path(pack_path(path, path.steps[0], (1, 2)), UNIT, (1, 2))
+    assert path.choices
+    assert again.choices
+    assert bits(again.choices.positions) == bits(path.choices.positions)
+    assert bits(again.choices.gains) == bits(path.choices.gains)
+    assert {k: bits(v) for k, v in again.choices.per_query.items()} == {
+        k: bits(v) for k, v in per_query.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("choices", np.array([3, 0, 0, 0])),
+        ("choices", np.array([-2, 0, 0, 0])),
+        ("choices", np.array([0.0, 1.0, 2.0, 2.0])),
+        ("choices", np.empty(0, dtype=np.int64)),
+        ("choice_gains", np.zeros(3)),
+        ("choice_measures", np.zeros((1, 3, 3))),
+        ("choice_measures", np.zeros((2, 2, 3))),
+    ],
+)
+def test_choices_that_cannot_be_are_told(name: str, values: np.ndarray) -> None:
+    path = with_choices({"MAP": np.zeros((2, 3))})
+    with np.load(io.BytesIO(pack_path(path, path.steps[0], (1, 2)))) as archive:
+        arrays = {**archive, name: values}
+    changed = io.BytesIO()
+    np.savez_compressed(changed, **arrays)
+    with pytest.raises(StoreError, match=naming("1 fold")):
+        unpack_path(changed.getvalue(), UNIT, (1, 2))

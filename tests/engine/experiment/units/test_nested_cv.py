@@ -19,12 +19,14 @@ from rankstudio.engine.data.splitting.splits import inner_folds
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import Protocol, parse_protocol
+from rankstudio.engine.experiment.results.cross_fit import query_groups, query_subsets
 from rankstudio.engine.experiment.results.events import StepDone, UnitFinished, UnitProgress
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
+from rankstudio.engine.metrics.evaluator import average
 
 LAMBDAS = (0.25, 2.0, 16.0)
 PLAN = Plan("small", parameters={"regularization": LAMBDAS}, protocol="nested 3-fold", seed=7)
@@ -126,6 +128,24 @@ def test_the_chosen_model_is_that_of_a_nested_cross_validation_by_hand(validated
         assert found.validation["MAP"] == pytest.approx(means[setting, step], rel=1e-13)
 
 
+@pytest.mark.parametrize("validated", [True, False])
+def test_a_query_is_measured_by_inner_models_that_it_did_not_choose(validated: bool) -> None:
+    given = data(validated)
+    for fold, found in zip(given.folds, run_plan(PLAN, given).folds, strict=True):
+        values = np.vstack([by_hand(fold, 3, 7, greedy(value), in_queries) for value in LAMBDAS])
+        n_queries = values.shape[1]
+        ends = np.cumsum([len(subset) for subset in np.array_split(np.arange(n_queries), 3)])[:-1]
+        groups, subsets = query_groups(n_queries), query_subsets(n_queries)
+        fitted = np.zeros(n_queries)
+        for split, row in enumerate(groups):
+            for query, group in enumerate(row):
+                others = np.split(subsets[split * 5 + group], ends)
+                parts = zip(np.split(values, ends, axis=1), others, strict=True)
+                means = [average(np.ascontiguousarray(part[:, mask])) for part, mask in parts]
+                fitted[query] += values[average(np.stack(means, axis=1)).argmax(), query] / len(groups)
+        np.testing.assert_allclose(found.cross_fitted["MAP"], fitted, rtol=1e-12)
+
+
 def test_of_an_optimisers_iterations_the_last_ones_count_on_every_inner_fold() -> None:
     plan = PLAN.changed(method="ranksvm", parameters={"C": (0.01, 1.0)})
     given = data()
@@ -163,6 +183,11 @@ def test_every_method_is_validated_so_and_has_the_same_bits_on_an_executor(plan:
     (fold,) = alone.folds
     assert set(fold.validation) == set(plan.measures)
     assert np.isfinite(fold.validation["MAP"])
+    n_queries = sum(part.n_queries for name, part in data().folds[0].parts.items() if name != "test")
+    assert {name: values.shape for name, values in fold.cross_fitted.items()} == dict.fromkeys(
+        fold.validation, (n_queries,)
+    )
+    assert np.isfinite(fold.cross_fitted["MAP"]).all()
     for path in fold.paths:
         assert path.validation["MAP"].shape == path.standard_errors["MAP"].shape == (len(path.steps),)
 
@@ -249,3 +274,4 @@ def test_leaving_each_query_out_can_be_nested_too() -> None:
     plan = PLAN.changed(protocol="leave-query-out, nested 2-fold", folds=(3,))
     (fold,) = run_plan(plan, alone).folds
     assert np.isfinite(fold.validation["MAP"])
+    assert not fold.cross_fitted  # too many folds to keep measures of inner models
