@@ -41,7 +41,9 @@ def test_a_class_has_a_name_of_its_own() -> None:
 
 def test_modules_are_nouns() -> None:
     gerunds = {path.stem for path in MODULES if path.stem.endswith("ing")}
-    assert gerunds <= {"escaping", "frozen_mapping", "query_grouping", "scoring"}, "nouns that end so"
+    assert gerunds <= {"cross_fitting", "escaping", "frozen_mapping", "query_grouping", "scoring"}, (
+        "nouns that end so"
+    )
 
 
 def test_every_mutation_has_its_place_in_the_core() -> None:

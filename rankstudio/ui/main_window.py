@@ -242,6 +242,7 @@ class MainWindow(QMainWindow):
         loader.ended.connect(self.loading.hide)
         loader.ended.connect(self._update)
         self.open_controller.opened.connect(self._show_data)
+        self.open_controller.dataAsked.connect(partial(self._show_page, "data"))
         self.open_controller.hand_over(
             study=self.study_files.open,
             comparison=self.comparison.open,
@@ -265,7 +266,7 @@ class MainWindow(QMainWindow):
         self.resplit.divided.connect(self.notice.dismiss)
         self.sections.data.panel.sources.clicked.connect(self._show_sources)
         self.sections.compare.goOnAsked.connect(self.restorer.go_on)
-        self.sections.compare.removalAsked.connect(self.run_changes.ask_removal)
+        self.sections.compare.removalAsked.connect(self.run_changes.ask_removals)
         self.runs.shownChanged.connect(self._update)
         self.runs.shownChanged.connect(self._show_workspace)
         self.open_controller.runAsked.connect(self.control.run)

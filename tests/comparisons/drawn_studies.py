@@ -19,11 +19,12 @@ from letor_folder import save_folds
 from rankstudio.engine import open_dataset
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import open_data, run_plan
-from rankstudio.engine.experiment.storage.study_contents import RecordedData, SealMark, fingerprint
+from rankstudio.engine.experiment.storage.study_contents import RecordedData, SealMark
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 METHODS = ("gas", "mutual-information", "single-feature", "rankrls")

@@ -34,7 +34,7 @@ from PySide6.QtWidgets import (
 
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.plots.axes import cut_texts
-from rankstudio.ui.select.fields import Chip
+from rankstudio.ui.select.fields import FeatureChip
 from rankstudio.ui.style.fonts import BASE, SMALL, font
 from rankstudio.ui.widgets import ElidedLabel, TableView
 from rankstudio.ui.widgets.columns import PAD, ProgressCell
@@ -83,7 +83,7 @@ def _faults(widget: QWidget) -> Iterator[str]:
             yield from _table(widget)
         case Plot():
             yield from _axes(widget)
-        case Chip():
+        case FeatureChip():
             yield from _chip(widget)
 
 
@@ -209,7 +209,7 @@ def _placeholder(table: TableView) -> Iterator[str]:
         yield from _smaller(table.placeholder, needs, room.size(), table.toolTip())
 
 
-def _chip(chip: Chip) -> Iterator[str]:
+def _chip(chip: FeatureChip) -> Iterator[str]:
     number = f"{chip.feature_id}"
     yield from _compared(number, chip.fontMetrics(), chip.findChild(QToolButton).x() - _CHIP_PADDING)
     if chip.shown_name() != chip.name and chip.name not in _said(chip.toolTip()):
@@ -282,7 +282,7 @@ def _outside(widget: QWidget) -> Iterator[str]:
 
 
 def _texts(widget: QWidget) -> bool:
-    return isinstance(widget, Chip) or (
+    return isinstance(widget, FeatureChip) or (
         isinstance(widget, QLabel | QAbstractButton | QComboBox | QLineEdit)
         and bool(widget.currentText() if isinstance(widget, QComboBox) else widget.text())
         and not isinstance(widget.parent(), QHeaderView)

@@ -12,7 +12,7 @@ from processes import started
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from rankstudio.ui.select.fields import Chip
+from rankstudio.ui.select.fields import FeatureChip
 from rankstudio.ui.style.fonts import BASE
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, ElidedLabel, TableView
@@ -200,7 +200,7 @@ def test_a_cell_and_a_header_without_room_are_found(stage: object, theme: Theme)
 
 
 def test_a_chip_without_room_for_its_id_is_found(stage: object, theme: Theme) -> None:
-    chip = Chip(theme, 1234567, "a name that is far too long for the room beside the id")
+    chip = FeatureChip(theme, 1234567, "a name that is far too long for the room beside the id")
     chip.setFixedWidth(120)
     shown = _shown(stage, chip)
     assert clipped(shown) == []

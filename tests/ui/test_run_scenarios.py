@@ -190,7 +190,7 @@ def test_runs_queue_and_a_waiting_one_can_be_cancelled(
         wait_until(lambda: third.state is RunState.RUNNING)
         assert first.state is RunState.CANCELLED
         assert window.runs.shown is third
-        window.sections.compare.panel.removed.emit(third.key)
+        window.sections.compare.panel.removed.emit((third.key,))
         wait_until(lambda: not window.models.run_worker.jobs)
         assert [row.key for row in window.sections.compare.panel.rows()] == [first.key, second.key]
         window.sections.compare.panel.selected.emit(first.key)

@@ -156,7 +156,7 @@ def test_a_run_of_two_axes_is_removed_under_the_slider(window: MainWindow, quest
     finish(window)
     glide(window)
     belongs_together(window)
-    window.sections.compare.panel.removed.emit(1)
+    window.sections.compare.panel.removed.emit((1,))
     settle(window)
     belongs_together(window)
 
@@ -168,7 +168,7 @@ def test_nothing_of_a_removed_run_stays_nor_over_the_next_data(
     glide(window)
     window.session.change("editing", parameters={**window.session.plan.parameters, "pinned": (3,)})
     belongs_together(window)
-    window.sections.compare.panel.removed.emit(1)
+    window.sections.compare.panel.removed.emit((1,))
     belongs_together(window)
     write_folds(tmp_path / "Other")
     window.open_path(str(tmp_path / "Other"))

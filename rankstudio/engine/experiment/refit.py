@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.fingerprint import data_digest
 from rankstudio.engine.data.splitting.splits import every_query
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
@@ -23,7 +24,6 @@ from rankstudio.engine.experiment.results.protocol_choice import (
     choose_by_protocol,
 )
 from rankstudio.engine.experiment.results.results import Chosen, RunResult
-from rankstudio.engine.experiment.storage.study_contents import data_digest
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
 from rankstudio.engine.experiment.units.given_fold import ALL
 from rankstudio.engine.export.models import Model

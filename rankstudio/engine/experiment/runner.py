@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.fingerprint import data_digest
 from rankstudio.engine.data.splitting.part_of_whole import PartOfWhole
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.execution.scheduler import UnitScheduler
@@ -41,7 +42,6 @@ from rankstudio.engine.experiment.results.results import (
     RunResult,
     path_keeper,
 )
-from rankstudio.engine.experiment.storage.study_contents import data_digest
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training, make_fold_context
 from rankstudio.engine.experiment.units.given_fold import given_folds
 from rankstudio.engine.experiment.units.preferred import check_preferences

@@ -53,6 +53,9 @@ class Family:
     help : str
         Description in a sentence; ``{first}`` stands for "the first k documents" or "all documents".
     higher_is_better : bool
+    per_query : str
+        Name of the value of one query, where ``name`` is that of the mean over queries: "AP" for "MAP"; ""
+        where both have one name.
     """
 
     kind: int
@@ -62,6 +65,7 @@ class Family:
     reads: frozenset[Reads]
     help: str
     higher_is_better: bool = True
+    per_query: str = ""
 
 
 def _family(kind: int, name: str, values: Mapping[str, Any]) -> Family:
@@ -98,6 +102,12 @@ class Measure:
     def name(self) -> str:
         """The canonical name: "NDCG@10"."""
         return self.family.name if self.cut is None else f"{self.family.name}@{self.cut}"
+
+    @property
+    def per_query_name(self) -> str:
+        """The name of its value in one query: "AP@10" of "MAP@10"."""
+        family = self.family.per_query or self.family.name
+        return family if self.cut is None else f"{family}@{self.cut}"
 
     @property
     def label(self) -> str:
@@ -169,6 +179,11 @@ def measure(name: str | Measure) -> Measure:
     ):
         raise ParameterError("measure", name, _expected())
     return Measure(family, cut)
+
+
+def per_query_name(name: str) -> str:
+    """Return what the value of one query is called: "AP" for "MAP"."""
+    return measure(name).per_query_name
 
 
 def _expected() -> str:

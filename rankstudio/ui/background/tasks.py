@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.data.summary import shown_features
 from rankstudio.engine.errors import Cancelled, ChangedDataError, DatasetError
 from rankstudio.engine.experiment.plan.combinations import Unit
@@ -23,7 +24,6 @@ from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, path
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.experiment.storage.study_contents import fingerprint
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress, finish
 from rankstudio.ui.background.worker import CancelFlag, JobFunction

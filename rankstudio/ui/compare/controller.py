@@ -36,7 +36,7 @@ class CompareController(Controller):
     """
 
     removalAsked = Signal(object)
-    """A run is not wanted any more (RunRecord)."""
+    """Runs are not wanted any more (tuple of RunRecord)."""
     goOnAsked = Signal(object)
     """A run is to go on where it was left (RunRecord)."""
 
@@ -74,7 +74,7 @@ class CompareController(Controller):
         self.views.folds.foldChosen.connect(session.choose_fold)
         self.views.stability.inspected.connect(session.inspectAsked)
         self.panel.selected.connect(self._select)
-        self.panel.removed.connect(lambda key: self.removalAsked.emit(runs.record(key)))
+        self.panel.removed.connect(lambda keys: self.removalAsked.emit(tuple(map(runs.record, keys))))
         self.panel.cancelRequested.connect(lambda key: runs.stop(runs.record(key)))
         self.panel.goOnRequested.connect(lambda key: self.goOnAsked.emit(runs.record(key)))
         for signal in (runs.added, runs.changed, runs.eventNoted, runs.ended):

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.ui.compare.runs_panel import RunsPanel
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import Runs, leave
 from rankstudio.ui.model.run_record import RunRecord
@@ -57,16 +57,31 @@ class RunChanges(Controller):
         self._undo.indexChanged.connect(self._withdraw)
 
     @Slot(object)
-    def ask_removal(self, record: RunRecord) -> None:
-        """Remove a run, which can be undone; ask before that stops it."""
+    def ask_removals(self, records: tuple[RunRecord, ...]) -> None:
+        """Remove runs, which can be undone at once; ask before each that this stops."""
+        removed = [record for record in records if self.ask_removal(record)]
+        if len(removed) > 1:
+            text = trn("{n} run is removed.", "{n} runs are removed.", len(removed))
+            self._say_removed(text.format(n=len(removed)), len(removed))
+
+    def ask_removal(self, record: RunRecord) -> bool:
+        """Remove a run, which can be undone; ask before that stops it. Return whether it is removed."""
         if self._is_refused(record, _NO_REMOVAL):
-            return
+            return False
         text = tr("Stop and remove run {key}, {title} on {name}? Completed parts can be restored with Undo.")
         text = text.format(key=record.key, title=record.title, name=record.dataset.name)
-        if record.state.ended or Question.ask(self._window, tr("Remove run"), text, tr("&Remove")):
-            self._undo.push(_Removal(self._models.session, self._runs, record))
-            self._offer = tr("Run {key} is removed.").format(key=record.key)
-            self._notice.say(self._offer, "info", {tr("Undo"): self._undo.undo})
+        if not (record.state.ended or Question.ask(self._window, tr("Remove run"), text, tr("&Remove"))):
+            return False
+        self._undo.push(_Removal(self._models.session, self._runs, record))
+        self._say_removed(tr("Run {key} is removed.").format(key=record.key), 1)
+        return True
+
+    def _say_removed(self, text: str, n_runs: int) -> None:
+        """Say that runs are removed, with a button that brings all of them back."""
+        self._withdraw()
+        self._offer = text
+        undo = partial(self._undo.setIndex, self._undo.index() - n_runs)
+        self._notice.say(text, "info", {tr("Undo"): undo})
 
     @Slot(int, str, str)
     def _write(self, key: int, what: str, text: str) -> None:

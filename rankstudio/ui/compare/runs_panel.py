@@ -184,8 +184,8 @@ class RunsPanel(Panel):
         Key of the run that the user moved to.
     ticked : Signal(int)
         Key of the run whose tick the user wants to change.
-    removed : Signal(int)
-        Key of the run that the user wants out of the table (Delete).
+    removed : Signal(object)
+        Keys of the runs that the user wants out of the table: the highlighted ones (Delete), or a menu's.
     written : Signal(int, str, str)
         Key of a run, which of "method" (its name), "note" and "tags" the user wrote, and the text.
     hiddenAsked : Signal(int)
@@ -202,7 +202,7 @@ class RunsPanel(Panel):
 
     selected = Signal(int)
     ticked = Signal(int)
-    removed = Signal(int)
+    removed = Signal(object)
     written = Signal(int, str, str)
     hiddenAsked = Signal(int)
     referenceAsked = Signal(int)
@@ -213,6 +213,7 @@ class RunsPanel(Panel):
         super().__init__(theme, tr("Runs"), padding=0, name="runs-panel", keeps_title=True)
         self._rows: dict[int, RunRow] = {}
         self._ticked: set[int] = set()
+        self._marked: int | None = None
         self._compared: dict[int, ComparedRun] = {}
         self._measure = self._sought = ""
         self._choices: dict[str, bool] = {}  # of the user: which columns are shown
@@ -259,7 +260,7 @@ class RunsPanel(Panel):
         self.tools.addWidget(self.several)
         self.tools.setSpacing(6)
         self.set_content(self.table)
-        self.table.chosen.connect(lambda row: self.selected.emit(row.key))
+        self.table.chosen.connect(self._on_chosen)
         # Later: other rows or columns would close the editor that is just being read.
         self.table.rows_model.written.connect(self._on_written, Qt.ConnectionType.QueuedConnection)
         self.table.toggled.connect(lambda row: self.ticked.emit(row.key))
@@ -322,8 +323,10 @@ class RunsPanel(Panel):
         return next((group for group in self._groups if key in group.keys), None)
 
     def mark(self, key: int | None) -> None:
-        """Mark a run as the one that is shown; tells nobody."""
-        self.table.select(self._rows.get(key) if key is not None else None)
+        """Mark a run as the one that is shown, in sight where it was not marked; emits no signal."""
+        is_new = key != self._marked
+        self._marked = key
+        self._highlight(scroll=is_new)
 
     def rows(self) -> tuple[RunRow, ...]:
         """Return the runs in the order of their numbers."""
@@ -340,8 +343,14 @@ class RunsPanel(Panel):
         listed = [row for row in rows if self._with_hidden or not row.label.hidden]
         shown = ordered(listed, self.filter.text(), self._by_method)
         self.table.set_rows(self._grouped(shown))
+        self._highlight(scroll=False)  # the run may be listed again by now
         self._scroll_to_measure()
         self.set_caption(self._said(rows, len(shown)))
+
+    def _highlight(self, *, scroll: bool) -> None:
+        """Highlight the run that is shown, and none where it is not listed."""
+        row = self._rows.get(self._marked) if self._marked is not None else None
+        self.table.select(row, scroll=scroll)
 
     def _grouped(self, rows: Sequence[RunRow]) -> list[RunRow | Heading]:
         """Return rows below the headings of their groups; those without a group first."""
@@ -502,10 +511,14 @@ class RunsPanel(Panel):
             (row.can_go_on, "run", tr("Resume"), self.goOnRequested),
             (row.state == "done", "compare", tr("Compare the others with this run"), self.referenceAsked),
             (True, "minus", tr("Show again") if row.label.hidden else tr("Hide"), self.hiddenAsked),
-            (True, "trash", tr("Remove"), self.removed),
         ):
             made += [RowAction(text, partial(signal.emit, row.key), name)] * offered
-        return made
+        return [*made, RowAction(tr("Remove"), partial(self.removed.emit, (row.key,)), "trash")]
+
+    @Slot(object)
+    def _on_chosen(self, row: RunRow) -> None:
+        self._marked = row.key
+        self.selected.emit(row.key)
 
     @Slot(object, str, str)
     def _on_written(self, row: RunRow, key: str, text: str) -> None:
@@ -557,9 +570,9 @@ class RunsPanel(Panel):
 
     @Slot()
     def _remove_current(self) -> None:
-        row = self.table.current()
-        if row is not None:
-            self.removed.emit(row.key)
+        keys = tuple(row.key for row in self.table.selected())
+        if keys:
+            self.removed.emit(keys)
 
 
 def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:

@@ -169,8 +169,7 @@ class EvidenceController(Controller):
         """Let the feature that is looked at stand out."""
         self.probability.plot.mark(feature)
         rows = [one for one in self.panel.table.rows() if one.feature == feature]
-        if rows:
-            self.panel.table.select(rows[0], scroll=False)
+        self.panel.table.select(rows[0] if rows else None, scroll=False)
 
     def show_chance(self) -> None:
         """Show the permutation test of the whole path."""
@@ -445,7 +444,20 @@ class EvidenceController(Controller):
     def _use(self, found: SizedSubset) -> None:
         self.run_set(found.features, tr("Best set of {k}").format(k=found.size))
 
-    def run_set(self, columns: Sequence[int], name: str, *, shown: bool = True) -> RunRecord | None:
+    def compare_set(self, columns: Sequence[int], name: str) -> None:
+        """Run exactly some features on the folds of the run that is shown, and compare the two runs."""
+        source, marks = self._models.runs.shown, self._models.marks
+        record = self.run_set(columns, name, shown=False, all_folds=True)
+        if record is None:
+            return
+        for compared in (source, record):
+            if compared is not None:
+                marks.tick(compared.key, True)
+        self.comparisonShown.emit()
+
+    def run_set(
+        self, columns: Sequence[int], name: str, *, shown: bool = True, all_folds: bool = False
+    ) -> RunRecord | None:
         """Run exactly some features on the fold that is looked at, unless there is such a run.
 
         Parameters
@@ -456,6 +468,9 @@ class EvidenceController(Controller):
             Of the run.
         shown : bool
             Whether the run is looked at from now on.
+        all_folds : bool
+            Whether the run has all folds of the run whose model is looked at: on one fold alone the two could
+            not be compared.
         """
         model, dataset, runs = self.evidence.model, self._session.dataset, self._models.runs
         if model is None or dataset is None:
@@ -464,12 +479,14 @@ class EvidenceController(Controller):
         greedy, values = method(GREEDY), _greedy_values(model)
         grids = {parameter.name: (values[parameter.name],) for parameter in greedy.grids}
         own = {"pinned": ids, "banned": (), "n_features_to_select": 1, "search": "forward"}
+        one_fold = (model.fold.number,) if len(dataset.folds) > 1 else ()
+        folds = model.plan.folds if all_folds else one_fold
         plan = model.plan.changed(
             method=GREEDY,
             parameters={**values, **grids, **own},
             **({} if model.plan.method == GREEDY else {"ranker": "", "ranker_parameters": {}}),
             groups={tr("set"): ids},  # as a whole: the path has this one model
-            folds=(model.fold.number,) if len(dataset.folds) > 1 else (),
+            folds=folds,
             rule="best",
         )
         for record in runs.records:

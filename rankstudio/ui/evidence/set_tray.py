@@ -13,11 +13,13 @@ from PySide6.QtGui import (
     QContextMenuEvent,
     QDrag,
     QDragEnterEvent,
+    QDragLeaveEvent,
     QDropEvent,
     QEnterEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QPen,
     QResizeEvent,
     QShowEvent,
     QUndoCommand,
@@ -35,7 +37,7 @@ from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.plots.base import Plot
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.process.turns import turns
-from rankstudio.ui.select.fields import Chip
+from rankstudio.ui.select.fields import FeatureChip
 from rankstudio.ui.style.fonts import TINY, font
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import PlainLabel, plain
@@ -60,6 +62,8 @@ _MOST_NAMED, _MOST_CHIPS = 3, 16
 """Chips with names, and chips at all: the others are counted."""
 _MOST_BESIDE = 6  # chips in a line that is not the tray's alone, above a table that has the names
 _NAMED, _NUMBERED, _CROSS = 220, 52, 40  # pixels of chips with a name, with an id alone, and besides
+_TARGET_LINE = 1.6  # pixels of the line around the tray while a feature is dragged
+_ABOUT_RUN = tr("Run RankRLS with this set on all folds of this run, and compare the two runs")
 _AIR, LEAST_SAID = 4, 210  # pixels between chips, and of the sentence on the error
 
 
@@ -85,7 +89,7 @@ class ShownSet:
     swaps: Mapping[int, float] = field(default_factory=dict)
 
 
-class SetChip(Chip):
+class SetChip(FeatureChip):
     """A feature of the set: a click looks at it, a drag out of the tray removes it.
 
     Attributes
@@ -219,9 +223,11 @@ class SetTray(QFrame):
         self.said = named(ElidedLabel(), f"{name}-said", role="caption")
         self.undo = self._tool("undo", f"{name}-undo", tr("Undo the last change of the set"))
         self.reset = self._tool("reset", f"{name}-reset", tr("Show the selection again"))
-        self.run = named(QToolButton(), f"{name}-run", tip=tr("Run RankRLS on this fold with this set"))
+        self.run = named(QToolButton(), f"{name}-run", tip=_ABOUT_RUN)
         self.run.setText(tr("Run this set"))
         self._title = named(PlainLabel(tr("Set")), role="title")
+        self._target = ""  # what a drop here does, while a feature is dragged
+        self._is_under_drag = False
         line = self._title, self._row, self._others, self.add, (self.said, 1), self.undo, self.reset, self.run
         fill(QHBoxLayout(self), *line, margins=(12, 4, 8, 4), spacing=8)
         self.add.clicked.connect(lambda: self.addAsked.emit(_below(self.add)))
@@ -231,7 +237,7 @@ class SetTray(QFrame):
         before, self._shown = self._shown, shown
         if before is None or before.features != shown.features:
             self._make_chips(shown.features)
-        self.said.setText(shown.said)
+        self._say()
         for chip in self.chips:
             chip.show_swap(shown.swaps.get(chip.feature_id))
         self.undo.setEnabled(undoable)
@@ -243,13 +249,40 @@ class SetTray(QFrame):
         super().showEvent(event)
         self.appeared.emit()
 
+    def show_target(self, text: str) -> None:
+        """Show what a drop here does with the feature that is dragged; "" when none is dragged any more."""
+        self._target = text
+        self._is_under_drag = False
+        self._say()
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw where a dragged feature can be dropped."""
+        super().paintEvent(event)
+        if not self._target:
+            return
+        colors, painter = self._theme.colors, QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        style = Qt.PenStyle.SolidLine if self._is_under_drag else Qt.PenStyle.DashLine
+        painter.setPen(QPen(colors.q("accent"), _TARGET_LINE, style))
+        painter.setBrush(colors.q("tint"))
+        painter.drawRoundedRect(self.rect().toRectF().adjusted(1.5, 1.5, -1.5, -1.5), 6.5, 6.5)
+
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take features of tables, and chips back that are let go over the tray."""
         if any(event.mimeData().hasFormat(kind) for kind in (_CHIP, FEATURE)):
             event.acceptProposedAction()
+            self._is_under_drag = True
+            self.update()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Show that the drag has left the target."""
+        self._is_under_drag = False
+        self.update()
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Put a feature into the set, or leave a chip where it was."""
+        self._is_under_drag = False
         event.acceptProposedAction()
         if event.mimeData().hasFormat(FEATURE):
             self.dropped.emit(_carried(event.mimeData(), FEATURE))
@@ -264,6 +297,10 @@ class SetTray(QFrame):
         if event.type() is QEvent.Type.LayoutRequest:
             self._fit()
         return super().event(event)
+
+    def _say(self) -> None:
+        """Say what a drop does, else what the error of the set is."""
+        self.said.setText(self._target or (self._shown.said if self._shown is not None else ""))
 
     def _make_chips(self, features: Sequence[tuple[int, str]]) -> None:
         emptied(self._row)
@@ -425,10 +462,10 @@ class SetTrayController(Controller):
 
     @Slot()
     def run(self) -> None:
-        """Run the set."""
+        """Run the set on the folds of its run, and compare the two; the form and what is shown stay."""
         labels = {record.label.name for record in self._models.runs.records}
         number = next(n for n in range(1, len(labels) + 2) if tr("Set {n}").format(n=n) not in labels)
-        self._evidence.run_set(self._columns, tr("Set {n}").format(n=number))
+        self._evidence.compare_set(self._columns, tr("Set {n}").format(n=number))
 
     def actions(self, feature: int) -> list[RowAction]:
         """Return what the menu of a feature in a table offers."""
@@ -473,6 +510,17 @@ class SetTrayController(Controller):
     def _serve_table(self, table: TableView, feature_of: Callable[[Any], int]) -> None:
         table.pointed.connect(lambda row: self._point(0 if row is None else feature_of(row)))
         table.dragged = lambda row: feature_data(feature_of(row))
+        table.dragging.connect(lambda row: self._show_target(0 if row is None else feature_of(row)))
+
+    def _show_target(self, feature: int) -> None:
+        """Show that a feature which is dragged can be dropped on the trays; 0 for none."""
+        text = ""
+        if feature in self.features:
+            text = tr("{feature} is in the set already.").format(feature=self._said(feature))
+        elif feature:
+            text = tr("Drop here to add {feature}").format(feature=self._said(feature))
+        for tray in self.trays:
+            tray.show_target(text)
 
     def lines(self, feature: int) -> list[Line]:
         """Return what a box says of a feature: what it changes, and each swap."""

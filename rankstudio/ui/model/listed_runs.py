@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rankstudio.engine.experiment.storage.study_contents import (
-    RecordedData,
-    ReportSettings,
-    SealMark,
-    fingerprint,
-)
+from rankstudio.engine.data.fingerprint import fingerprint
+from rankstudio.engine.experiment.storage.study_contents import RecordedData, ReportSettings, SealMark
 from rankstudio.ui.language import tr
 
 if TYPE_CHECKING:

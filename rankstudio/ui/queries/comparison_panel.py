@@ -13,14 +13,16 @@ from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainte
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Series
+from rankstudio.engine.metrics.names import per_query_name
 from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import ARROWS, CellValue, Numbers, Plot, describe, floats
 from rankstudio.ui.plots.layers import Frame, hairline, padded, pen
 from rankstudio.ui.plots.readout import Line
+from rankstudio.ui.queries.colors import loss_and_gain
+from rankstudio.ui.queries.model_legend import ModelLegend
 from rankstudio.ui.queries.sentences import comparison_sentence
-from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, font
 from rankstudio.ui.style.shared import Shared
@@ -295,21 +297,20 @@ class QueryPlot(Plot):
 
     def _name_axes(self) -> None:
         found = self.comparison
+        name = per_query_name(found.measure) if found is not None else ""
         if found is None:
             self.set_axes(Axes())
         elif self.mode == SCATTER:
             counts = found.counts
             self.set_axes(
                 Axes(
-                    tr("{measure} of B: better in {wins}").format(measure=found.measure, wins=counts.wins),
-                    tr("{measure} of A: better in {losses}").format(
-                        measure=found.measure, losses=counts.losses
-                    ),
+                    tr("{measure} of B: better in {wins}").format(measure=name, wins=counts.wins),
+                    tr("{measure} of A: better in {losses}").format(measure=name, losses=counts.losses),
                 )
             )
         else:
             x = tr("documents in the query") if self.mode == LENGTH else tr("queries, largest loss first")
-            self.set_axes(Axes(tr("{measure} of B − A").format(measure=found.measure), x, integer_x=True))
+            self.set_axes(Axes(tr("{measure} of B − A").format(measure=name), x, integer_x=True))
         self.setAccessibleName(tr("A against B"))
 
     def summary(self) -> str:
@@ -329,11 +330,6 @@ class QueryPlot(Plot):
                 ),
             ]
         )
-
-
-def loss_and_gain(colors: Colors) -> tuple[QColor, QColor]:
-    """Return the two ends of the pair of colours: where B is worse, and where it is better."""
-    return palettes.category(colors, 2).color, palettes.category(colors, 0).color
 
 
 def paint_difference(
@@ -498,6 +494,7 @@ class ComparisonPanel(Panel):
     Attributes
     ----------
     plot : QueryPlot
+    legend : ModelLegend
     sentence : PlainLabel
     """
 
@@ -515,19 +512,19 @@ class ComparisonPanel(Panel):
             tip=tr("One point per query, sorted differences, or differences by number of documents"),
         )
         self.tools.addWidget(self.mode)
-        fill(self.body, (self.plot, 1), self.sentence, spacing=4)
+        self.legend = ModelLegend(theme)
+        fill(self.body, self.legend, (self.plot, 1), self.sentence, spacing=4)
         self.mode.chosen.connect(self.plot.set_mode)
 
     def show_comparison(self, found: QueryComparison) -> None:
         """Show other queries."""
         self.plot.set_comparison(found)
-        self.plot.placeholder = tr("{measure} is undefined in all of these queries.").format(
-            measure=found.measure
-        )
+        name = per_query_name(found.measure)
+        self.plot.placeholder = tr("{measure} is undefined in all of these queries.").format(measure=name)
         part = PART_NAMES[found.part]
         self.set_caption(
             tr("{n_queries:,} {part} queries, {measure}").format(
-                n_queries=len(found.queries), part=part, measure=found.measure
+                n_queries=len(found.queries), part=part, measure=name
             )
         )
         self.sentence.setText(comparison_sentence(found))
@@ -536,5 +533,6 @@ class ComparisonPanel(Panel):
         """Show no queries, and say why."""
         self.plot.placeholder = why
         self.plot.set_comparison(None)
+        self.legend.show_models("", "")
         self.set_caption("")
         self.sentence.clear()

@@ -76,6 +76,7 @@ class QueriesController(Controller):
         self._query: tuple[int, int] | None = None  # that the user wants to see
         self._some: tuple[int, tuple[int, ...]] | None = None  # that are to be listed alone
         self._place = 0
+        self._data = ""  # what is open, as its plan names it
         self._singles: dict[tuple[int, int], Step] = {}
         self.bar, self.empty = ModelBar(), EmptyPage()
         self.head = named(QWidget(), "query-head", role="ground")
@@ -101,6 +102,7 @@ class QueriesController(Controller):
         self.list.filtered.connect(self.comparison.plot.keep)
         self.list.select_for.clicked.connect(self.select_for_listed)
         self.ablation.inspected.connect(session.inspectAsked)
+        session.datasetChanged.connect(self._forget_choices)
         for signal in (
             runs.added,
             runs.ended,
@@ -162,7 +164,7 @@ class QueriesController(Controller):
     def list_training(self, fold: int, positions: tuple[int, ...]) -> None:
         """List some queries of a fold's training part alone, by their positions there."""
         self._some = fold, positions
-        self.bar.part.select("train")
+        self.bar.choose_part("train")
         self.bar.scope.select("one")
         self.update()
         self._list_some()
@@ -325,6 +327,7 @@ class QueriesController(Controller):
     def _show(self, asked: QueryRequest, found: QueryComparison) -> None:
         self._shown = asked, found
         self.comparison.show_comparison(found)
+        self.comparison.legend.show_models(self.bar.a.currentText(), self.bar.b.currentText())
         self.list.show_comparison(found)
         if not found.queries:
             self._clear(_NO_QUERIES)
@@ -398,6 +401,16 @@ class QueriesController(Controller):
         if self._wanted_b == key:
             self._wanted_b = None
         self._singles = {at: step for at, step in self._singles.items() if at[0] != key}
+
+    @Slot()
+    def _forget_choices(self) -> None:
+        """Forget what was chosen among the queries of other data: part, query, and which are listed."""
+        if self._session.plan.data != self._data:
+            self._data = self._session.plan.data
+            self._query = None
+            self._some = None
+            self.bar.forget_part()
+            self.list.forget_filter()
 
     @Slot()
     def _forget(self) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from rankstudio.engine.metrics.names import per_query_name
 from rankstudio.engine.support.number_format import MINUS
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.layers import pen
@@ -114,7 +115,9 @@ class DocumentsPanel(Panel):
         """
         self._query = found
         self.set_title(tr("Query {query_id}").format(query_id=found.query_id))
-        text = tr("{measure} of A {a:.3f}, of B {b:.3f}").format(measure=measure, a=row.a, b=row.b)
+        text = tr("{measure} of A {a:.3f}, of B {b:.3f}").format(
+            measure=per_query_name(measure), a=row.a, b=row.b
+        )
         values = (_areas(row, found) if measure == "AUC" else text).replace("nan", "–")
         counts = trn(
             "{n} document, {n_relevant} relevant", "{n} documents, {n_relevant} relevant", row.n_documents

@@ -12,7 +12,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QLineEdit, QPushButton
 
 from rankstudio.engine.arrays import Bools
-from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.metrics.names import measure, per_query_name
 from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.language import tr
 from rankstudio.ui.queries.comparison_panel import paint_difference
@@ -55,6 +55,7 @@ class QueryListPanel(Panel):
         self._comparison: QueryComparison | None = None
         self._brushed: tuple[int, ...] = ()
         self._places: dict[tuple[int, int], int] = {}
+        self._marked: tuple[int, int] | None = None  # identity of the query that is shown
         self._largest = 0.0
         self.all = named(
             QPushButton(tr("show all")),
@@ -117,6 +118,7 @@ class QueryListPanel(Panel):
     def clear(self, why: str) -> None:
         """List nothing, and say why."""
         self._comparison, self._brushed, self._places = None, (), {}
+        self._marked = None
         self.winner.hide()
         self.table.placeholder = why
         self.all.hide()
@@ -130,6 +132,12 @@ class QueryListPanel(Panel):
         if not positions:
             self.winner.setCurrentIndex(0)
         self._list()
+
+    def forget_filter(self) -> None:
+        """List all queries again, as those of other data have other ids."""
+        self._brushed = ()
+        self.winner.setCurrentIndex(0)
+        self.field.clear()
 
     def listed(self) -> tuple[ComparedQuery, ...]:
         """Return the queries that are listed."""
@@ -146,7 +154,9 @@ class QueryListPanel(Panel):
             self.winner.setCurrentIndex(0)
             self.field.clear()
             self._list()
-        self.table.select(self._comparison.queries[position])
+        query = self._comparison.queries[position]
+        self._marked = _identity(query)
+        self.table.select(query)
 
     def _listed(self) -> Bools:
         """Return which queries are listed."""
@@ -187,6 +197,8 @@ class QueryListPanel(Panel):
             return
         listed = self._listed()
         self.table.set_rows([found.queries[i] for i in np.flatnonzero(listed).tolist()])
+        if self._marked in self._places:  # the query may be listed again by now
+            self.table.select(found.queries[self._places[self._marked]], scroll=False)
         n = int(np.count_nonzero(listed))
         self.all.setVisible(bool(self._brushed) or self.winner.currentIndex() > 0)
         self.select_for.setVisible(2 <= n <= listed.size - 2)
@@ -204,6 +216,7 @@ class QueryListPanel(Panel):
     def _columns(self, *, several: bool) -> tuple[Column, ...]:
         name = self._comparison.measure if self._comparison else "measure"
         fold = Column("fold", tr("fold"), "right", tooltip=tr("Fold of the query"), tone="muted", width=46)
+        per_query = per_query_name(name) if self._comparison else name
         sign = -1.0 if self._comparison and not measure(name).higher_is_better else 1.0
         wide = 104 if several else 104 + fold.width  # so that no other column moves
         return (
@@ -220,14 +233,14 @@ class QueryListPanel(Panel):
                 tone="muted",
                 width=70,
             ),
-            _measured("a", name),
-            _measured("b", name),
+            _measured("a", per_query),
+            _measured("b", per_query),
             Column(
                 "difference",
                 "B − A",
                 "right",
                 partial(signed, decimals=3),
-                tooltip=tr("{name} of B minus {name} of A").format(name=name),
+                tooltip=tr("{name} of B minus {name} of A").format(name=per_query),
                 stretch=True,
                 tone=partial(_tone, sign=sign),
                 paint=partial(self._paint, sign=sign),

@@ -109,6 +109,7 @@ class ModelBar(QWidget):
             "query-scope",
             tip=tr("Queries of all folds, or of the current fold"),
         )
+        self._forgets_part = False
         for choice in (self.part, self.scope):
             choice.chosen.connect(self.changed)
         row = (PlainLabel("A"), (self.a, 1), PlainLabel("B"), (self.b, 1), self.part, self.scope)
@@ -127,9 +128,21 @@ class ModelBar(QWidget):
             box.blockSignals(False)
 
     def set_parts(self, parts: Sequence[tuple[str, str]]) -> None:
-        """Offer parts; the chosen one stays chosen where it is there."""
+        """Offer parts; the chosen one stays chosen where it is there, except on other data."""
         _offer(self.part, parts)
+        if parts and self._forgets_part:
+            self._forgets_part = False
+            self.part.select(parts[0][0])
         self.part.setVisible(len(parts) > 1)
+
+    def choose_part(self, part: str) -> None:
+        """Choose a part, and emit no signal."""
+        self._forgets_part = False
+        self.part.select(part)
+
+    def forget_part(self) -> None:
+        """Choose the first of the parts that are offered next."""
+        self._forgets_part = True
 
     def set_fold(self, fold: int | None, n_folds: int) -> None:
         """Name the fold that is looked at; there is nothing to choose where there is one fold only."""

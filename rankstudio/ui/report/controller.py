@@ -48,7 +48,7 @@ class ReportController(Controller):
         super().__init__(parent)
         session, runs, worker = models.session, models.runs, models.task_worker
         self._session, self._runs, self._store, self._worker = session, runs, models.study_store, worker
-        self._evidence = models.evidence
+        self._evidence, self._marks = models.evidence, models.marks
         self.words, self.outline, self.preview = WordsPanel(theme), OutlinePanel(theme), PreviewPanel(theme)
         self.panels = self.words, self.outline, self.preview
         self._settings = ReportSettings()
@@ -56,7 +56,10 @@ class ReportController(Controller):
         self._report: Report | None = None
         self._unseen = False  # whether the report changed while nobody saw its page
         self._folder = Path.home()
-        of_runs = runs.ended, runs.removed, runs.added, runs.labelled, runs.changed, models.evidence.kept
+        of_runs = (
+            *(runs.ended, runs.removed, runs.added, runs.labelled, runs.changed, models.evidence.kept),
+            *(models.marks.changed, session.datasetChanged),
+        )
         self._demand = OnDemand(
             *(self, worker, self._key, self._make, self._fail),
             slot="report",
@@ -161,8 +164,15 @@ class ReportController(Controller):
             self._worker.task(tr("Saving the report"), write, report, on_done=then, on_error=self.failed.emit)
 
     def request(self) -> ReportRequest:
-        """Return what a report of the runs that are listed is made of."""
-        records = [record for record in self._runs.records if not record.label.hidden]
+        """Return what a report is made of: the runs that are listed and ticked, of the open dataset."""
+        dataset = self._session.dataset
+        records = [
+            record
+            for record in self._runs.records
+            if not record.label.hidden and self._marks.is_ticked(record.key)
+        ]
+        if dataset is not None:
+            records = [record for record in records if record.dataset.name == dataset.name]
         runs = tuple(ListedRun.of(r, r.result) for r in records if r.result is not None and r.result.complete)
         return ReportRequest(runs, self._store.study, self._settings, self._session.seal_marks)
 

@@ -610,7 +610,7 @@ _HOW = tr("id or name")
 _BETWEEN = str.maketrans("", "", ", |")
 
 
-class Chip(QFrame):
+class FeatureChip(QFrame):
     """One chosen feature: "25 BM25 of anchor" and a cross. Delete or Backspace takes it away too.
 
     Parameters
@@ -699,7 +699,7 @@ class FeaturesField(Field):
         self._known = QStringListModel()
         self._box = QWidget()
         self._column = QVBoxLayout(self._box)
-        self._chips: list[Chip] = []
+        self._chips: list[FeatureChip] = []
         self._line = QLineEdit()
         super().__init__(theme, parameter, self._line)
         self._stack_chips()
@@ -772,7 +772,7 @@ class FeaturesField(Field):
         for old in self._chips:
             old.setParent(None)
             old.deleteLater()
-        self._chips = [Chip(self.theme, i, self._name(i)) for i in self._ids]
+        self._chips = [FeatureChip(self.theme, i, self._name(i)) for i in self._ids]
         for place, chip in enumerate(self._chips):
             self._column.insertWidget(place, chip)
             chip.removed.connect(self._take_out)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import learned_from
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.support.number_format import percentage
@@ -37,6 +38,7 @@ _WORDS = {
 
 
 NO_RUN = tr("No run yet: choose a method and press Run.")
+_NO_RUN_HERE = tr("No run on these data yet: choose a method and press Run.")
 
 
 class RunStrip(QFrame):
@@ -92,6 +94,7 @@ class RunStrip(QFrame):
         shown: RunRecord | None = None,
         view: Callable[[RunRecord], MeasuredRun] | None = None,
         *,
+        dataset: FoldedDataset | None = None,
         sealed: Callable[[RunRecord], bool] = lambda _: False,
         nothing: str = NO_RUN,
     ) -> None:
@@ -101,19 +104,23 @@ class RunStrip(QFrame):
         ----------
         records : sequence of RunRecord
         shown : RunRecord or None
-            The run that is looked at; where none is, the one that works, else the last one that ended.
+            The run that is looked at; where none is, the one that works, else the last one that ended on the
+            data in use. The outcome of a run on other data would be taken for theirs.
         view : callable, optional
             Returns what a run found, as it is measured now.
+        dataset : FoldedDataset or None
+            The data in use.
         sealed : callable
             Returns whether the test part of a run is sealed and a click can show it.
         nothing : str
             What is said where there is no run.
         """
-        self._nothing = nothing
+        of_dataset = [record for record in records if record.dataset is dataset]
+        self._nothing = _NO_RUN_HERE if nothing == NO_RUN and records and not of_dataset else nothing
         current = next((record for record in records if record.state in _WORKING), None)
         queued = [record for record in records if record.state is RunState.QUEUED and record is not shown]
-        ended = (record for record in reversed(records) if record.state.ended)
-        shown = shown or current or next(ended, None)
+        ended = (record for record in reversed(of_dataset) if record.state.ended)
+        shown = shown or (current if current in of_dataset else None) or next(ended, None)
         self._show_one(shown, view, sealed=sealed)
         self._next.offer(() if shown is None or current or queued else self._questions(shown))
         self._show_others(current if current is not shown else None, queued)

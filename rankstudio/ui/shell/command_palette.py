@@ -167,7 +167,7 @@ def palette_entries(
                 )
             )
             delete = tr("Remove run {key} {title}").format(key=run.key, title=run.title)
-            remove = partial(sections.compare.removalAsked.emit, run)
+            remove = partial(sections.compare.removalAsked.emit, (run,))
             entries.append(Entry(tr("command"), delete, remove, run.dataset.name))
         listed = range(min(session.dataset.n_features, MOST_LISTED))
         entries += _features(models, sections, workspace, listed)

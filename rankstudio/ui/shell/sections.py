@@ -123,7 +123,7 @@ class Sections(QObject):
         compare = column("compare", (self.compare.panel, 1, 320), (beside, 1, 320))
         above = row("queries-above", (self.queries.comparison, 2, 480), (self.queries.list, 3, 840))
         low = row("queries-below", (self.queries.ablation, 2, 480), (self.queries.documents, 3, 840))
-        queries = column("queries", (above, 1, 345), (low, 1, 395))
+        queries = column("queries", (above, 1, 380), (low, 1, 360))
         outline = column("report-outline", (self.report.words, 2, 290), (self.report.outline, 3, 450))
         report = row("report", (outline, 0, 320), (self.report.preview, 1, 940))
         lab, sets = self.lab.page, self.evidence.lay_out()
@@ -195,13 +195,13 @@ class Sections(QObject):
     def show_runs(self) -> None:
         """Show how far the runs are."""
         runs, session = self._models.runs, self._models.session
-        view, nothing = self._models.measured.view, self._models.absence.any_run(NO_RUN)
         self.strip.show_runs(
             runs.records,
             runs.shown,
-            view,
+            self._models.measured.view,
+            dataset=session.dataset,
             sealed=lambda record: record.dataset is session.dataset and session.sealed,
-            nothing=nothing,
+            nothing=self._models.absence.any_run(NO_RUN),
         )
 
 

@@ -33,7 +33,7 @@ _LEAST, _ROOM = 28, 14  # pixels of a part at least, and those of its padding
 
 
 @dataclass(frozen=True)
-class Part:
+class SelectionPart:
     """What a part of the line says and offers.
 
     Attributes
@@ -65,7 +65,7 @@ class SelectionLine(QWidget):
     def __init__(self) -> None:
         super().__init__()
         named(self, "selection-line", tr("selection"))
-        self._parts: dict[str, Part] = {}
+        self._parts: dict[str, SelectionPart] = {}
         self._buttons: dict[str, QPushButton] = {}
         self._arrows: dict[str, PlainLabel] = {}
         self._row = row = fill(QHBoxLayout(self), margins=(0, 0, 0, 0), spacing=0)
@@ -79,7 +79,7 @@ class SelectionLine(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.show_parts({})
 
-    def show_parts(self, parts: dict[str, Part]) -> None:
+    def show_parts(self, parts: dict[str, SelectionPart]) -> None:
         """Show what is selected; a part that is missing or has no text is not shown."""
         self._parts = {key: part for key, part in parts.items() if part.text}
         first = next(iter(self._parts), None)
@@ -208,22 +208,22 @@ class SelectionController(QObject):
         if dataset is None:
             self._line.show_parts({})
             return
-        parts = {"dataset": Part(dataset.name, self._datasets, self._session.plan.data)}
+        parts = {"dataset": SelectionPart(dataset.name, self._datasets, self._session.plan.data)}
         if len(dataset.folds) > 1:
             fold = shown.fold.number if shown.fold is not None else None
-            parts["fold"] = Part(
+            parts["fold"] = SelectionPart(
                 tr("fold {fold}").format(fold=fold) if fold else tr("all folds"), self._folds, fold
             )
         if record is not None:
             text = tr("run {key} {title}").format(key=record.key, title=record.title)
-            parts["run"] = Part(text, self._listed_runs, record.key)
+            parts["run"] = SelectionPart(text, self._listed_runs, record.key)
         elif self._runs.records:  # of other data, or of these divided otherwise
-            parts["run"] = Part(tr("no run"), self._listed_runs)
+            parts["run"] = SelectionPart(tr("no run"), self._listed_runs)
         if model is not None:
-            parts["parameters"] = Part(shown.model_label, self._combinations, model.values)
+            parts["parameters"] = SelectionPart(shown.model_label, self._combinations, model.values)
             if model.path.step_kind is not StepKind.ITERATIONS and len(model.path.steps) > 1:
                 word = tr("round") if model.path.step_kind is StepKind.ROUNDS else "k ="
-                parts["size"] = Part(f"{word} {model.x_value}", self._sizes, model.x_value)
+                parts["size"] = SelectionPart(f"{word} {model.x_value}", self._sizes, model.x_value)
         self._line.show_parts(parts)
 
     def _datasets(self) -> Entries:

@@ -63,6 +63,8 @@ class OpenController(Controller):
 
     opened = Signal(object)
     """Other data are open (FoldedDataset)."""
+    dataAsked = Signal()
+    """The data are there that the user opened, to be seen first."""
     runAsked = Signal()
     """The data are there that were to be run at once."""
     offered = Signal(str, str, object)
@@ -77,6 +79,7 @@ class OpenController(Controller):
         self._session, self._runs, self._loader = models.session, models.runs, models.loader
         self._window = parent
         self._run_when_open = False
+        self._shows_data = False  # when they are open
         self._takers: Mapping[str, Callable[[Any], object]] = {}
         models.loader.opened.connect(self._show)
         models.loader.refused.connect(self._ask_again)
@@ -209,6 +212,7 @@ class OpenController(Controller):
         # Measures and how to choose are those of the kind of data, which may be another now.
         same = path == self._session.plan.data and columns.no_queries == self._session.plan.one_ranking
         plan = options.changed(columns=columns.as_dict())
+        self._shows_data = path != self._session.plan.data
         self._loader.open(path, plan, plan if same else None)
 
     @Slot()
@@ -255,6 +259,7 @@ class OpenController(Controller):
         absolute = path if path == SAMPLE else str(Path(path).absolute())
         told = self._columns.get(absolute, DataColumns())
         options = plan or self._session.plan.changed(columns=told.as_dict())
+        self._shows_data = plan is None and not run  # a plan is read on the page where it is run
         self._loader.open(absolute, options, plan)
 
     @Slot(str, str)
@@ -264,6 +269,7 @@ class OpenController(Controller):
             self._session.change(tr("how files are read"), **{name: value})
             return
         self._run_when_open = False
+        self._shows_data = False
         plan = self._session.plan.changed(**{name: value})
         self._loader.open(plan.data, plan, plan)
 
@@ -281,6 +287,7 @@ class OpenController(Controller):
         if plan is None or not data or plan.data != data:
             return
         if data == SAMPLE or is_there(Path(data)):
+            self._shows_data = False
             self._loader.open(data, plan, plan)
         else:
             self.warned.emit(tr("{data} was open last time but no longer exists.").format(data=data))
@@ -299,6 +306,9 @@ class OpenController(Controller):
             alone = dataset.from_disk and not more
             text = tr("{note} ({more} more notes.)") if more else "{note}"
             (self.noted if alone else self.warned).emit(text.format(note=dataset.warnings[0], more=more))
+        if self._shows_data:
+            self._shows_data = False
+            self.dataAsked.emit()
         if self._run_when_open:
             self._run_when_open = False
             self.runAsked.emit()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -160,6 +161,7 @@ def _title_width(title: str, _pixels: int) -> int:
 ROW_HEIGHT = 29
 """In logical pixels, for ordinary text."""
 _WHOLE_ROW = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+_NO_ROW = QItemSelectionModel.SelectionFlag.NoUpdate
 _WIDEST = 320
 _LEAST_STRETCHED = 72  # pixels, with which names can be told apart; below that the table scrolls
 _SEEN_DRAGGED = 200  # pixels of a row that is dragged: its id and its name
@@ -193,6 +195,9 @@ class RowAction:
 class TableView(QTableView):
     """Row objects in columns.
 
+    The chosen row is always a highlighted one. Several rows can be highlighted, for what acts on all of them;
+    the chosen one is the last that the user moved to.
+
     Parameters
     ----------
     theme : Theme
@@ -219,6 +224,8 @@ class TableView(QTableView):
         column of ticks.
     pointed : Signal(object)
         The row object under the mouse, None where there is none.
+    dragging : Signal(object)
+        The row object that the user drags; None at the end of the drag.
     failed : Signal(str)
         A sentence, when saving did not work.
     widths : ColumnWidths
@@ -234,7 +241,8 @@ class TableView(QTableView):
     written_first : sequence of Column
         What only files and the clipboard have, first: what headings say.
     dragged : callable or None
-        Of a row object: what a drag of its row carries. Without it, rows are not dragged.
+        Of a row object: what a drag of its row carries. Without it, rows are not dragged. With it, a row is
+        chosen when the mouse is released: to drag a row is not to choose it.
     """
 
     chosen = Signal(object)
@@ -242,6 +250,7 @@ class TableView(QTableView):
     confirmed = Signal(object)
     toggled = Signal(object)
     pointed = Signal(object)
+    dragging = Signal(object)
     failed = Signal(str)
 
     def __init__(
@@ -262,7 +271,9 @@ class TableView(QTableView):
         self.row_actions: Callable[[Row], Sequence[RowAction]] = lambda _: ()
         self.dragged: Callable[[Row], QMimeData] | None = None
         self.written_first: Sequence[Column] = ()
-        self._pressed: QPoint | None = None  # where a drag would begin
+        self._pressed: QMouseEvent | None = None  # by which a drag would begin, or a row be chosen
+        self._is_held = False  # whether a mouse button is down that was pressed here
+        self._is_moving = False  # whether Qt handles an event by which the user moves to another row
         self.hovered_row = -1
         self._cut = ""  # what an empty table says, where it has no room for it
         self._set_widths: dict[str, int] = {}  # by the key of the column
@@ -338,23 +349,30 @@ class TableView(QTableView):
         return self.rows_model.columns[number]
 
     def current(self) -> Row | None:
-        """Return the chosen row object, None where there is none."""
+        """Return the chosen row object, which is highlighted; None where there is none."""
         index = self.currentIndex()
-        return index.data(ROW_ROLE) if index.isValid() else None
+        return index.data(ROW_ROLE) if self.selectionModel().isSelected(index) else None
+
+    def selected(self) -> list[Row]:
+        """Return the highlighted row objects in the order in which they are shown."""
+        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        return [self.rows_model.index(row, 0).data(ROW_ROLE) for row in rows]
 
     def select(self, row: Row | None, *, scroll: bool = True) -> None:
-        """Mark a row as chosen and bring it into sight (unless not to scroll), without telling anybody.
+        """Mark a row as chosen and bring it into sight (unless not to scroll), without emitting `chosen`.
 
-        The table scrolls no further down than that takes: what led to the row is above it.
+        A row that is chosen already stays where it is seen, and those stay highlighted that are so beside it.
+        Otherwise the table scrolls no further down than needed: what led to the row is above it. A row that
+        is not listed leaves none highlighted.
         """
+        is_chosen = row is not None and self._is_chosen(row)
         self._quiet = True
-        if row is None:
-            self.clearSelection()
-            self.setCurrentIndex(QModelIndex())
-        else:
-            self._select(row)
-            if scroll:
-                self._bring_into_sight()
+        if not is_chosen and (row is None or not self._select(row)):
+            if self.selectionModel().hasSelection():  # else the keyboard's place stays where it is
+                self.clearSelection()
+                self.setCurrentIndex(QModelIndex())
+        elif scroll and not (is_chosen and self._is_in_sight()):
+            self._bring_into_sight()
         self._quiet = False
 
     # Copying and saving
@@ -365,10 +383,7 @@ class TableView(QTableView):
 
     def selection_as_tsv(self) -> str:
         """Return the selected rows (all where none is) as tab-separated text with a header."""
-        numbers = sorted(index.row() for index in self.selectionModel().selectedRows())
-        shown = self.rows_model.shown_rows()
-        rows = [shown[number] for number in numbers] or self.rows()
-        return separated(self._written_columns(), rows, "\t")
+        return separated(self._written_columns(), self.selected() or self.rows(), "\t")
 
     def rows_as(self, ending: str) -> str:
         """Return the whole table in the format of an ending of `FORMATS`; CSV for any other."""
@@ -435,13 +450,16 @@ class TableView(QTableView):
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.key() == Qt.Key.Key_Space and self.rows_model.has_ticks():
-            for index in self.selectionModel().selectedRows():
-                self.toggled.emit(index.data(ROW_ROLE))
+            focused = self.currentIndex()
+            rows = self.selected() or [index.data(ROW_ROLE) for index in [focused] if index.isValid()]
+            for row in rows:
+                self.toggled.emit(row)
         elif event.key() == Qt.Key.Key_F2:
             self.edit_cell(None)
         else:
             self._focus_shown = True
-            super().keyPressEvent(event)
+            with self._moving():
+                super().keyPressEvent(event)
             index = self.currentIndex()
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and index.isValid():
                 self.confirmed.emit(index.data(ROW_ROLE))
@@ -474,10 +492,12 @@ class TableView(QTableView):
         """Let the row under the mouse light up."""
         at = event.position().toPoint()
         if self.dragged is not None and self._pressed is not None:
-            if (at - self._pressed).manhattanLength() >= QApplication.startDragDistance():
+            way = at - self._pressed.position().toPoint()
+            if way.manhattanLength() >= QApplication.startDragDistance():
                 self._drag()
             return
-        super().mouseMoveEvent(event)
+        with self._moving():
+            super().mouseMoveEvent(event)
         self._hover(self.indexAt(at).row())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -490,30 +510,46 @@ class TableView(QTableView):
             if event.button() == Qt.MouseButton.LeftButton:
                 self.toggled.emit(index.data(ROW_ROLE))  # and the row is not chosen by that
             return
-        held = event.button() == Qt.MouseButton.LeftButton and index.isValid()
-        self._pressed = event.position().toPoint() if held else None
-        super().mousePressEvent(event)
+        if self.dragged is not None and event.button() == Qt.MouseButton.LeftButton and index.isValid():
+            self._pressed = event.clone()
+            return
+        self._press(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Drag nothing any more."""
+        """Choose the row that was pressed and not dragged."""
+        pressed = self._pressed
         self._pressed = None
-        super().mouseReleaseEvent(event)
+        if pressed is not None:
+            self._press(pressed)
+        self._is_held = False
+        with self._moving():
+            super().mouseReleaseEvent(event)
+
+    def _press(self, event: QMouseEvent) -> None:
+        """Let Qt handle a press."""
+        self._is_held = True
+        with self._moving():
+            super().mousePressEvent(event)
 
     def _drag(self) -> None:
         """Drag the row that was pressed."""
         assert self.dragged is not None and self._pressed is not None
-        index, self._pressed = self.indexAt(self._pressed), None
+        index = self.indexAt(self._pressed.position().toPoint())
+        self._pressed = None  # the release goes to what the row is dropped on
         if index.isValid():
+            row: Row = index.data(ROW_ROLE)
             drag = QDrag(self)
-            drag.setMimeData(self.dragged(index.data(ROW_ROLE)))
-            row = self.visualRect(index)
-            drag.setPixmap(self.viewport().grab(QRect(0, row.y(), scaled(_SEEN_DRAGGED), row.height())))
+            drag.setMimeData(self.dragged(row))
+            room = self.visualRect(index)
+            drag.setPixmap(self.viewport().grab(QRect(0, room.y(), scaled(_SEEN_DRAGGED), room.height())))
+            self.dragging.emit(row)
             drag.exec(Qt.DropAction.CopyAction)
+            self.dragging.emit(None)
+            self._hover(-1)  # the mouse left the row without an event
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the chosen row in sight where it was, and the columns that stretch readable."""
-        rect = self.visualRect(self.currentIndex())
-        seen = rect.isValid() and rect.top() >= 0 and rect.bottom() <= event.oldSize().height()
+        seen = self._is_in_sight(event.oldSize().height())
         super().resizeEvent(event)
         self._give_way()
         self._stretch_columns()
@@ -527,12 +563,13 @@ class TableView(QTableView):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Show where the keyboard is to those who came by Tab."""
-        super().focusInEvent(event)
+        self._quiet = True
+        super().focusInEvent(event)  # Qt may make the first row the current one
         self._focus_shown = event.reason() in _KEYBOARD
         if self._focus_shown and not self.currentIndex().isValid() and self.rows_model.rowCount():
-            self._quiet = True
-            self.setCurrentIndex(self._first_index())
-            self._quiet = False
+            # Not highlighted: the ring says where the arrow keys begin, but no row was chosen.
+            self.selectionModel().setCurrentIndex(self._first_index(), _NO_ROW)
+        self._quiet = False
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the cells, or what an empty table says."""
@@ -738,21 +775,76 @@ class TableView(QTableView):
         """Return a width for the title and the texts of the first rows: all would take long."""
         return min(_WIDEST, max(self.sizeHintForColumn(number), title_width(title)))
 
-    def _select(self, row: Row) -> None:
-        """Make a row the chosen one."""
-        wanted = row if self._identity is None else self._identity(row)
-        for number, found in enumerate(self.rows_model.rows):
-            if isinstance(found, Heading):
-                continue
-            if (found if self._identity is None else self._identity(found)) == wanted:
+    @contextmanager
+    def _moving(self) -> Iterator[None]:
+        """Emit which row an event of Qt leads to after Qt has handled it, and keep that row highlighted.
+
+        Qt makes a row the current one first, and highlights rows by their place under the mouse afterwards.
+        What the window shows of the row may scroll the table or exchange its rows, and comes after both.
+        """
+        if self._is_moving:
+            yield
+            return
+        row_before = self._chosen_number()
+        self._is_moving = True
+        try:
+            yield
+            if row_before >= 0:
+                self._highlight_current()
+        finally:
+            self._is_moving = False
+        row_after = self._chosen_number()
+        if row_after not in (row_before, -1) and not self._quiet:
+            self.chosen.emit(self.current())
+
+    def _chosen_number(self) -> int:
+        """Return where the chosen row is shown, -1 where there is none."""
+        index = self.currentIndex()
+        return index.row() if self.selectionModel().isSelected(index) else -1
+
+    def _highlight_current(self) -> None:
+        """Move to the nearest highlighted row where the user has taken the current one out of them."""
+        index = self.currentIndex()
+        if not index.isValid() or self.selectionModel().isSelected(index):
+            return
+        rows = [one.row() for one in self.selectionModel().selectedRows()]
+        if rows:
+            nearest = min(rows, key=lambda row: abs(row - index.row()))
+            self.selectionModel().setCurrentIndex(self.rows_model.index(nearest, index.column()), _NO_ROW)
+        else:
+            self.selectionModel().setCurrentIndex(index, _WHOLE_ROW)
+
+    def _key(self, row: Row) -> Hashable:
+        """Return what makes a row object the same row as another one."""
+        key: Hashable = row if self._identity is None else self._identity(row)
+        return key
+
+    def _is_chosen(self, row: Row) -> bool:
+        """Return whether a row is the chosen one already."""
+        current = self.current()
+        return current is not None and self._key(current) == self._key(row)
+
+    def _select(self, row: Row) -> bool:
+        """Make a row the chosen one; return whether it is listed."""
+        key = self._key(row)
+        for number, listed in enumerate(self.rows_model.rows):
+            if not isinstance(listed, Heading) and self._key(listed) == key:
                 index = self.rows_model.index(self.rows_model.shown_number(number), 0)
                 self.selectionModel().setCurrentIndex(index, _WHOLE_ROW)
-                return
+                return True
+        return False
+
+    def _is_in_sight(self, height: int | None = None) -> bool:
+        """Return whether the whole current row is seen, in a viewport of a height; its own by default."""
+        rect = self.visualRect(self.currentIndex())
+        height = self.viewport().height() if height is None else height
+        return rect.isValid() and rect.top() >= 0 and rect.bottom() <= height
 
     def _bring_into_sight(self) -> None:
-        """Scroll to the chosen row, no further down than needed."""
-        self.scrollToTop()
-        self.scrollTo(self.currentIndex())
+        """Scroll to the chosen row, no further down than needed, unless that is under a pressed mouse."""
+        if not self._is_held:
+            self.scrollToTop()
+            self.scrollTo(self.currentIndex())
 
     def _hover(self, row: int) -> None:
         """Redraw the row that the mouse entered and the one that it left."""
@@ -765,8 +857,8 @@ class TableView(QTableView):
 
     @Slot(QModelIndex, QModelIndex)
     def _on_current(self, current: QModelIndex, previous: QModelIndex) -> None:
-        """Emit which row the user moved to."""
-        if not self._quiet and current.isValid():
+        """Emit which row was moved to by other ways than an event here, as a screen reader does."""
+        if not (self._quiet or self._is_moving) and current.isValid():
             self.chosen.emit(current.data(ROW_ROLE))
 
     @Slot(QModelIndex)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from letor_folder import save_folds
+
 from rankstudio.cli import main
 
 
@@ -49,3 +51,31 @@ def test_documents_that_changed_are_left_out(study: Path, tmp_path: Path) -> Non
         assert changed.read_bytes() == bare.read_bytes()
     finally:
         train.write_bytes(before)
+
+
+def test_a_report_covers_one_dataset_or_the_runs_that_are_asked_for(tmp_path: Path, capsys) -> None:
+    both = tmp_path / "both.rankstudio"
+    for name, seed in (("Made", 7), ("Other", 8)):
+        save_folds(tmp_path / name, 2, n_queries=20, seed=seed)
+        command = ["run", "--data", str(tmp_path / name), "--method", "single-feature"]
+        assert main([*command, "--study", str(both)]) == 0
+    page = tmp_path / "page.html"
+
+    def written(*options: str) -> str:
+        capsys.readouterr()
+        command = ["report", str(both), "--out", str(page), "--sections", "results", "--force", *options]
+        assert main(command) == 0
+        return page.read_text(encoding="utf-8")
+
+    for options, named in (
+        ((), ["Other"]),
+        (("--data", "Made"), ["Made"]),
+        (("--data", "all"), ["Made", "Other"]),
+        (("--runs", "1"), ["Made"]),
+    ):
+        text = written(*options)
+        assert [name for name in ("Made", "Other") if f"{name}: test, 2 folds" in text] == named
+        assert ("Made" in capsys.readouterr().err) == (not options)
+        assert "best mean" not in text
+    for wrong in (("--data", "Elsewhere"), ("--runs", "3"), ("--runs", "x")):
+        assert main(["report", str(both), "--out", str(page), "--force", *wrong]) == 1

@@ -15,11 +15,11 @@ from wording import naming
 
 from rankstudio.engine import open_dataset
 from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.errors import DatasetError, ParameterError, RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_toml, with_data_beside
-from rankstudio.engine.experiment.storage.study_contents import fingerprint
 
 JUDGES = ("ann", "bob", "clicks")
 

@@ -4,7 +4,7 @@ import pytest
 from wording import naming
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, OFFERED, measure
+from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, OFFERED, measure, per_query_name
 
 
 def test_canonical_names_are_read_back() -> None:
@@ -62,3 +62,12 @@ def test_help_and_label_say_which_documents() -> None:
     assert measure("P@5").label == "Precision of the first 5 documents"
     assert measure("MAP").label == "Mean average precision"
     assert all(measure(name).help.endswith(".") for name in LETOR_MEASURES)
+
+
+def test_the_value_of_one_query_is_no_mean_over_queries() -> None:
+    assert per_query_name("MAP") == "AP"
+    assert per_query_name("map@5") == "AP@5"
+    assert per_query_name("NDCG@10") == "NDCG@10"
+    assert per_query_name("RR") == "RR"
+    per_query = {family.per_query or family.name for family in FAMILIES}
+    assert not any(name.startswith("M") and name[1:] in {"AP", "RR"} for name in per_query)

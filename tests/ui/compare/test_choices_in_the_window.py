@@ -214,10 +214,13 @@ def test_the_arrow_keys_walk_along_the_front(ran: MainWindow) -> None:
     plot.setFocus()
     for _ in plot.spots:
         QTest.keyClick(plot, Qt.Key.Key_Left)
-    assert plot.inspected == plot.marks.front[0]
+        settle(ran)
+    assert plot.marks.front[0] in (plot.inspected, plot.chosen)
     for _ in plot.spots:
         QTest.keyClick(plot, Qt.Key.Key_Right)
-    assert plot.inspected == plot.marks.front[-1] == plot.marks.best
+        settle(ran)
+    assert plot.marks.front[-1] == plot.marks.best
+    assert plot.marks.best in (plot.inspected, plot.chosen)
     settle(ran)
 
 

@@ -190,7 +190,7 @@ def test_what_pins_did_is_called_so_beside_the_run_without(ran: MainWindow, ques
     assert paired(ran)[0].key == pinned.key
     assert box.currentData() == pinned.key
     assert {row.key: row.differs for row in paired(ran)}[plain.key] == f"effect of pins: not pinned {name}"
-    ran.sections.compare.panel.removed.emit(pinned.key)
+    ran.sections.compare.panel.removed.emit((pinned.key,))
     settle(ran)
     assert pinned.key not in [row.key for row in paired(ran)]
     assert box.currentText() == "against the best"

@@ -40,9 +40,9 @@ def write(window: MainWindow, text: str) -> None:
 
 
 def texts(window: MainWindow) -> list[dict[str, str]]:
-    model = window.sections.compare.panel.table.rows_model
-    rows = sorted(window.sections.compare.panel.table.rows(), key=lambda row: row.key)
-    return [{c.key: c.text(row) for c in model.columns} for row in rows]
+    table = window.sections.compare.panel.table
+    rows = sorted(table.rows(), key=lambda row: row.key)
+    return [{c.key: c.text(row) for c in table.rows_model.columns} for row in rows]
 
 
 def test_a_run_is_named_noted_and_tagged_and_all_of_it_comes_back_with_the_study(

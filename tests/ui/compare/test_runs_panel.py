@@ -147,7 +147,7 @@ def test_the_best_of_many_is_looked_for_once_and_not_by_each_cell(panel, monkeyp
 def test_runs_are_selected_removed_and_stopped(panel):
     told = []
     panel.selected.connect(lambda key: told.append(("selected", key)))
-    panel.removed.connect(lambda key: told.append(("removed", key)))
+    panel.removed.connect(lambda keys: told.append(("removed", *keys)))
     panel.cancelRequested.connect(lambda key: told.append(("cancel", key)))
     panel.show_runs([done(1), RunRow(2, Plan(data="x"), "MQ2008", "running")])
     panel.mark(1)

@@ -65,21 +65,33 @@ def exact(window: MainWindow, tray: SetTrayController) -> object:
     return set_changes(judge, train.X, train.y, qid=qid, features=tray._columns)
 
 
-def test_a_set_becomes_a_run_of_exactly_these_features(window: MainWindow) -> None:
+def test_a_set_becomes_a_run_on_all_folds_beside_the_run_that_it_came_from(window: MainWindow) -> None:
+    """A run of one fold had its mean listed above those of five, and took the place of the form's method."""
     finish(window)
     tray = shown(window)
+    plan, choice, source = window.session.plan, window.session.choice, window.runs.shown
     selected = tray.features
     tray.remove(selected[0])
     left = tray.features
-    tray.run()
+    window.models.marks.tick(source.key, False)
+    known(tray)
+    wait_until(tray.trays[0].run.isEnabled)
+    QTest.mouseClick(tray.trays[0].run, Qt.MouseButton.LeftButton)
     wait_until(lambda: len(window.runs.records) == 2 and not window.runs.busy)
     record = window.runs.records[-1]
     assert record.label.name.endswith("1")
-    (result,) = record.folds.values()
-    assert sorted(result.selected) == sorted(left)
-    wait_until(lambda: tray.features and set(tray.features) == set(left))
-    assert not tray.edited  # the run's selection is the set now
-    assert not tray.trays[0].undo.isEnabled()
+    assert sorted(record.folds) == sorted(source.folds) == [1, 2]
+    for result in record.folds.values():
+        assert sorted(result.selected) == sorted(left)
+    assert window.workspace.page == "compare"
+    assert all(window.models.marks.is_ticked(run.key) for run in (source, record))
+    assert (window.session.plan, window.session.choice, window.runs.shown) == (plan, choice, source)
+    window.workspace.show_page("features")
+    settle(window)
+    assert tray.features == left
+    tray.run()
+    settle(window)
+    assert len(window.runs.records) == 2  # there is such a run
 
 
 @pytest.mark.thorough
@@ -109,7 +121,7 @@ def test_a_set_of_any_selector_is_judged_by_the_rankrls_that_ranks_with_it(
     error, left = tray._changes.criterion, set(tray._columns)
     tray.run()
     wait_until(lambda: len(window.runs.records) == 3 and not window.runs.busy)
-    (result,) = window.runs.records[-1].folds.values()
+    result = window.runs.records[-1].folds[1]
     assert set(result.chosen.step.selected) == left
     assert result.chosen.step.criterion == pytest.approx(error)
 
@@ -229,6 +241,60 @@ def test_the_feature_under_the_mouse_is_said_and_a_row_is_dragged_in(
     nothing.ignore()
     first.dragEnterEvent(nothing)
     assert not nothing.isAccepted()
+
+
+def test_a_feature_of_the_path_is_dragged_into_the_set_over_a_visible_target(
+    ran: MainWindow, tray: SetTrayController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The press chose the model of that size, which had the feature already: nothing was left to drop."""
+    first, table = tray.trays[0], ran.sections.features.path.table
+    selected, model = tray.features, ran.current.model
+    ran.session.select(model.values, 2)
+    settle(ran)
+    known(tray)
+    selected, model = tray.features, ran.current.model
+    [number] = [at for at, row in enumerate(table.rows()) if row.rank == 4]
+    feature = table.rows()[number].feature_id
+    assert len(selected) == 2 and feature not in selected
+    chosen = table.current()
+    seen: list[str] = []
+
+    def let_go(self: QDrag, *_: object) -> Qt.DropAction:
+        seen.append(first.said.text())
+        before = first.grab().toImage()
+        entered = QDragEnterEvent(
+            QPoint(5, 5), Qt.DropAction.CopyAction, self.mimeData(), LEFT, Qt.KeyboardModifier.NoModifier
+        )
+        QApplication.sendEvent(first, entered)
+        assert entered.isAccepted()
+        assert first.grab().toImage() != before
+        dropped = QDropEvent(
+            QPointF(5, 5), Qt.DropAction.CopyAction, self.mimeData(), LEFT, Qt.KeyboardModifier.NoModifier
+        )
+        QApplication.sendEvent(first, dropped)
+        return Qt.DropAction.CopyAction
+
+    monkeypatch.setattr(QDrag, "exec", let_go)
+    at_rest = first.grab().toImage()
+    at = table.visualRect(table.model().index(number, 1)).center()
+    QTest.mousePress(table.viewport(), LEFT, pos=at)
+    QTest.mouseMove(table.viewport(), at + QPoint(0, 2 * QApplication.startDragDistance()))
+    assert tray.features == (*selected, feature)
+    assert ran.current.model is model
+    assert table.current() == chosen
+    assert str(feature) in seen[0]
+    settle(ran)
+    known(tray)
+    settle(ran)
+    assert first.said.text() != seen[0]
+    tray.undo()
+    settle(ran)
+    known(tray)
+    settle(ran)
+    assert first.grab().toImage() == at_rest
+
+
+LEFT = Qt.MouseButton.LeftButton
 
 
 def drop(data: QMimeData, target: QWidget) -> bool:

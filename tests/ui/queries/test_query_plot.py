@@ -169,7 +169,7 @@ def test_the_exact_values_are_read_and_exported(plot, tmp_path):
 
 
 def test_axes_and_words_count_what_is_drawn(plot):
-    assert (plot.axes.title, plot.axes.x_label) == ("MAP of B: better in 1", "MAP of A: better in 2")
+    assert (plot.axes.title, plot.axes.x_label) == ("AP of B: better in 1", "AP of A: better in 2")
     plot.flush()
     assert naming("1 2 queries").search(plot.accessibleDescription())
     assert plot.accessibleName() == "A against B"

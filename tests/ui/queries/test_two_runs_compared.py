@@ -16,6 +16,7 @@ from windows import open_window, settle, write_item
 from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.queries.colors import loss_and_gain
 from rankstudio.ui.style.theme import Theme
 
 
@@ -35,10 +36,26 @@ def test_two_runs_have_in_every_query_what_they_have_kept_of_it(compared: MainWi
     assert sorted(row.b for row in rows) == values(compared, 1)
     plot = page.comparison.plot
     worse = sum(row.difference < -1e-12 for row in rows)
-    assert plot.axes.x_label == f"MAP of A: better in {worse}"
+    assert plot.axes.x_label == f"AP of A: better in {worse}"
     assert f"of {len(rows)} queries." in page.comparison.sentence.text()
+    assert "AP" in page.comparison._caption.text() and "MAP" not in page.comparison._caption.text()
+    of_a, of_b = page.comparison.legend.texts()
+    assert page.bar.a.currentText() in of_a and page.bar.b.currentText() in of_b
     plot.flush()
     assert plot.accessibleDescription()
+
+
+def test_the_legend_has_the_colours_of_the_points(compared: MainWindow) -> None:
+    page, theme = compared.sections.queries, compared.sections.queries.comparison.legend._theme
+    for mode in ("light", "dark"):
+        theme.set_mode(mode)
+        legend = page.comparison.legend
+        assert legend.isVisible()
+        image = legend.grab().toImage()
+        ratio = image.devicePixelRatio()
+        for corner, color in zip(legend.corners(), loss_and_gain(theme.colors), strict=True):
+            dot = image.pixelColor(round((corner.x() + 5) * ratio), round((corner.y() + 9) * ratio))
+            assert dot.name() == color.name()
 
 
 def test_the_worst_queries_come_first_and_those_without_relevant_documents_last(compared: MainWindow) -> None:

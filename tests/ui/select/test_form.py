@@ -18,7 +18,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.catalog import CATALOG, Kind, method
 from rankstudio.ui.select import fields
-from rankstudio.ui.select.fields import Chip, HintedLineEdit, tooltip
+from rankstudio.ui.select.fields import FeatureChip, HintedLineEdit, tooltip
 from rankstudio.ui.select.form import MethodForm
 from rankstudio.ui.select.section import _EDITORS
 from rankstudio.ui.style.plain_text import shortened
@@ -169,7 +169,7 @@ def test_features_are_added_by_id_and_by_name_and_taken_out(form, edits):
     type_into(field, "whole")
     assert form.values()["pinned"] == (25, 1, 39)
     QCoreApplication.processEvents()
-    chips = [chip for chip in field.findChildren(Chip) if chip.isVisible()]
+    chips = [chip for chip in field.findChildren(FeatureChip) if chip.isVisible()]
     assert [chip.feature_id for chip in chips] == [25, 1, 39]
     QTest.keyClick(chips[1], Qt.Key.Key_Delete)
     assert form.values()["pinned"] == (25, 39)

@@ -14,7 +14,7 @@ from windows import finish, settle
 
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.shell.actions import Actions
-from rankstudio.ui.shell.selection_line import PARTS, Part, SelectionLine
+from rankstudio.ui.shell.selection_line import PARTS, SelectionLine, SelectionPart
 from rankstudio.ui.shell.toolbar import ActionButton, MainToolBar
 
 
@@ -26,7 +26,9 @@ def bare(theme, stage):
     made.toolbar.measure_button.setText("NDCG@10")
     made.toolbar.convention_button.setText("LETOR 4.0")
     texts = ("MQ2008", "fold 3", "run 12 Greedy RankRLS → RankSVM", "λ = 2⁵", "k = 6")
-    made.toolbar.line.show_parts({key: Part(text, tuple) for key, text in zip(PARTS, texts, strict=True)})
+    made.toolbar.line.show_parts(
+        {key: SelectionPart(text, tuple) for key, text in zip(PARTS, texts, strict=True)}
+    )
     stage(made, 1440, 200)
     return made
 
@@ -102,7 +104,7 @@ def test_no_button_moves_by_what_the_line_says(bare, width):
     line, seen = bare.toolbar.line, []
     for run in ("", "run 1 GAS", "run 3 FSMRank, then coordinate ascent", "run 12 of a study, " * 9):
         said = "MQ2008", "fold 1", run, "RankSVM C = 2⁻¹⁴" if run else "", "k = 12" if run else ""
-        line.show_parts({key: Part(text, tuple) for key, text in zip(PARTS, said, strict=True)})
+        line.show_parts({key: SelectionPart(text, tuple) for key, text in zip(PARTS, said, strict=True)})
         QApplication.processEvents()
         others = [one for one in bare.toolbar.findChildren(QPushButton) if one.parent() is bare.toolbar]
         seen.append([(one.isVisible(), one.text(), one.geometry().getRect()) for one in others])
@@ -112,7 +114,7 @@ def test_no_button_moves_by_what_the_line_says(bare, width):
 def test_a_usual_line_is_whole_where_the_texts_are(bare):
     line = bare.toolbar.line
     texts = ("MQ2008", "fold 3", "run 12 Greedy RankRLS", "λ = 2⁵", "k = 6")
-    line.show_parts({key: Part(text, tuple) for key, text in zip(PARTS, texts, strict=True)})
+    line.show_parts({key: SelectionPart(text, tuple) for key, text in zip(PARTS, texts, strict=True)})
     for width in range(1280, 1700, 20):
         bare.resize(width, 200)
         QApplication.processEvents()
@@ -193,7 +195,7 @@ def test_the_longest_part_gives_way_first(app: QApplication, stage: Callable[...
         "run": "run 1 " + "a very long method " * 6,
         "size": "k = 3",
     }
-    line.show_parts({key: Part(text, lambda: ()) for key, text in texts.items()})
+    line.show_parts({key: SelectionPart(text, lambda: ()) for key, text in texts.items()})
     app.processEvents()
     shown = {key: line.findChild(QWidget, f"selection-{key}") for key in texts}
     assert [shown[key].text() for key in ("dataset", "fold", "size")] == ["MQ2008", "fold 3", "k = 3"]

@@ -81,7 +81,7 @@ def test_run_pressed_again_queues_no_twin(opened: Opened, folds: Path) -> None:
 
 def test_the_status_bar_takes_back_that_a_run_is_removed(window: MainWindow, questions: list[str]) -> None:
     finish(window)
-    window.sections.compare.panel.removed.emit(1)
+    window.sections.compare.panel.removed.emit((1,))
     said = window.status.text()
     window.commands["undo"].trigger()
     settle(window)

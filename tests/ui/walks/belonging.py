@@ -35,7 +35,7 @@ from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import LIVE, SelectedModel
 from rankstudio.ui.select.heat_map import SIZES
 from rankstudio.ui.style.number_format import combination_label
-from rankstudio.ui.widgets import Heading
+from rankstudio.ui.widgets import Heading, TableView
 
 _CLOSE = 1e-9
 _WRITTEN = 0.51e-4  # numbers of four decimals
@@ -159,6 +159,7 @@ def mismatches(window: MainWindow, truth: Truth) -> Iterator[Fault]:
     """Yield what is shown and does not belong to the rest."""
     sight = Sight(window, truth)
     yield from _title(sight)
+    yield from _highlights(window)
     if window.session.dataset is None:
         return
     looks = _data, _line, _model, _inspection, _chips, _curves, _map, _table, _runs, _groups, _compared
@@ -178,6 +179,28 @@ def _title(sight: Sight) -> Iterator[Fault]:
     own = path is not None and not window.models.study_store.is_own(path)
     names = [dataset.name if dataset is not None else "", path.stem if own and path is not None else ""]
     yield from _differ("window title", window.windowTitle(), " – ".join(filter(None, (*names, "RankStudio"))))
+
+
+def _highlights(window: MainWindow) -> Iterator[Fault]:
+    """In every table the chosen row is a highlighted one, and in those that lead somewhere the one shown."""
+    for table in window.findChildren(TableView):
+        if table.selected() and table.current() not in table.selected():
+            text = f"{table.objectName()}: {table.current()} is not among {table.selected()}"
+            yield Fault(f"no highlighted row is the chosen one, {table.objectName()}", text)
+    runs = window.sections.compare.panel.table
+    if runs.isVisible():
+        shown = window.runs.shown
+        listed = shown is not None and shown.key in [row.key for row in runs.rows()]
+        current = runs.current()
+        yield from _differ(
+            "highlighted run", current.key if current else None, shown.key if shown and listed else None
+        )
+    queries = window.sections.queries
+    if queries.list.table.isVisible():
+        query = queries.list.table.current()
+        title = _role(queries.documents, "title")
+        if query is not None and not queries._ranked.waits:
+            yield from _differ("title of the highlighted query", title, f"Query {query.query_id}")
 
 
 def _data(sight: Sight) -> Iterator[Fault]:

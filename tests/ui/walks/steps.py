@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from walks.stage import Stage
@@ -25,7 +25,8 @@ from rankstudio.engine.metrics.names import OFFERED
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.shell.workspace import PAGES
-from rankstudio.ui.widgets import CoveredNumber, Panel, TableView
+from rankstudio.ui.widgets import CoveredNumber, Heading, Panel, TableView
+from rankstudio.ui.widgets.columns import ROW_ROLE
 
 T = TypeVar("T")
 _REGULARIZATION = {"regularization": (0.25, 1.0, 4.0)}
@@ -103,6 +104,9 @@ KINDS: dict[str, dict[str, Any]] = {
     "svm-map": {"method": "svm-map", "parameters": {"C": (0.1, 1.0), "max_iter": 9}},
 }
 """Methods of every kind, quick on small data."""
+
+_NO_KEY = Qt.KeyboardModifier.NoModifier
+_SHIFT, _CONTROL = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier
 
 _QUICK = {"greedy-rankrls", "rankrls", "l1-path", "single-feature", "mutual-information", "rfe", "fsmrank"}
 _MOST_FEATURES, _MOST_FOLDS = 20, 5  # for all methods
@@ -593,17 +597,7 @@ def choose_map(stage: Stage, which: int) -> None:
 
 @step(8)
 def move_in_table(stage: Stage, which: int, key: int, times: int) -> None:
-    sections = stage.window.sections
-    page, table = of(
-        which,
-        (
-            ("select", sections.features.features.table),
-            ("features", sections.features.path.table),
-            ("compare", sections.compare.panel.table),
-            ("queries", sections.queries.list.table),
-            ("data", sections.data.statistics.table),
-        ),
-    )
+    page, table = of(which, _pages_with_tables(stage)[:-1])
     seen(stage, page, table)
     if not table.rows():
         raise ImpossibleStepError
@@ -614,6 +608,54 @@ def move_in_table(stage: Stage, which: int, key: int, times: int) -> None:
             continue
         with inspecting(stage):
             QTest.keyClick(table, of(key, keys))
+
+
+def _pages_with_tables(stage: Stage) -> tuple[tuple[str, TableView], ...]:
+    sections = stage.window.sections
+    return (
+        ("select", sections.features.features.table),
+        ("features", sections.features.path.table),
+        ("compare", sections.compare.panel.table),
+        ("queries", sections.queries.list.table),
+        ("data", sections.data.statistics.table),
+        ("evidence", sections.evidence.panel.table),
+    )
+
+
+@step(10)
+def click_in_table(stage: Stage, which: int, scrolled: int, height: int, several: int) -> None:
+    """Scroll a table and click on a row, which has to be highlighted and to stay under the mouse."""
+    page, table = of(which, _pages_with_tables(stage))
+    seen(stage, page, table)
+    bar = table.verticalScrollBar()
+    bar.setValue(round(bar.maximum() * (scrolled % 11) / 10))
+    view = table.viewport()
+    point = QPoint(view.width() // 2, height % max(1, view.height()))
+    index = table.indexAt(point)
+    row, before = index.data(ROW_ROLE), table.selected()
+    if row is None or isinstance(row, Heading) or table.column_at(index.column()).kind == "tick":
+        raise ImpossibleStepError
+    keys = of(several, (_NO_KEY, _NO_KEY, _NO_KEY, _SHIFT, _CONTROL))
+    QTest.mouseClick(view, Qt.MouseButton.LeftButton, keys, point)
+    if keys == _NO_KEY or row not in before:
+        current = table.current()
+        identity = table.rows_model.identities
+        assert current is not None and identity([current]) == identity([row]), "another row is chosen"
+        assert identity([row])[0] in identity(table.selected()), "another row is highlighted"
+    if keys == _NO_KEY:
+        assert len(table.selected()) == 1, "more rows than the one under the mouse are highlighted"
+
+
+@step(2)
+def delete_highlighted(stage: Stage) -> None:
+    """Press Delete in the table of the runs: those that are highlighted go, and no others."""
+    table = stage.window.sections.compare.panel.table
+    seen(stage, "compare", table)
+    keys = {row.key for row in table.selected()}
+    before = {record.key for record in stage.window.runs.records}
+    QTest.keyClick(table, Qt.Key.Key_Delete)
+    after = {record.key for record in stage.window.runs.records}
+    assert after == before - keys, f"of {before} those left are {after}, highlighted were {keys}"
 
 
 @step(8)

@@ -465,3 +465,105 @@ def test_the_menu_key_opens_the_menu_of_the_chosen_row(numbers: TableView, row: 
     assert asked == [row]
     room = numbers.visualRect(numbers.currentIndex())
     assert places == [numbers.viewport().mapToGlobal(room.bottomLeft())]
+
+
+@pytest.fixture
+def long(theme: Theme, stage: Callable[..., QWidget]) -> TableView:
+    """A table of many rows whose owner marks each chosen row, as every page of the window does."""
+    column = Column("real", "number", value=lambda n: n)
+    made = TableView(theme, (column,), "numbers-table", identity=lambda n: n)
+    made.set_rows(range(200))
+    stage(made, 300, 400)
+    made.chosen.connect(made.select)
+    return made
+
+
+def row_at(table: TableView, y: int) -> int:
+    return table.indexAt(QPoint(20, y)).row()
+
+
+def highlighted(table: TableView) -> list[int]:
+    return sorted(index.row() for index in table.selectionModel().selectedRows())
+
+
+@pytest.mark.parametrize("y", [45, 200, 300])
+def test_the_row_under_the_mouse_is_highlighted_in_a_scrolled_table(long: TableView, y: int) -> None:
+    """Marking the chosen row scrolled the table in the middle of the press: another row was highlighted."""
+    heard: list[int] = []
+    long.chosen.connect(heard.append)
+    for offset in (1000, 2017, 2600):
+        long.verticalScrollBar().setValue(offset)
+        row = row_at(long, y)
+        QTest.mouseClick(long.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(20, y))
+        assert heard[-1] == row == long.current()
+        assert highlighted(long) == [row]
+        assert row_at(long, y) == row  # the row stays under the mouse: a second click means the same
+    assert len(heard) == 3
+
+
+def test_a_hand_that_trembles_highlights_no_more_rows(long: TableView) -> None:
+    long.verticalScrollBar().setValue(1700)
+    row = row_at(long, 150)
+    QTest.mousePress(long.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(20, 150))
+    QTest.mouseMove(long.viewport(), QPoint(21, 151))
+    QTest.mouseRelease(long.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(21, 151))
+    assert highlighted(long) == [row] == [long.current()]
+
+
+def test_several_rows_stay_highlighted_whose_last_one_is_the_chosen_one(long: TableView) -> None:
+    long.verticalScrollBar().setValue(1700)
+    first, last = row_at(long, 60), row_at(long, 300)
+    QTest.mouseClick(long.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(20, 60))
+    shift = Qt.KeyboardModifier.ShiftModifier
+    QTest.mouseClick(long.viewport(), Qt.MouseButton.LeftButton, shift, pos=QPoint(20, 300))
+    assert highlighted(long) == list(range(first, last + 1))
+    assert long.current() == last
+    QTest.keyClick(long, Qt.Key.Key_Down, shift)
+    assert highlighted(long) == list(range(first, last + 2))
+    assert long.current() == last + 1
+
+
+def test_the_chosen_row_is_always_a_highlighted_one(long: TableView) -> None:
+    control = Qt.KeyboardModifier.ControlModifier
+    heard: list[int] = []
+    for y in (60, 120, 180):
+        QTest.mouseClick(long.viewport(), Qt.MouseButton.LeftButton, control, pos=QPoint(20, y))
+    rows = [row_at(long, y) for y in (60, 120, 180)]
+    assert highlighted(long) == rows
+    long.chosen.connect(heard.append)
+    QTest.mouseClick(long.viewport(), Qt.MouseButton.LeftButton, control, pos=QPoint(20, 120))
+    assert highlighted(long) == [rows[0], rows[2]]
+    assert long.current() in (rows[0], rows[2])
+    assert heard in ([], [long.current()])
+    for y in (60, 180):
+        QTest.mouseClick(long.viewport(), Qt.MouseButton.LeftButton, control, pos=QPoint(20, y))
+        assert long.current() in highlighted(long)
+
+
+def test_a_press_on_rows_that_are_replaced_by_it_keeps_the_row(long: TableView) -> None:
+    """What is shown of another run may list its rows anew, in another order."""
+    long.chosen.connect(lambda row: long.set_rows([row, *range(300, 500)]))
+    long.verticalScrollBar().setValue(1700)
+    row = row_at(long, 150)
+    QTest.mouseClick(long.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(20, 150))
+    assert long.current() == row
+    assert highlighted(long) == [0]
+
+
+def test_a_row_that_is_not_listed_leaves_none_highlighted(long: TableView) -> None:
+    long.select(7)
+    long.select(1000)
+    assert long.current() is None
+    assert highlighted(long) == []
+
+
+def test_the_keyboard_chooses_no_row_by_coming(long: TableView, theme: Theme) -> None:
+    """Where none is shown, none is highlighted; the ring says where the arrow keys begin."""
+    heard: list[int] = []
+    long.chosen.connect(heard.append)
+    long.setFocus(Qt.FocusReason.TabFocusReason)
+    assert heard == []
+    assert highlighted(long) == []
+    assert long.current() is None
+    QTest.keyClick(long, Qt.Key.Key_Down)
+    assert [long.current()] == heard == highlighted(long)

@@ -76,11 +76,14 @@ class SmallestSet:
         smallest, best, chosen = self.smallest, self.best, self.chosen
         difference = fixed(smallest.value - best.value, sign=True)
         if self.is_one_set:
-            text = tr("Look at the chosen set: every smaller set has a significantly worse {measure}.")
+            text = tr(
+                "Look at the chosen set: it has the best {measure} on the path, and no smaller set is as "
+                "good."
+            )
         elif smallest.size == best.size:
             text = tr(
-                "Look at the best set, k = {k}: every smaller set has a significantly worse {measure}, and "
-                "the chosen one, k = {chosen}, is not better."
+                "Look at the best set, k = {k}: no smaller set is as good, and the chosen one, k = {chosen}, "
+                "is not better."
             )
         elif chosen.size == smallest.size:
             text = tr(

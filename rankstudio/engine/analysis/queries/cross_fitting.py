@@ -8,10 +8,10 @@ from dataclasses import replace
 from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.fingerprint import data_digest
 from rankstudio.engine.errors import DatasetError, RankStudioError
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.experiment.storage.study_contents import data_digest
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 

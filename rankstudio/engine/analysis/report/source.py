@@ -23,7 +23,7 @@ from rankstudio.engine.analysis.significance import (
     why_unpaired,
 )
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.errors import RankStudioError, StoreError
+from rankstudio.engine.errors import ParameterError, RankStudioError, StoreError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import open_data
@@ -139,6 +139,33 @@ class ReportSource:
     def sealed_datasets(self) -> tuple[str, ...]:
         """Names of the datasets whose test parts are sealed."""
         return tuple(dict.fromkeys(run.result.data_name for run in self.runs if self.is_sealed(run)))
+
+    def on_dataset(self, name: str) -> ReportSource:
+        """Return the source with the runs on one dataset only.
+
+        Raises
+        ------
+        ParameterError
+            If no run is on it.
+        """
+        names = list(self.datasets())
+        if names and name not in names:
+            raise ParameterError("data", name, f"one of {', '.join(names)}")
+        return replace(self, runs=tuple(run for run in self.runs if run.result.data_name == name))
+
+    def of_runs(self, numbers: Sequence[int]) -> ReportSource:
+        """Return the source with some of its runs only.
+
+        Raises
+        ------
+        ParameterError
+            If there is no run of a number.
+        """
+        known = [run.number for run in self.runs]
+        for number in numbers:
+            if number not in known:
+                raise ParameterError("runs", number, f"numbers of completed runs: {listed(known) or 'none'}")
+        return replace(self, runs=tuple(run for run in self.runs if run.number in numbers))
 
     @cached_property
     def groups(self) -> tuple[ReportedGroup, ...]:

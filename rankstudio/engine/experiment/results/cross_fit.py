@@ -35,6 +35,8 @@ N_SPLITS = 20
 
 _SEED = 390  # of the divisions; other values would change stored results
 _VALUES = 1 << 21  # in memory at a time: 16 MB
+_CANCELLED = 1e-6  # share below which rounding may decide a test
+_LARGEST = np.iinfo(np.int64).max
 
 
 @lru_cache(maxsize=64)
@@ -87,8 +89,8 @@ def choose_on_subsets(plan: Plan, path: PathResult, queries: Sequence[Floats]) -
 
     Notes
     -----
-    O(SKQ) by matrix products for the rule "best" and "at most"; the other rules compute each mean. Besides
-    the arguments, 16 MB of values are in memory at a time.
+    O(SKQ) by matrix products; only models that their rounding leaves in doubt are measured exactly. Some
+    blocks of 16 MB are in memory at a time besides the arguments.
     """
     n_subsets = len(query_subsets(sum(values.shape[1] for values in queries)))
     if not n_subsets:
@@ -101,9 +103,10 @@ def choose_on_subsets(plan: Plan, path: PathResult, queries: Sequence[Floats]) -
     rows = _Rows([values if len(models) == len(values) else values[models] for values in queries], sign)
     positions = np.empty(n_subsets, dtype=np.int64)
     gains = np.empty(n_subsets)
-    for block in _alike(tuple(values.shape[1] for values in queries)):
-        choices, gains[block.numbers] = _choose(rule, rows, path.sizes[models], block)
-        positions[block.numbers] = models[choices]
+    with STEADY:  # small products, for which several threads take longer
+        for block in _alike(tuple(values.shape[1] for values in queries)):
+            choices, gains[block.numbers] = _choose(rule, rows, path.sizes[models], block)
+            positions[block.numbers] = models[choices]
     return SubsetChoices(positions, gains)
 
 
@@ -263,10 +266,10 @@ class _Rows:
         gains = self.sign * mean
         return np.where(np.isnan(gains), -np.inf, gains)
 
-    def near_best(self, subsets: Bools) -> Bools:
-        """Return which models may be the best on each of S subsets by approximate means, shape (S, K).
+    def approximate_gains(self, subsets: Bools) -> tuple[Floats, float]:
+        """Return the gains of all K models on S subsets, (S, K), up to the rounding of matrix products.
 
-        All within the rounding of matrix products; of models without a value none.
+        The second value is a bound of the rounding. Gains of models without a value are -inf.
         """
         gains = np.empty((len(subsets), len(self)))
         scale = 0.0
@@ -284,12 +287,8 @@ class _Rows:
                 with np.errstate(invalid="ignore"):
                     means.append(np.divide(mask @ filled.T, counts, out=undefined, where=counts > 0))
             gains[:, block] = self.sign * (means[0] if len(means) == 1 else average(np.stack(means, axis=-1)))
-        if not np.isfinite(scale):
-            return np.ones(gains.shape, dtype=np.bool_)
         gains[np.isnan(gains)] = -np.inf
-        margin = 16.0 * subsets.shape[1] * np.finfo(np.float64).eps * scale
-        near: Bools = np.isfinite(gains) & (gains >= gains.max(axis=1, keepdims=True) - margin)
-        return near
+        return gains, 16.0 * subsets.shape[1] * np.finfo(np.float64).eps * scale
 
 
 class _Alike(NamedTuple):
@@ -327,26 +326,35 @@ def _alike(n_queries: tuple[int, ...]) -> tuple[_Alike, ...]:
 
 
 def _choose(rule: Rule, rows: _Rows, sizes: Ints, block: _Alike) -> tuple[Ints, Floats]:
-    """Return the model that a rule chooses on each subset, and the gain of the best one."""
-    if rule.needs_queries:
-        needed = np.ones((len(block.numbers), len(rows)), dtype=np.bool_)
-    else:
-        with STEADY:  # small products, for which several threads take longer
-            needed = rows.near_best(block.subsets)
-    gains = _gains(rows, block, needed)
+    """Return the model that a rule chooses on each subset, and the gain of the best one.
+
+    Approximate values decide wherever their rounding leaves no doubt; the others are computed exactly.
+    """
+    rough, margin = rows.approximate_gains(block.subsets)
+    is_near = np.isfinite(rough) & (rough >= rough.max(axis=1, keepdims=True) - margin)
+    if not np.isfinite(margin):
+        is_near = np.ones(rough.shape, dtype=np.bool_)
+    gains = _gains(rows, block, is_near)
     best = gains.argmax(axis=1)
     gain = gains[np.arange(len(gains)), best]
     if not rule.needs_queries:
         return best, gain
     if rule.kind == ONE_SE:
         errors = np.array([_standard_error(rows, block, s, model) for s, model in enumerate(best)])
-        with np.errstate(invalid="ignore"):
-            is_enough = gains >= (gain - errors)[:, None]
+        least = (np.where(np.isfinite(gain), gain, 0.0) - errors)[:, None]
+        is_enough = rough > least + margin
+        is_unclear = ~is_enough & ~(rough < least - margin)
+        exact = _gains(rows, block, is_unclear)
+        is_enough |= is_unclear & (exact >= least)
     else:
-        p, is_tested = _p_values(rows, block, best)
-        is_enough = (gains >= gain[:, None]) | (p >= SIGNIFICANCE)
+        is_equal, is_tested = _is_equal(rows, block, best)
+        is_enough = (gains >= gain[:, None]) | is_equal
         is_enough[~is_tested] = np.arange(len(rows)) == best[~is_tested, None]
-    smallest = _smallest(sizes, gains, is_enough)
+    # Of equal sizes the better one is chosen, by its exact gain.
+    is_least = is_enough & (sizes == np.where(is_enough, sizes, _LARGEST).min(axis=1, keepdims=True))
+    exact = np.where(is_near, gains, _gains(rows, block, is_least & ~is_near))
+    top = np.where(is_least, exact, -np.inf).max(axis=1, keepdims=True)
+    smallest = (is_least & (exact == top)).argmax(axis=1)
     return np.where(np.isfinite(gain), smallest, best), gain
 
 
@@ -358,20 +366,60 @@ def _gains(rows: _Rows, block: _Alike, needed: Bools) -> Floats:
     return gains
 
 
-def _p_values(rows: _Rows, block: _Alike, best: Ints) -> tuple[Floats, Bools]:
-    """Return p of each model against the best one on each subset, (S, K), and if queries suffice, (S,)."""
-    p = np.full((len(best), len(rows)), np.nan)
+def _is_equal(rows: _Rows, block: _Alike, best: Ints) -> tuple[Bools, Bools]:
+    """Return which models are not significantly worse than the best one on each subset, (S, K).
+
+    And whether there are enough queries for a test, (S,).
+    """
     lines = [values[best[:, None], some] for values, some in zip(rows.queries, block.columns, strict=True)]
     n = sum(np.count_nonzero(~np.isnan(line), axis=1) for line in lines)
     is_tested: Bools = np.asarray(n >= LEAST_PAIRS)
-    needed = np.broadcast_to(is_tested[:, None], p.shape)
-    for numbers, models in _pairs(needed, block):
+    is_equal, is_unclear = _rough_tests(rows, block, best)
+    for numbers, models in _pairs(is_unclear & is_tested[:, None], block):
         differences = [
             values[models[:, None], some[numbers]] - line[numbers]
             for values, some, line in zip(rows.queries, block.columns, lines, strict=True)
         ]
-        p[numbers, models] = mean_p_values(differences)
-    return p, is_tested
+        is_equal[numbers, models] = mean_p_values(differences) >= SIGNIFICANCE
+    return is_equal, is_tested
+
+
+def _rough_tests(rows: _Rows, block: _Alike, best: Ints) -> tuple[Bools, Bools]:
+    """Return which models are surely not significantly worse than the best one, and which are unclear.
+
+    Student's paired t by matrix products; everything is unclear with several inner folds.
+    """
+    from scipy.special import stdtrit  # noqa: PLC0415 - scipy, where it is needed
+
+    shape = len(best), len(rows)
+    if len(rows.queries) > 1:
+        return np.zeros(shape, dtype=np.bool_), np.ones(shape, dtype=np.bool_)
+    (values,) = rows.queries
+    is_equal = np.zeros(shape, dtype=np.bool_)
+    is_unclear = np.zeros(shape, dtype=np.bool_)
+    at_once = max(1, _VALUES // values.shape[1])
+    for model in np.unique(best).tolist():
+        members = np.flatnonzero(best == model)
+        mask = block.subsets[members].astype(np.float64)
+        for first in range(0, len(rows), at_once):
+            differences = values[first : first + at_once] - values[model]
+            is_defined = ~np.isnan(differences)
+            filled = np.where(is_defined, differences, 0.0)
+            n = mask @ is_defined.T.astype(np.float64)
+            totals = mask @ filled.T
+            squares = mask @ np.square(filled).T
+            freedom = np.maximum(n - 1.0, 1.0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                deviations = squares - np.square(totals) / n
+                t = np.abs(totals) / np.sqrt(n * deviations / freedom)
+                ratio = t / stdtrit(freedom, 1.0 - SIGNIFICANCE / 2.0)
+                # Where deviations are small beside squares, rounding is most of them.
+                is_clear = (deviations > _CANCELLED * squares) & (np.abs(ratio - 1.0) > _CANCELLED) & (n > 1)
+            part = np.ix_(members, np.arange(first, first + len(differences)))
+            is_same = (squares == 0.0) & (n > 1)
+            is_equal[part] = is_same | (is_clear & (ratio < 1.0))
+            is_unclear[part] = ~(is_clear | is_same)
+    return is_equal, is_unclear
 
 
 def _pairs(needed: Bools, block: _Alike) -> Iterator[tuple[Ints, Ints]]:
@@ -389,15 +437,6 @@ def _standard_error(rows: _Rows, block: _Alike, number: int, model: int) -> floa
     if len(values) == 1:
         return standard_error(values[0])
     return standard_error(np.array([float(_mean(part)) for part in values]))
-
-
-def _smallest(sizes: Ints, gains: Floats, is_enough: Bools) -> Ints:
-    """Return the smallest model that is good enough on each subset; of equal sizes the best, the earliest."""
-    least = np.where(is_enough, sizes, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
-    is_least = is_enough & (sizes == least)
-    top = np.where(is_least, gains, -np.inf).max(axis=1, keepdims=True)
-    first: Ints = (is_least & (gains == top)).argmax(axis=1)
-    return first
 
 
 def _mean(values: Floats) -> Floats:

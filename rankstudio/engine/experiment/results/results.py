@@ -223,7 +223,7 @@ class FoldResult:
         an earlier version until they are computed.
     data_digest : str
         Digest of the data of all folds, as in
-        `rankstudio.engine.experiment.storage.study_contents.data_digest`; "" if unknown.
+        `rankstudio.engine.data.fingerprint.data_digest`; "" if unknown.
     """
 
     fold: int

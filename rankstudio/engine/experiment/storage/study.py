@@ -23,6 +23,7 @@ import numpy as np
 
 from rankstudio.engine.data.dataset import FoldedDataset, Source
 from rankstudio.engine.data.feature_sets import FeatureSet, parsed_feature_set
+from rankstudio.engine.data.fingerprint import Fingerprint, change, files_digest, fingerprint
 from rankstudio.engine.errors import ChangedDataError, DataError, ParameterError, PlanError, StoreError, shown
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -34,17 +35,13 @@ from rankstudio.engine.experiment.storage import sqlite_file
 from rankstudio.engine.experiment.storage.codec import fold_from_values, fold_values, pack_path, unpack_path
 from rankstudio.engine.experiment.storage.sqlite_file import StudyFile
 from rankstudio.engine.experiment.storage.study_contents import (
-    Fingerprint,
     RecordedData,
     ReportSettings,
     RunKey,
     RunLabel,
     RunSummary,
     SealMark,
-    change,
     dataset_keys,
-    files_digest,
-    fingerprint,
 )
 from rankstudio.engine.experiment.storage.study_rows import (
     CHOICE,

@@ -5,7 +5,6 @@ Which runs there are and on which data, whether the test part is sealed, and wha
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,12 +14,9 @@ import numpy as np
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, Source
 from rankstudio.engine.data.feature_sets import FeatureSet
-from rankstudio.engine.data.splitting.part_of_whole import PartOfWhole
+from rankstudio.engine.data.fingerprint import change, fingerprint
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
-from rankstudio.engine.support.file_pages import release
-from rankstudio.engine.support.sparse_rows import features_apart
 
-_ROWS = 1 << 15  # of data that are hashed at a time
 _TIMES = {1: "once", 2: "twice"}
 
 
@@ -172,107 +168,6 @@ def _empty(ids: tuple[int, ...], names: tuple[str, ...]) -> RankingDataset:
     return RankingDataset(
         np.empty((0, len(ids))), np.empty(0), start, (), np.array(ids, dtype=np.int64), names, ()
     )
-
-
-@dataclass(frozen=True)
-class Fingerprint:
-    """The identity of a dataset.
-
-    Attributes
-    ----------
-    checksum : str
-        Checksum of all parts of all folds; equal for datasets that are equal for any plan.
-    files : tuple of Source
-        Source files, without repetition.
-    """
-
-    checksum: str
-    files: tuple[Source, ...]
-
-
-def fingerprint(dataset: FoldedDataset) -> Fingerprint:
-    """Return a dataset's fingerprint.
-
-    The reader hashed the same bytes that it parsed, so nothing is read again, and neither names nor times are
-    trusted. Parts assembled in memory are hashed directly, in O(mn).
-    """
-    files: dict[str, Source] = {}
-    whole: dict[int, str] = {}
-    lines = []
-    for fold in dataset.folds:
-        for name, part in fold.parts.items():
-            if part.source is not None:
-                files.setdefault(str(part.source.path.absolute()), part.source)
-            lines.append(f"{fold.number} {name} {part.n_features} {_checksum(part, whole)}")
-    return Fingerprint(_sha256("\n".join(lines).encode()), tuple(files.values()))
-
-
-def data_digest(dataset: FoldedDataset) -> str:
-    """Return a digest of the documents and labels that runs are measured on.
-
-    Folds as in the files have the digest of the files, also with a share of the training queries. Of other
-    folds it covers the validation and test parts, so that runs on a share of the training queries have the
-    same one.
-    """
-    found = fingerprint(dataset)
-    if found.files and not dataset.divided_by:
-        return files_digest(found.files)
-    if dataset.whole_sources and dataset.divided_by.startswith("train "):
-        return files_digest(dataset.whole_sources)
-    whole: dict[int, str] = {}
-    lines = [
-        f"{fold.number} {name} {part.n_features} {_checksum(part, whole)}"
-        for fold in dataset.folds
-        for name, part in fold.parts.items()
-        if name != "train"
-    ]
-    return _sha256("\n".join(lines).encode())
-
-
-def files_digest(files: Sequence[Source]) -> str:
-    """Return the digest of data whose folds are those of their files."""
-    return _sha256("\n".join(sorted({source.checksum for source in files})).encode())
-
-
-def change(recorded: Sequence[Source], found: Sequence[Source]) -> str:
-    """Return the first file whose contents differ from the recorded ones, in words; "" if there is none."""
-    by_path = {source.path.absolute(): source for source in recorded}
-    for now in found:
-        then = by_path.get(now.path.absolute(), now)
-        if then.checksum != now.checksum:
-            size = f"{now.size:,} bytes" if now.size != then.size else "the same size with different contents"
-            return f"{now.path}: the file changed: expected {then.size:,} bytes, found {size}"
-    return ""
-
-
-def _checksum(part: RankingDataset, known: dict[int, str]) -> str:
-    return _of_some(part, known) if isinstance(part, PartOfWhole) else _of_part(part)
-
-
-def _of_part(part: RankingDataset) -> str:
-    return part.source.checksum if part.source is not None else _of_arrays(part)
-
-
-def _of_some(part: PartOfWhole, known: dict[int, str]) -> str:
-    """Return that of the data and which queries these are: the data are hashed once for all folds."""
-    if id(part.whole) not in known:
-        known[id(part.whole)] = _of_part(part.whole)
-    return f"{known[id(part.whole)]} {part.told_as}"
-
-
-def _of_arrays(part: RankingDataset) -> str:
-    digest = hashlib.sha256()
-    for array in (*features_apart(part.X).values(), part.y, part.query_ptr, part.feature_ids):
-        digest.update(f"{array.dtype.str} {array.shape}".encode())
-        for first in range(0, len(array), _ROWS):
-            rows = np.ascontiguousarray(array[first : first + _ROWS])
-            digest.update(rows.data)
-            release(rows)
-    return f"sha256:{digest.hexdigest()}"
-
-
-def _sha256(content: bytes) -> str:
-    return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
 @dataclass(frozen=True)

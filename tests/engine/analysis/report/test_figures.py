@@ -15,14 +15,10 @@ from rankstudio.engine.analysis.report.document import STYLE, ReportFigure, html
 from rankstudio.engine.analysis.report.report import make_report
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
 from rankstudio.engine.analysis.report.study_figures import alone_figure, made, study_figures
+from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.storage.study_contents import (
-    RecordedData,
-    ReportSettings,
-    RunLabel,
-    fingerprint,
-)
+from rankstudio.engine.experiment.storage.study_contents import RecordedData, ReportSettings, RunLabel
 from rankstudio.engine.export.figures.values import CurvesFigure, Figure, FigureAxis, RowsFigure, Series
 from rankstudio.engine.methods.catalog import method
 

@@ -32,6 +32,7 @@ from rankstudio.engine.analysis.report.feature_sections import _margin_text
 from rankstudio.engine.analysis.report.report import make_report
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run
@@ -40,7 +41,6 @@ from rankstudio.engine.experiment.storage.study_contents import (
     ReportSettings,
     RunLabel,
     SealMark,
-    fingerprint,
 )
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.methods.catalog import method

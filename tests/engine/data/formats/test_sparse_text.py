@@ -16,6 +16,7 @@ from wording import naming
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.file_access import PADDING
+from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats import letor, part_reader
 from rankstudio.engine.data.formats.data_file import load_letor
@@ -27,7 +28,6 @@ from rankstudio.engine.data.summary import describe, shown_features
 from rankstudio.engine.data.table import Table, treated
 from rankstudio.engine.data.table_builder import PartFiles, TableInMemory
 from rankstudio.engine.errors import DataError, FormatError, OutOfMemoryError
-from rankstudio.engine.experiment.storage.study_contents import fingerprint
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.sparse_rows import MOST_ID, SparseRows, worth_it
 

@@ -165,6 +165,17 @@ def test_choices_are_those_of_the_rule_on_the_other_queries(
 
 
 @pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("decimals", [1, 6])
+def test_choices_along_a_path_of_similar_models_are_those_of_the_rule(rule: str, decimals: int) -> None:
+    rng = np.random.default_rng(11)
+    noise = 0.03 * rng.normal(size=(40, 90)).cumsum(axis=0)
+    values = np.round(np.clip(rng.random(90) + noise, 0.0, 1.0), decimals)
+    values[:, 7] = nan
+    plan, path = PLAN.changed(rule=rule), path_of(0, [k // 2 + 1 for k in range(40)])
+    assert chosen_at_once(plan, [path], [[values]])[::_EVERY] == chosen_by_loop(plan, [path], [[values]])
+
+
+@pytest.mark.parametrize("rule", RULES)
 def test_blocks_do_not_change_choices(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
     values = rng.choice(5, size=(40, 31)) / 4.0

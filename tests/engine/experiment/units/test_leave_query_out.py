@@ -18,6 +18,7 @@ from wording import naming
 from rankstudio.cli.output.run_summary import summary
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.data.splitting.splits import leave_query_out, select_queries
 from rankstudio.engine.data.synthetic import open_sample
 from rankstudio.engine.errors import DatasetError, PlanError
@@ -31,7 +32,6 @@ from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.experiment.storage import study_contents
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.engine.experiment.storage.study_contents import fingerprint
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.metrics.evaluation import evaluate
 
