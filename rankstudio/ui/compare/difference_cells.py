@@ -160,6 +160,7 @@ class DifferenceCells:
                 value=self._p_holm,
                 tooltip=about_p,
                 bold=self._is_significant,
+                tone=lambda row: "muted" if self._p_holm(row) is None else "text",
                 width=78,
             ),
             Column(

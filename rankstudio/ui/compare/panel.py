@@ -30,7 +30,7 @@ _TITLES = {
 _PANEL_TITLES = {
     "pareto": tr("Size and quality"),
     "cascades": tr("Cascades"),
-    "tests": tr("Paired tests"),
+    "tests": tr("Tests"),
     "folds": tr("Folds"),
     "stability": tr("Stability"),
     "published": tr("Published results"),
@@ -93,7 +93,7 @@ class ResultsPanel(Panel):
                 own.addWidget(tool)
         self._beside = True
         self.tools.addWidget(self._own_tools)
-        self.tools.addSpacing(20)
+        self.tools.addSpacing(8)
         self.tools.addWidget(self._choice)
         self.set_content(self._stack)
         self._choice.chosen.connect(self._show_tab)

@@ -706,6 +706,7 @@ SIZES = Column(
     value=lambda row: range_text(row.summary.sizes) or None if row.is_done else None,
     tooltip=tr("Number of features of the selected models, smallest and largest over the folds"),
     sort=lambda row: min(row.summary.sizes, default=None),
+    tone=_name_tone,
     width=64,
     parts=(
         Column("least_k", tr("smallest k"), value=lambda row: min(row.summary.sizes, default=None)),
@@ -785,7 +786,7 @@ STATUS = Column(
     value=_status,
     tone=lambda row: _TONES.get(row.state, "muted"),
     hint=_status_hint,
-    width=118,
+    width=140,
     sort=lambda row: row.state,
     parts=(
         Column("status", tr("status"), value=lambda row: _STATES.get(row.state, row.state)),

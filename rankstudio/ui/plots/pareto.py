@@ -333,10 +333,11 @@ def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
         return
     points = frame.points(*plot.places)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    for position, dash in ((plot.chosen, ()), (plot.inspected, INSPECTED)):
+    rings = (plot.chosen, (), _RING - 2.5), (plot.inspected, INSPECTED, _RING - 1.0)
+    for position, dash, radius in rings:
         if position is not None:
             painter.setPen(pen(colors.q("text"), 1.4, dash))
-            painter.drawEllipse(points[position], _RING - 2.5, _RING - 2.5)
+            painter.drawEllipse(points[position], radius, radius)
     named: dict[int, tuple[tuple[str, ...], str, float]] = {marks.best: ((tr("best"),), "muted", 1.4)}
     if marks.suggested != marks.best:
         named[marks.suggested] = (_suggested_names(plot, marks), "accent", 2.0)

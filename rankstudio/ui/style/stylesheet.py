@@ -102,7 +102,7 @@ QPushButton[role="segment"]:checked { font-weight: 600; }
 QPushButton[role="segment"]:focus { padding: 0 3px; min-height: 20px; }
 QPushButton[role="choose"] {
   background: $tint; color: $accent; border: 1px solid $accent; padding: 0 8px; min-height: 22px;
-  border-radius: 6px;
+  border-radius: 6px; margin-right: 6px;
 }
 QPushButton[role="choose"]:hover { background: $accent; color: $on_accent; }
 QPushButton[role="choose"]:focus { border: 2px solid $accent; padding: 0 7px; min-height: 20px; }

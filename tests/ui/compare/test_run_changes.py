@@ -41,7 +41,8 @@ def write(window: MainWindow, text: str) -> None:
 
 def texts(window: MainWindow) -> list[dict[str, str]]:
     table = window.sections.compare.panel.table
-    return [{c.key: c.text(row) for c in table.rows_model.columns} for row in table.rows()]
+    rows = sorted(table.rows(), key=lambda row: row.key)
+    return [{c.key: c.text(row) for c in table.rows_model.columns} for row in rows]
 
 
 def test_a_run_is_named_noted_and_tagged_and_all_of_it_comes_back_with_the_study(

@@ -17,6 +17,7 @@ from waiting import wait_until
 from windows import settle
 from wording import naming
 
+from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.statistics.paired import signed_ranks
 from rankstudio.ui.compare.paper_table import TableController, TableDialog
 from rankstudio.ui.main_window import MainWindow
@@ -81,7 +82,7 @@ def test_the_test_of_the_marks_can_be_chosen(ran: MainWindow) -> None:
 def test_the_preview_shows_the_measures_of_the_ticked_runs_with_marks_and_notes(ran: MainWindow) -> None:
     dialog = opened(ran)
     text = shown(dialog)
-    assert text.startswith("MAP, P@10 and MeanNDCG on Small: test part, mean over 2 folds.")
+    assert text.startswith("MAP, P@10 and MeanNDCG on Small: test, 2 folds, 12 queries; mean over the folds.")
     for record in ran.runs.records:
         assert record.plan.title in text
         assert f"{record.result.average['MAP']:.4f}" in text
@@ -110,7 +111,13 @@ def test_a_measure_that_no_run_reported_is_computed_and_columns_can_be_folds(ran
     tick(dialog, "ERR")
     made(dialog)
     lines = shown(dialog).splitlines()
-    assert lines[:5] == ["ERR on Small: test part, in each fold.", "Method", "Fold 1", "Fold 2", "Mean"]
+    assert lines[:5] == [
+        "ERR on Small: test, 2 folds, 12 queries; values by fold.",
+        "Method",
+        "Fold 1",
+        "Fold 2",
+        "Mean",
+    ]
     dialog.others.setFocus()
     QTest.keyClicks(dialog.others, "P@3, ndcg@2")
     QTest.keyClick(dialog.others, Qt.Key.Key_Tab)
@@ -191,8 +198,7 @@ def test_nothing_of_a_sealed_test_part_is_shown(ran: MainWindow) -> None:
     assert naming("sealed").search(text)
     for record in ran.runs.records:
         assert f"{record.result.average['MAP']:.4f}" not in text
-        mean = sum(fold.validation["MAP"] for fold in record.result.folds) / len(record.result.folds)
-        assert f"{mean:.4f}" in text
+        assert f"{record.result.average_on(Part.CROSS_FITTED)['MAP']:.4f}" in text
     dialog.close()
 
 

@@ -505,7 +505,9 @@ def _notes(rows: Sequence[RowRuns]) -> tuple[str, ...]:
         notes = [f"Conventions of the measures: {said}."]
     sealed = list(dict.fromkeys(data for data, run in runs if run.sealed))
     if sealed:
-        notes.append(f"The test part is left out: {listed(sealed)} measured on the validation part.")
+        notes.append(
+            f"The test part is sealed or left out: {listed(sealed)} measured on the validation part."
+        )
     return tuple(notes)
 
 
