@@ -170,11 +170,6 @@ def best_of_several(values: Iterable[float], name: str) -> float | None:
     return best(different) if len(different) > 1 else None
 
 
-def measured(fold: FoldResult) -> Measures:
-    """Return the measures of a fold on the test part, or on the validation part without one."""
-    return fold.test or fold.validation
-
-
 def _single(fold: FoldResult) -> Measures:
     return fold.baseline.test or fold.baseline.validation
 
