@@ -136,7 +136,7 @@ class CurvesView(Panel):
                 integer_x=by in ("size", "test"),
             )
         )
-        self.plot.better = "greater" if measure(name).higher_is_better else "less"
+        self.plot.higher_is_better = measure(name).higher_is_better
         titles = Counter(runs[points[-1][0]][0] for points in self._points)
         unique = {title for title, n in titles.items() if n == 1}
         self._n_folds = max((one.n_folds for _, one in there), default=0)

@@ -125,7 +125,7 @@ class OverlayPlot(Plot):
         self.curves: tuple[OverlaidCurve, ...] = ()
         self.chosen: Point | None = None
         self.inspected: Point | None = None
-        self.better = ""
+        self.higher_is_better: bool | None = None
         self._emphasised: int | None = None
         super().__init__(
             theme, Axes(tr("validation measure"), tr("features of the model, k"), integer_x=True, x_air=_AIR)
@@ -157,10 +157,10 @@ class OverlayPlot(Plot):
 
     def best_point(self) -> Point | None:
         """Return the point with the best value; None where none is better than another."""
-        sign = -1.0 if self.better == "less" else 1.0
+        sign = -1.0 if self.higher_is_better is False else 1.0
         points = [
             (sign * float(curve.y[i]), (number, i))
-            for number, curve in enumerate(self.curves if self.better else ())
+            for number, curve in enumerate(() if self.higher_is_better is None else self.curves)
             for i in np.flatnonzero(np.isfinite(curve.y)).tolist()
         ]
         return max(points, default=(0.0, None), key=lambda point: point[0])[1]

@@ -151,9 +151,9 @@ def test_names_stand_at_the_ends_where_there_is_room(plot):
     assert frame.outer.right() - frame.area.right() < 60
 
 
-@pytest.mark.parametrize(("better", "best"), [("greater", (1, 0)), ("less", (0, 0)), ("", None)])
-def test_the_box_names_the_best_point_and_covers_neither(plot, better, best):
-    plot.better = better
+@pytest.mark.parametrize(("higher_is_better", "best"), [(True, (1, 0)), (False, (0, 0)), (None, None)])
+def test_the_box_names_the_best_point_and_covers_neither(plot, higher_is_better, best):
+    plot.higher_is_better = higher_is_better
     assert plot.best_point() == best
     for point in range(4):
         where = at(plot, 0, point)
