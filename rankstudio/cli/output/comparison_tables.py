@@ -176,7 +176,10 @@ def _front(compared: RunComparison, found: ParetoFront) -> TextTable:
         rows.append([*cost, f"{model.size:g}", f"{model.mean:.4f}", error, *what, mark])
     costs = {"cost": ["cost"], "milliseconds": ["ms per query"]}.get(found.by, [])
     header = [*costs, "features", compared.measure, "standard error", "run", "method", "with", ""]
-    note = f"Measure and {found.by} are means over the folds, for one parameter combination and step."
+    note = (
+        f"Measure and {found.by} are means over the folds, for one parameter combination and step. The "
+        "measure is from the validation part that chooses them, so it is higher than an estimate."
+    )
     folds = compared.group.folds_text
     title = f"{compared.data}: Pareto front of {found.by} and validation {compared.measure}, {folds}"
     at = len(costs)
