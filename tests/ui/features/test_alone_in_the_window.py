@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import wait_until
-from windows import finish, settle
+from windows import Opened, finish, settle
 
 from rankstudio.engine.analysis.features import features_alone
 from rankstudio.engine.errors import DatasetError
@@ -36,7 +37,7 @@ def test_nothing_is_measured_for_a_page_that_is_not_seen(window: MainWindow) -> 
 
 
 def test_while_features_are_measured_it_is_said_and_it_stops_with_the_page(
-    window: MainWindow, monkeypatch
+    opened: Opened, folds: Path, monkeypatch
 ) -> None:
     turns = []
 
@@ -45,18 +46,18 @@ def test_while_features_are_measured_it_is_said_and_it_stops_with_the_page(
             turns.append(None)
             yield 0.5
 
-    plot = window.sections.alone.panel.plot
-    asked_for = plot.placeholder
     with monkeypatch.context() as patch:
         patch.setattr(features_alone, "measuring_alone", endless)
-        window.workspace.show_page("data")
-        wait_until(lambda: turns)
-        assert plot.shown is None
-        assert plot.placeholder not in ("", asked_for), "the documents are there"
-        window.workspace.show_page("features")
-        settle(window)
-    window.workspace.show_page("data")
-    wait_until(lambda: plot.shown is not None)
+        with opened(folds) as window:  # on the page Data
+            plot = window.sections.alone.panel.plot
+            wait_until(lambda: turns)
+            assert plot.shown is None
+            assert plot.placeholder
+            window.workspace.show_page("features")
+            settle(window)
+            patch.undo()
+            window.workspace.show_page("data")
+            wait_until(lambda: plot.shown is not None)
 
 
 def test_features_that_cannot_be_measured_say_why(window: MainWindow, monkeypatch) -> None:

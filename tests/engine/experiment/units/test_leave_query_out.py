@@ -17,6 +17,7 @@ from wording import naming
 
 from rankstudio.cli.output.run_summary import summary
 from rankstudio.engine.arithmetic.query_data import group
+from rankstudio.engine.data import fingerprint as fingerprints
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.data.splitting.splits import leave_query_out, select_queries
@@ -30,7 +31,6 @@ from rankstudio.engine.experiment.results.events import RunFinished, UnitFinishe
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run, run_plan
-from rankstudio.engine.experiment.storage import study_contents
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.metrics.evaluation import evaluate
@@ -159,8 +159,8 @@ def test_what_is_undefined_in_one_query_is_left_out_of_the_mean() -> None:
 
 def test_the_data_are_hashed_once_and_any_change_of_them_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     hashed: list[int] = []
-    of_arrays = study_contents._of_arrays
-    monkeypatch.setattr(study_contents, "_of_arrays", lambda p: hashed.append(p.n_documents) or of_arrays(p))
+    of_arrays = fingerprints._of_arrays
+    monkeypatch.setattr(fingerprints, "_of_arrays", lambda p: hashed.append(p.n_documents) or of_arrays(p))
     first = fingerprint(leave_query_out(one_file()))
     m = one_file().folds[0].train.n_documents
     assert sum(hashed) == 2 * m  # the whole, and every query alone
