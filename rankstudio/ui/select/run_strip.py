@@ -258,15 +258,14 @@ def _outcome(record: RunRecord, found: RunResult | None) -> str:
         return " · ".join(part for part in (word, record.remark) if part)
     name = found.plan.measures[0]
     average = found.average.get(name)
-    where = tr("test") if any(fold.test for fold in found.folds) else tr("validation")
     part = (
         ""
         if average is None
         else trn(
-            "{where} {name} {average:.4f}, {n} fold",
-            "{where} {name} {average:.4f}, mean over {n} folds",
+            "{name} {average:.4f} ({part}), {n} fold",
+            "{name} {average:.4f} ({part}), mean over {n} folds",
             record.n_folds,
-        ).format(where=where, name=name, average=average, n=record.n_folds)
+        ).format(name=name, average=average, part=found.part.label, n=record.n_folds)
     )
     on_disk = tr("read from disk") if record.dataset.from_disk else ""
     learned = learned_from(record.plan.preferences)

@@ -63,7 +63,7 @@ def test_the_outcome_is_the_mean_over_the_folds_and_leads_to_compare(window: Mai
     finish(window)
     strip, result = window.sections.strip, window.runs.record(1).result
     assert result is not None
-    assert strip._state.text() == f"done · test MAP {result.average['MAP']:.4f}, mean over 2 folds"
+    assert strip._state.text() == f"done · MAP {result.average['MAP']:.4f} (test), mean over 2 folds"
     window.findChild(QPushButton, "strip-compare").click()
     assert window.workspace.page == "compare"
     settle(window)
