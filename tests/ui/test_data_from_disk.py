@@ -46,6 +46,13 @@ def walk(window: MainWindow) -> None:
     assert not window.notice.text()
 
 
+def open_data(window: MainWindow, path: Path) -> None:
+    """Open data as a user does, and stay on the page that is shown then."""
+    window.open_path(str(path))
+    wait_until(lambda: window.session.dataset is not None)
+    window.session.change("editing", method="greedy-rankrls", parameters={"regularization": (0.25, 1.0, 4.0)})
+
+
 def test_all_pages_show_data_that_are_read_from_the_disk(
     opened: Opened, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,7 +62,8 @@ def test_all_pages_show_data_that_are_read_from_the_disk(
         finish(window)
         inside = window.runs.records[-1]
     monkeypatch.setenv(memory.VARIABLE, "1MB")
-    with opened(large, config="other") as window:
+    with opened(config="other") as window:
+        open_data(window, large)
         assert window.session.dataset.from_disk
         assert naming("disk").search(window.notice.text())
         walk(window)  # where it goes by itself
@@ -92,7 +100,8 @@ def test_the_note_of_the_disk_goes_when_a_run_begins_and_the_strip_says_it_then(
     opened: Opened, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(memory.VARIABLE, "1MB")
-    with opened(large) as window:
+    with opened() as window:
+        open_data(window, large)
         assert naming("disk").search(window.notice.text())
         finish(window)
         assert not window.notice.text()

@@ -97,10 +97,10 @@ def open_window(
         if not sealed:
             unseal(window)
         if data is not None:
-            page = window.workspace.page
+            place = window.workspace.place
             window.open_path(str(data))
             wait_until(lambda: window.session.dataset is not None)
-            window.workspace.show_page(page)
+            window.workspace.show_page(place)
             window.session.change(
                 "editing", method="greedy-rankrls", parameters={"regularization": (0.25, 1.0, 4.0)}
             )

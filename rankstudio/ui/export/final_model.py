@@ -70,10 +70,7 @@ def final_model_item(
         Of a search engine, with the definitions of the features.
     """
     key, label, stem = "final-model", tr("Final model (all queries)"), f"{stem}-final-model"
-    about = tr(
-        "One model for use, trained on all queries: those of the training, validation and test parts of all "
-        "folds, each once."
-    )
+    about = tr("One model, trained on all queries of all parts, each once.")
     formats = _formats(is_linear=True)
     why = _unavailable(session, record)
     if why or record is None or record.result is None:
@@ -131,14 +128,8 @@ def _measure(plan: Plan) -> str:
 def _quality_sentence(result: RunResult) -> str:
     """Return what estimates the quality of the model: never its own training queries."""
     if all(fold.test for fold in result.folds):
-        return tr(
-            "Its quality is estimated by the run, on the test part, or cross-fitted on the validation part "
-            "while the test part is sealed. It is never measured on its own queries."
-        )
-    return tr(
-        "Its quality is estimated by the run, cross-fitted on the validation part. It is never measured on "
-        "its own queries."
-    )
+        return tr("The run estimates its quality, on the test part or cross-fitted.")
+    return tr("The run estimates its quality, cross-fitted on the validation part.")
 
 
 def _formats(*, is_linear: bool) -> tuple[tuple[str, str], ...]:

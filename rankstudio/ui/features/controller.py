@@ -81,7 +81,7 @@ class FeaturesController(Controller):
         session.foldChanged.connect(self._inspect_again)
         session.planChanged.connect(self._inspect_again)
         session.choiceChanged.connect(self._release)
-        session.inspectionChanged.connect(self._release)
+        session.inspectionChanged.connect(self._release_for_inspection)
         session.foldChanged.connect(self._release)
         session.measureChanged.connect(self._show)
         session.measureChanged.connect(self._inspect_again)
@@ -264,6 +264,12 @@ class FeaturesController(Controller):
         """Let the mark go back to the chosen model's row."""
         for path in self._paths:
             path.hold(None)
+
+    @Slot()
+    def _release_for_inspection(self) -> None:
+        """Let the mark go to the inspected model; when the inspection ends, as by a pin, it stays."""
+        if self._session.inspection is not None:
+            self._release()
 
     @Slot()
     def _inspect_again(self) -> None:

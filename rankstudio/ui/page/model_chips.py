@@ -30,7 +30,9 @@ def as_choice(model: SelectedModel | None) -> Choice:
 def model_words(plan: Plan, choice: Choice, beside: Choice = NOTHING_CHOSEN) -> str:
     """Return what tells a model: "k = 7"; with its parameters where they differ from those of another one."""
     axes, values = plan.axes, choice.values
+    # While another plan takes the place of this one, the choice is that of the other.
     fits = values is not None and len(values) == len(axes)
+    fits = fits and all(value in axis.values for axis, value in zip(axes, values or (), strict=True))
     label = combination_label(axes, values).replace(" · ", ", ") if values is not None and fits else ""
     size = ""
     if choice.place is not None and plan.step_kind is not StepKind.ITERATIONS:

@@ -299,6 +299,9 @@ class OpenController(Controller):
         if path != SAMPLE:
             self._settings.add_recent(path)
         self.opened.emit(dataset)
+        if self._shows_data:  # before the notes: some of them go when another page is shown
+            self._shows_data = False
+            self.dataAsked.emit()
         if dataset.read_as.qid or dataset.columns.no_queries:
             self.said.emit(read_as_sentence(dataset))
         if dataset.warnings:
@@ -306,9 +309,6 @@ class OpenController(Controller):
             alone = dataset.from_disk and not more
             text = tr("{note} ({more} more notes.)") if more else "{note}"
             (self.noted if alone else self.warned).emit(text.format(note=dataset.warnings[0], more=more))
-        if self._shows_data:
-            self._shows_data = False
-            self.dataAsked.emit()
         if self._run_when_open:
             self._run_when_open = False
             self.runAsked.emit()

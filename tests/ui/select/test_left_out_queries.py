@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from data.test_preferences_in_the_window import write_preferences
-from hands import choose_on_curve, pick
+from hands import choose_on_curve, double_click, pick
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
@@ -188,6 +188,7 @@ def test_without_a_validation_part_left_out_queries_have_curves_and_map(theme: T
         window.open_controller.open_path(str(file), run=False)
         wait_until(lambda: window.session.dataset is not None)
         record = ran(window, method="greedy-rankrls", parameters=GREEDY)
+        window.workspace.show_page("select")
         panel = window.sections.select.curves
         assert panel.validation_plot.isHidden() and panel.left_out.isVisibleTo(window)
         asked(window)
@@ -314,10 +315,9 @@ def test_a_run_from_preferences_has_the_box_too(
     assert found != labels.folds[0].paths[chosen].validation[MAP].tolist()
 
 
-def click(plot: HeatMapPlot, row: int, column: int) -> None:
+def choose(plot: HeatMapPlot, row: int, column: int) -> None:
     plot.flush()
-    at = plot.cell_rect(plot.frame(), row, column).center().toPoint()
-    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    double_click(plot, plot.cell_rect(plot.frame(), row, column).center())
 
 
 def test_the_form_offers_left_out_measures_to_methods_that_have_them(window: MainWindow) -> None:
@@ -355,13 +355,15 @@ def test_a_map_of_two_grids_is_read_clicked_and_walked_by_keys(window: MainWindo
     best = np.unravel_index(int(np.argmax(expected)), (2, 3))
     assert heat.plot.best == best
     assert heat.plot.chosen == best
-    click(heat.plot, 1, 2)
+    choose(heat.plot, 1, 2)
     model = window.current.model
     assert model is not None
     assert model.values == (4.0, 2.0)
     assert heat.plot.chosen == (1, 2)
     QTest.keyClick(heat.plot, Qt.Key.Key_Left)
     QTest.keyClick(heat.plot, Qt.Key.Key_Down)
+    assert window.current.model is model  # inspected only
+    QTest.keyClick(heat.plot, Qt.Key.Key_Return)
     assert window.current.model is not None
     assert window.current.model.values == (1.0, 0.5)
     heat.of.setCurrentIndex(0)
@@ -386,7 +388,7 @@ def test_a_kernel_judges_a_greedy_selection(window: MainWindow) -> None:
     assert [heat.views.itemText(i) for i in range(heat.views.count())] == ["γ × λ", "settings × k"]
     assert heat.caption() == "each cell with its best k · double-click a cell to choose its model"
     window.session.look_at(1)
-    click(heat.plot, 0, 1)
+    choose(heat.plot, 0, 1)
     model = window.current.model
     assert model is not None
     assert model.values == (1.0, 1.0, 0.5)

@@ -128,6 +128,8 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
         None if the models of the path are not tested: without queries to validate on, with fewer than
         `LEAST_PAIRS` of them, or if the method's criterion selects.
     """
+    if plan.select_by not in path.validation:  # measured by another measure, which chose nothing
+        return None
     smallest, best = smallest_position(plan, path), best_position(plan, path)
     if smallest is None or best is None:
         return None
