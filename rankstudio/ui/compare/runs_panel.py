@@ -40,7 +40,7 @@ from rankstudio.ui.widgets.layout import named
 from rankstudio.ui.widgets.table import RowAction
 
 _ACTIVE = ("queued", "running", "paused")
-_NAMES = 140  # pixels of the names of runs, for which other columns give way
+_NAMES = 160  # pixels of the names of runs, for which other columns give way
 WARNING_MARK = "⚠"
 """Beside a run with a note. A dagger would be read as a significant difference, as in tables of results."""
 _TONES = {"done": "ok", "failed": "error", "cancelled": "warning", "unfinished": "warning", "queued": "muted"}

@@ -78,13 +78,14 @@ def final_model_item(
         return ExportItem(key, label, about, formats, stem, unavailable=why, writers=writers)
     result = replace(record.result, plan=record.result.plan.changed(data=record.plan.data))
     step = result.folds[0].chosen.step
+    quality = tr("The run estimates its quality.")  # nothing else does: the model has seen every query
     writers = tuple(
         _writers(_FinalModel(result, record.dataset), result, record.dataset, worker, feature_set)
     )
     return ExportItem(
         key,
         label,
-        f"{about} {_choice_sentence(result)} {_quality_sentence(result)}",
+        f"{about} {_choice_sentence(result)} {quality}",
         _formats(is_linear=step.linear),
         stem,
         writers=writers,
@@ -123,13 +124,6 @@ def _measure(plan: Plan) -> str:
     if plan.select_by == CRITERION:
         return tr("training criterion")
     return plan.select_by if plan.leaves_out else tr("validation {measure}").format(measure=plan.select_by)
-
-
-def _quality_sentence(result: RunResult) -> str:
-    """Return what estimates the quality of the model: never its own training queries."""
-    if all(fold.test for fold in result.folds):
-        return tr("The run estimates its quality, on the test part or cross-fitted.")
-    return tr("The run estimates its quality, cross-fitted on the validation part.")
 
 
 def _formats(*, is_linear: bool) -> tuple[tuple[str, str], ...]:

@@ -583,7 +583,7 @@ def _runs(sight: Sight) -> Iterator[Fault]:
         yield from _differ("data of a run", row.data.startswith(record.dataset.name), True)
         there = record.dataset.folds[0].train.n_documents > 0
         if record.result is not None and record.state.value == "done" and there:
-            wanted = window.session.measurement(record.plan)
+            wanted = window.session.measurement(record.plan, record.dataset)
             reported = wanted.plan(record.plan).measures  # what chooses is measured, too
             found = sight.truth.averages(record, wanted)
             expected = {name: value for name, value in found.items() if name in reported}
@@ -597,7 +597,7 @@ def _results(sight: Sight) -> dict[int, RunResult]:
     results = {}
     for record in sight.window.runs.records:
         if record.result is not None and record.result.complete:
-            wanted = sight.window.session.measurement(record.plan)
+            wanted = sight.window.session.measurement(record.plan, record.dataset)
             results[record.key] = sight.truth.run(record, wanted)
     return results
 
