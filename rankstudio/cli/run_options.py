@@ -32,6 +32,7 @@ from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 from rankstudio.engine.methods.catalog import GIVEN_ORDER, Kind, Method, Parameter, method, methods
 from rankstudio.engine.methods.catalog.shared import SIZE
 from rankstudio.engine.metrics.conventions import CONVENTIONS
+from rankstudio.engine.metrics.names import split_names
 from rankstudio.engine.support.resources import resource
 
 # What data are recognised by where a plan was expected.
@@ -500,7 +501,7 @@ def _as_it_is(value: Any) -> Any:
 _FIELDS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("method", "ranker", "select_by", "convention"), _as_it_is),
     **dict.fromkeys(("missing", "normalize", "seed", "protocol", "rule"), _as_it_is),
-    "measures": lambda text: tuple(name.strip() for name in text.split(",") if name.strip()),
+    "measures": split_names,
     "folds": _fold_numbers,
     "groups": _groups,
     "preferences": lambda told: named_preferences(told) if isinstance(told, Path) else told,
