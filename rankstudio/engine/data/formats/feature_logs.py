@@ -370,8 +370,7 @@ class _JoinedDocuments:
                 "{path}: found the documents {first} and {second}, and one judgment of {document}. Name "
                 "documents by their whole ids in the judgments."
             )
-            told = {
-                "path": path,
+            names = {
                 "first": quoted(known),
                 "second": quoted(whole),
                 "document": quoted(judged_as),
