@@ -231,6 +231,12 @@ def _add_choices(what: Any) -> None:
         help='selection rule: "best" (default), "smallest" (the smallest model not significantly worse than '
         'the best), "one-se" (the smallest within one standard error) or "at most 10"',
     )
+    what.add_argument(
+        "--hand-chosen",
+        metavar="FOLDS",
+        help="folds whose queries were known when the pinned features were chosen by hand, such as "
+        '"given: 1"; a run that measures these queries is not ranked',
+    )
     what.add_argument("--measures", help="measures to report, such as MAP,NDCG@10")
     what.add_argument("--seed", type=int, help="random seed, also of the protocol; 0 by default")
     what.add_argument("--convention", choices=list(CONVENTIONS), help="evaluation convention of the measures")
@@ -500,7 +506,7 @@ def _as_it_is(value: Any) -> Any:
 
 _FIELDS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("method", "ranker", "select_by", "convention"), _as_it_is),
-    **dict.fromkeys(("missing", "normalize", "seed", "protocol", "rule"), _as_it_is),
+    **dict.fromkeys(("missing", "normalize", "seed", "protocol", "rule", "hand_chosen"), _as_it_is),
     "measures": split_names,
     "folds": _fold_numbers,
     "groups": _groups,
