@@ -14,6 +14,7 @@ import shutil
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
