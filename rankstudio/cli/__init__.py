@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("Interrupted.", file=sys.stderr)
         return INTERRUPTED
     except RankStudioError as error:
-        print(f"rankstudio: {one_line(streams.with_input_named(str(error)))}", file=sys.stderr)
+        print(f"rankstudio: {one_line(streams.with_input_named(error.terminal_text))}", file=sys.stderr)
         return FAILED
     except MemoryError:
         print(

@@ -37,12 +37,14 @@ network that has to be trusted, ``FewerThresholdsWarning`` for RankBoost on feat
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.language import tr
+from rankstudio.engine.support.name_lists import joined_names
 
 _MOST_SHOWN = 120  # characters of what was found: an error stays readable
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -69,6 +71,11 @@ def shown_path(path: str | Path) -> str:
 
 class RankStudioError(Exception):
     """Base class of all errors whose text is meant for the user; they can be sent between processes."""
+
+    @property
+    def terminal_text(self) -> str:
+        """The message in the terminal, where a remedy may be an option."""
+        return str(self)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _again, (type(self), self.args, vars(self))
@@ -137,7 +144,30 @@ class NoQueriesError(FormatError):
 
 
 class ColumnValueError(FormatError):
-    """A cell that is invalid for its column: a query, a label, a feature."""
+    """A cell that is invalid for its column: a query, a label, a feature.
+
+    Attributes
+    ----------
+    text_columns : tuple of str
+        Columns that are read as features and contain something other than numbers.
+    cell : str
+        The first such cell in a column that has numbers, too; "" if there is none.
+    """
+
+    text_columns: tuple[str, ...] = ()
+    cell: str = ""
+
+    @property
+    def terminal_text(self) -> str:
+        """The message with the terminal's option as the remedy."""
+        if not self.text_columns:
+            return str(self)
+        ignore = shlex.quote(joined_names(self.text_columns))
+        text = f"{self} Add --ignore {ignore} to leave out what is no feature"
+        if not self.cell:
+            return f"{text}."
+        missing = shlex.quote(joined_names([self.cell]))
+        return f"{text}, or --missing-text {missing} to read such cells as missing."
 
 
 class DatasetError(DataError, ValueError):
@@ -177,12 +207,20 @@ class UnknownColumnsError(DatasetError):
     problem : str
         What was found and what was expected.
     remedy : str
-        Which options say what the columns are; the window has fields for them.
+        Which parameters say what the columns are; the window has fields for them.
+    terminal_remedy : str
+        The same with the terminal's options.
     """
 
-    def __init__(self, problem: str, remedy: str = "") -> None:
+    def __init__(self, problem: str, remedy: str = "", terminal_remedy: str = "") -> None:
         self.problem = problem
+        self._terminal_remedy = terminal_remedy or remedy
         super().__init__(f"{problem} {remedy}".rstrip())
+
+    @property
+    def terminal_text(self) -> str:
+        """The message with the terminal's options as the remedy."""
+        return f"{self.problem} {self._terminal_remedy}".rstrip()
 
 
 class ParameterError(RankStudioError, ValueError):
