@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.summary import is_wide
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
@@ -27,6 +26,7 @@ from rankstudio.ui.model.evidence import GREEDY, Package, Progress
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import SelectedModel
+from rankstudio.ui.model.set_runs import overlap_note
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.page.page import Splitter, column, row
 from rankstudio.ui.plots.maps.set_matrix import EXCLUDED, FREE, REQUIRED
@@ -496,22 +496,11 @@ class EvidenceController(Controller):
                 break
         else:
             record = runs.start(plan, dataset, shown=False)
-            record.label = RunLabel(name, _overlap_note(model, plan, dataset))
+            record.label = RunLabel(name, overlap_note(plan, model.fold.number, len(dataset.folds)))
             runs.labelled.emit(record)
         if shown:
             look_at(self._session, runs, record)
         return record
-
-
-def _overlap_note(model: SelectedModel, plan: Plan, dataset: FoldedDataset) -> str:
-    """Return the note on a run of a set whose selection saw test queries of the run; "" if it did not."""
-    if plan.folds == (model.fold.number,) or len(dataset.folds) == 1:
-        return ""
-    text = tr(
-        "Set selected on fold {fold}. Its training queries are test queries of other folds, so the measures "
-        "of this run are too high."
-    )
-    return text.format(fold=model.fold.number)
 
 
 def _greedy_values(model: SelectedModel) -> dict[str, Any]:

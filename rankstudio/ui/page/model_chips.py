@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QPushButton
@@ -68,20 +68,33 @@ class ChooseButtons(QObject):
     ) -> None:
         super().__init__(parent)
         self._current, self._session = current, session
-        self.buttons = [self._add(panel) for panel in panels]
+        self.buttons: list[QPushButton] = []
+        self._offers: list[Callable[[], bool]] = []  # whether models are inspected there, of each button
+        for panel in panels:
+            self.add(panel)
         for signal in (current.changed, current.inspected):
-            signal.connect(self._show)
+            signal.connect(self.show)
 
-    def _add(self, panel: Panel) -> QPushButton:
+    def add(self, panel: Panel, offers: Callable[[], bool] = lambda: True) -> None:
+        """Add a button to a panel.
+
+        Parameters
+        ----------
+        panel : Panel
+        offers : callable
+            Returns whether models are inspected there now; :meth:`show` asks for it.
+        """
         button = named(QPushButton(), f"{panel.objectName()}-choose", role="choose")
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.clicked.connect(self._current.choose_inspected)
         button.hide()
         panel.tools.insertWidget(0, button)
-        return button
+        self.buttons.append(button)
+        self._offers.append(offers)
 
     @Slot()
-    def _show(self) -> None:
+    def show(self) -> None:
+        """Show by now whether another model than the chosen one is inspected."""
         shown, choice = self._current.shown, self._current.differs
         text = ""
         if choice is not None:
@@ -89,11 +102,11 @@ class ChooseButtons(QObject):
             chosen = self._session.choice if shown.model is None else as_choice(shown.model)
             text = tr("Choose {model}").format(model=model_words(shown.plan, inspected, chosen))
         tip = tr("Use this model for tests, evidence, comparisons and exports (Enter or double click).")
-        for button in self.buttons:
+        for button, offers in zip(self.buttons, self._offers, strict=True):
             button.setText(text.replace("&", "&&"))
             button.setAccessibleName(text)
             button.setToolTip(tip)
-            button.setVisible(bool(text))
+            button.setVisible(bool(text) and offers())
 
 
 class ChoiceChip(QObject):
