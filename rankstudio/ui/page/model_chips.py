@@ -12,6 +12,7 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import Runs, look_at
+from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
 from rankstudio.ui.model.session import NOTHING_CHOSEN, Choice, Session
 from rankstudio.ui.style.number_format import combination_label
@@ -32,7 +33,7 @@ def model_words(plan: Plan, choice: Choice, beside: Choice = NOTHING_CHOSEN) -> 
     axes, values = plan.axes, choice.values
     # While another plan takes the place of this one, the choice is that of the other.
     fits = values is not None and len(values) == len(axes)
-    fits = fits and all(value in axis.values for axis, value in zip(axes, values or (), strict=True))
+    fits = fits and all(axis.allows(value) for axis, value in zip(axes, values or (), strict=True))
     label = combination_label(axes, values).replace(" · ", ", ") if values is not None and fits else ""
     size = ""
     if choice.place is not None and plan.step_kind is not StepKind.ITERATIONS:
@@ -170,7 +171,9 @@ class FormChip(QObject):
         self._runs: Runs = models.runs
         self._current: CurrentModel = models.current
         self._chip = chip
-        for signal in (models.current.changed, models.session.planChanged, models.runs.labelled):
+        runs = models.runs
+        changes = models.current.changed, models.session.planChanged
+        for signal in (*changes, runs.labelled, runs.added, runs.removed, runs.restored, runs.cleared):
             signal.connect(self.show)
         self.show()
 
@@ -181,25 +184,29 @@ class FormChip(QObject):
         if record is None or record.plan == form:
             self._chip.say("", {})
             return
-        text = tr("Form: {form} · shown: run {key} {run}")
-        if form.title == record.plan.title:
-            text = tr("Form: changed · shown: run {key} {run}")
-        self._chip.say(
-            text.format(form=form.title, key=record.key, run=record.title),
-            {
-                tr("show form's settings"): self._show_form,
-                tr("take the run's settings"): self._take_settings,
-            },
-        )
+        is_changed = form.title == record.plan.title
+        ways_out = {tr("take the run's settings"): self._take_settings}
+        if self._run_of_form() is not None:
+            text = tr("Form: {form} · shown: run {key} {run}")
+            if is_changed:
+                text = tr("Form: changed · shown: run {key} {run}")
+            ways_out = {tr("show form's settings"): self._show_form, **ways_out}
+        else:
+            text = tr("Form: {form}, no run yet · shown: run {key} {run}")
+            if is_changed:
+                text = tr("Form: changed, no run yet · shown: run {key} {run}")
+        self._chip.say(text.format(form=form.title, key=record.key, run=record.title), ways_out)
 
-    def _show_form(self) -> None:
-        """Show the last run with the settings of the form, else no run."""
+    def _run_of_form(self) -> RunRecord | None:
+        """Return the last run with the settings of the form; None where no run has them."""
         form, dataset = self._session.plan, self._session.dataset
         runs = (run for run in reversed(self._runs.records) if run.dataset is dataset and run.plan == form)
-        record = next(runs, None)
-        if record is None:
-            self._runs.show(None)
-        else:
+        return next(runs, None)
+
+    def _show_form(self) -> None:
+        """Show the last run with the settings of the form."""
+        record = self._run_of_form()
+        if record is not None:
             look_at(self._session, self._runs, record)
 
     def _take_settings(self) -> None:

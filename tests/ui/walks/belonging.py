@@ -32,7 +32,7 @@ from rankstudio.ui.compare.runs_panel import RunRow, RunsPanel
 from rankstudio.ui.features.features_panel import FeaturesPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.selected_model import LIVE, SelectedModel
+from rankstudio.ui.model.selected_model import LIVE, PROBE, SelectedModel
 from rankstudio.ui.select.heat_map import SIZES
 from rankstudio.ui.style.number_format import combination_label
 from rankstudio.ui.widgets import Heading, TableView
@@ -293,7 +293,8 @@ def _model(sight: Sight) -> Iterator[Fault]:
     slider = sight.window.sections.select.curves.slider
     axis = next((axis for axis in model.plan.axes if axis.is_grid), None)
     if axis is not None and slider.isVisible():
-        value = model.values[model.plan.axes.index(axis)]
+        inspected = sight.window.current.inspected_values
+        value = (inspected if inspected else model.values)[model.plan.axes.index(axis)]
         if value in slider.values():
             yield from _differ("slider", slider.value(), value)
 
@@ -391,6 +392,10 @@ def _curves(sight: Sight) -> Iterator[Fault]:
         elif LIVE in drawn:
             ys = _ys(sight, name, live) if live is not None else []
             expected[LIVE] = (drawn[LIVE].xs if curves.over else live.x_values if live else [], ys)
+        probe = sight.window.current.shown.inspection
+        if PROBE in drawn:
+            ys = _ys(sight, name, probe.path) if probe is not None and probe.key == PROBE else []
+            expected[PROBE] = (drawn[PROBE].xs, ys)
         extra = [key for key in drawn if key not in expected]
         yield from _differ(f"curves of nothing, {name}", extra, [])
         for key, (xs, ys) in expected.items():
