@@ -45,7 +45,6 @@ def used(window: MainWindow) -> tuple[object, ...]:
         model.step,
         line.text("parameters"),
         line.text("size"),
-        window.sections.select.curves.slider.value(),
         window.models.evidence.place(),
         dict(window.current.test),
         window.session.undo.index(),
