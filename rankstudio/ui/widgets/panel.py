@@ -244,8 +244,8 @@ class Panel(QFrame):
         edges = (1, 1, 1, 0 if padding else 5)
         self.header = self._make_header()
         fill(QVBoxLayout(self), self.header, (self.body, 1), margins=edges, spacing=0)
-        if keeps_title:
-            self._title.setMinimumWidth(self._title.sizeHint().width())
+        self._keeps_title = keeps_title
+        self._keep_title()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Announce it."""
@@ -256,6 +256,11 @@ class Panel(QFrame):
         """Show another title."""
         self._title.setText(title)
         self.setAccessibleName(title)
+        self._keep_title()
+
+    def _keep_title(self) -> None:
+        if self._keeps_title:
+            self._title.setMinimumWidth(self._title.sizeHint().width())
 
     def set_caption(self, caption: str) -> None:
         """Show another caption."""
