@@ -20,6 +20,7 @@ from rankstudio.engine.export.result_table.formats import FORMATS as TABLE_FORMA
 from rankstudio.engine.export.result_table.formats import table_format
 from rankstudio.engine.export.result_table.table import TableStyle
 from rankstudio.engine.export.tables import csv_text
+from rankstudio.engine.metrics.names import split_names
 from rankstudio.engine.support.item_groups import grouped
 
 if TYPE_CHECKING:
@@ -281,7 +282,7 @@ def _write_table(args: argparse.Namespace) -> int:
     runs = list(table_runs(_sources(args), args.part))
     _check_dataset(args, [run.result.data_name for run in runs])
     runs = [run for run in runs if args.data in (None, run.result.data_name)]
-    names = tuple(name.strip() for name in (args.measures or args.measure or "").split(",") if name.strip())
+    names = split_names(args.measures or args.measure or "")
     against = int(args.against) if (args.against or "").isdecimal() else args.against or ""
     marks = args.marks or args.test is not None
     query = TableQuery(names, args.by or "measures", against, marks, args.seed, args.test or "randomisation")

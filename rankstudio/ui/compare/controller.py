@@ -17,7 +17,6 @@ from rankstudio.ui.compare.runs_panel import RunRow, RunsPanel, run_row
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import choice_of, look_at
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.set_runs import is_set_run, overlap_note
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import CoveredNumber
@@ -179,7 +178,7 @@ class CompareController(Controller):
             plan = on_every_fold(record.plan)
             if plan not in plans:
                 plans.append(plan)
-                self._labels.append((plan, _label_on_every_fold(record)))
+                self._labels.append((plan, replace(record.label, note="", hidden=False)))
         self.runsAsked.emit(tuple(plans))
 
     @Slot(object)
@@ -201,11 +200,3 @@ class CompareController(Controller):
         if self._runs.shown is None or self._runs.shown.key != key:
             self._select(key)
         self._session.inspect(values, step)
-
-
-def _label_on_every_fold(record: RunRecord) -> RunLabel:
-    """Return name and tags of a run for its plan on all folds; a set that a fold selected has its note."""
-    note = ""
-    if is_set_run(record.plan) and len(record.plan.folds) == 1:
-        note = overlap_note(on_every_fold(record.plan), record.plan.folds[0], len(record.dataset.folds))
-    return replace(record.label, note=note, hidden=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,8 +19,24 @@ _BLANKS = re.compile(r"\s*")
 _UTF_16 = "\ufffd\ufffd"  # its byte order marks, as they are decoded here
 _SHOWN = 40  # characters before an error
 _CUT = 16  # characters from its end within which a text that is cut anywhere has its error
-_DECODER = json.JSONDecoder()
 _OBJECTS = 16  # times the memory of a text, which its values take
+
+
+class _RepeatedNameError(Exception):
+    """A name that an object has twice, so that it is not clear which value counts."""
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object, each of whose names is there once."""
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        raise _RepeatedNameError(
+            next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
+        )
+    return values
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_distinct)
 
 
 class JsonValues:
@@ -96,6 +113,10 @@ class JsonValues:
                 if self._ended or not cut:
                     raise self._error(error.pos) from None
                 self._more()
+            except _RepeatedNameError as error:
+                raise line_error(
+                    self._path, self._line, f'"{error}"', tr("each name once in an object")
+                ) from None
             except (ValueError, RecursionError):
                 raise self._error(self._at) from None
             else:

@@ -24,6 +24,7 @@ from rankstudio.engine.experiment.results.subset_choices import SubsetChoices
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.metrics.names import ByMeasure
 from rankstudio.engine.statistics.mean_intervals import LEAST_PAIRS
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.escaping import html_text
@@ -560,12 +561,13 @@ def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     return tuple(found)
 
 
-def _mean(columns: Sequence[Mapping[str, float]]) -> dict[str, float]:
+def _mean(columns: Sequence[Mapping[str, float]]) -> ByMeasure[float]:
     """Return means over the folds in which a measure is defined: in one query alone it may not be."""
     names = dict.fromkeys(name for column in columns for name in column)
     rows = {name: np.array([column[name] for column in columns if name in column]) for name in names}
     defined = {name: values[~np.isnan(values)] for name, values in rows.items()}
-    return {name: float(np.mean(values)) if values.size else float("nan") for name, values in defined.items()}
+    means = {name: float(np.mean(values)) if values.size else math.nan for name, values in defined.items()}
+    return ByMeasure(means)
 
 
 def _mean_defined(values: Floats) -> float:
