@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -16,18 +15,23 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QTableView,
+    QToolButton,
+    QWidget,
+)
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.fonts import BASE, LEFT, SMALL, font
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets.columns import Heading
+from rankstudio.ui.widgets.columns import ColumnModel, Heading
 from rankstudio.ui.widgets.layout import fill, named
-
-if TYPE_CHECKING:
-    from rankstudio.ui.widgets.table import TableView
 
 _SIDE = 14  # of the arrow, in logical pixels
 _LEAST = 40  # pixels of the text, which gives way to the link
@@ -202,12 +206,25 @@ class HeadingBars(QObject):
     Parameters
     ----------
     theme : Theme
-    table : TableView
+    table : QTableView
+    rows : ColumnModel
+        The rows of the table.
+
+    Attributes
+    ----------
+    folded, linked : Signal(object)
+        Key of a heading whose rows are to be folded or unfolded, or whose link was pressed.
+    entered : Signal()
+        The mouse came from a row to a heading.
     """
 
-    def __init__(self, theme: Theme, table: TableView) -> None:
+    folded = Signal(object)
+    linked = Signal(object)
+    entered = Signal()
+
+    def __init__(self, theme: Theme, table: QTableView, rows: ColumnModel) -> None:
         super().__init__(table)
-        self._theme, self._table = theme, table
+        self._theme, self._table, self._rows = theme, table, rows
         self._bars: dict[Hashable, HeadingBar] = {}
         self._order: list[Hashable] = []  # in which Tab goes through them
         theme.restyled.connect(self.place)
@@ -256,11 +273,11 @@ class HeadingBars(QObject):
             numbers = {heading.key: number for number, heading in self._headings()}
             for key, bar in self._bars.items():
                 if watched in (bar.button, bar.link) and key in numbers:
-                    self._table.scrollTo(self._table.rows_model.index(numbers[key], 0))
+                    self._table.scrollTo(self._rows.index(numbers[key], 0))
         return False
 
     def _headings(self) -> list[tuple[int, Heading]]:
-        rows = self._table.rows_model.shown_rows()
+        rows = self._rows.shown_rows()
         return [(number, row) for number, row in enumerate(rows) if isinstance(row, Heading)]
 
     def _box(self, number: int) -> QRect:
@@ -270,9 +287,9 @@ class HeadingBars(QObject):
 
     def _add(self, key: Hashable) -> HeadingBar:
         bar = self._bars[key] = HeadingBar(self._theme, self._table.viewport())
-        bar.folded.connect(partial(self._table.headingFolded.emit, key))
-        bar.linked.connect(partial(self._table.headingLinked.emit, key))
-        bar.entered.connect(self._table.leave_rows)
+        bar.folded.connect(partial(self.folded.emit, key))
+        bar.linked.connect(partial(self.linked.emit, key))
+        bar.entered.connect(self.entered)
         for button in (bar.button, bar.link):
             button.installEventFilter(self)
         return bar

@@ -294,7 +294,10 @@ class TableView(QTableView):
         self._header = FrozenHeader(self)
         self.setHorizontalHeader(self._header)
         self.widths = ColumnWidths(self.horizontalHeader(), lambda number: self.column_at(number).key)
-        self._bars = HeadingBars(theme, self)
+        self._bars = HeadingBars(theme, self, self.rows_model)
+        self._bars.folded.connect(self.headingFolded)
+        self._bars.linked.connect(self.headingLinked)
+        self._bars.entered.connect(self._leave_rows)
         self._configure()
         self._fit_columns()
         for signal in (self.rows_model.modelReset, self.rows_model.layoutChanged):
@@ -839,7 +842,7 @@ class TableView(QTableView):
         return self._bars.bars()
 
     @Slot()
-    def leave_rows(self) -> None:
+    def _leave_rows(self) -> None:
         """Let no row light up: the mouse went to a heading."""
         self._hover(-1)
 
