@@ -160,7 +160,7 @@ class Models(QObject):
         for signal in (self.runs.shownChanged, self.session.datasetChanged):
             signal.connect(self._look_at_fold_of_run)
         self.marks = RunMarks(self.runs, self)
-        self.measured = MeasuredRuns(self.session, self.runs, self.task_worker, self)
+        self.measured = MeasuredRuns(self.session, self.runs, self.task_worker, self.study_store, self)
         self.current = CurrentModel(
             self.session, self.runs, self.measured, self.task_worker, self.fold_cache, self
         )
