@@ -310,10 +310,14 @@ def _inspection(sight: Sight) -> Iterator[Fault]:
         yield from _differ("inspected fold", model.fold is sight.window.session.watched, True)
         nearest = int(np.abs(model.path.x_values - (asked.place or 0)).argmin())
         is_last = model.path.step_kind is StepKind.ITERATIONS
-        yield from _differ(
-            "inspected step", model.position, len(model.path.steps) - 1 if is_last else nearest
-        )
-        if model.key == LIVE:
+        if is_last or asked.place is not None:  # else it is the best one of the path
+            yield from _differ(
+                "inspected step", model.position, len(model.path.steps) - 1 if is_last else nearest
+            )
+        if model.key == PROBE:
+            is_new = record is not None and record.combination_of(model.values) is None
+            yield from _differ("inspected path is of no run", is_new, True)
+        elif model.key == LIVE:
             yield from _differ("inspected live path", sight.model is not None and sight.model.live, True)
         elif record is not None:
             path = record.paths.get((model.fold.number, int(model.key)))
@@ -327,7 +331,12 @@ def _inspection(sight: Sight) -> Iterator[Fault]:
         if panel.over is None and sight.window.session.fold is not None:
             marked = None if model is None else (model.key, model.x_value)
             yield from _differ(f"inspected point of {name}", plot.family.inspection, marked)
-    buttons = sight.window.sections.choose_buttons.buttons
+    views = sight.window.sections.compare.views
+    buttons = [
+        button
+        for button in sight.window.sections.choose_buttons.buttons
+        if button.objectName() != "results-panel-choose" or views.key() == "pareto"
+    ]
     if sight.window.session.fold is not None:
         yield from _differ("choose buttons", {button.isHidden() for button in buttons}, {model is None})
 
