@@ -73,7 +73,7 @@ class ModelFormat:
     beside : str
         Ending of a second file; "" if there is none.
     told_beside : bool
-        Whether the file of a weighted sum has no place for a text, so that its origin is in a file of its own.
+        Whether the file of a weighted sum has no place for a text, so that its origin is in another file.
     prints : int
         Significant digits or decimals of printed scores; 0 if scores are passed on unrounded.
     fit : callable(ScoreFunction, ValueRanges) -> sequence of ScoreFunction, optional
