@@ -37,14 +37,12 @@ network that has to be trusted, ``FewerThresholdsWarning`` for RankBoost on feat
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.language import tr
-from rankstudio.engine.support.name_lists import joined_names
 
 _MOST_SHOWN = 120  # characters of what was found: an error stays readable
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -152,22 +150,18 @@ class ColumnValueError(FormatError):
         Columns that are read as features and contain something other than numbers.
     cell : str
         The first such cell in a column that has numbers, too; "" if there is none.
+    terminal_remedy : str
+        What helps in the terminal, as a sentence; "" for nothing else than the message says.
     """
 
     text_columns: tuple[str, ...] = ()
     cell: str = ""
+    terminal_remedy: str = ""
 
     @property
     def terminal_text(self) -> str:
-        """The message with the terminal's option as the remedy."""
-        if not self.text_columns:
-            return str(self)
-        ignore = shlex.quote(joined_names(self.text_columns))
-        text = f"{self} Add --ignore {ignore} to leave out what is no feature"
-        if not self.cell:
-            return f"{text}."
-        missing = shlex.quote(joined_names([self.cell]))
-        return f"{text}, or --missing-text {missing} to read such cells as missing."
+        """The message with the terminal's options as the remedy."""
+        return f"{self} {self.terminal_remedy}".rstrip()
 
 
 class DatasetError(DataError, ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,6 +41,7 @@ from rankstudio.engine.data.tabular.table_columns import TableColumns
 from rankstudio.engine.data.tabular.vectors import with_vectors
 from rankstudio.engine.errors import ColumnValueError, DataError, DatasetError, ParameterError, shown_path
 from rankstudio.engine.language import tr, translatable, trn
+from rankstudio.engine.support.name_lists import joined_names
 
 MISSING = ("", "NULL", "null", "Null", "NaN", "nan", "NAN", "NA", "N/A", "n/a", "None", "<NA>", "#N/A")
 """What says in text that there is no value."""
@@ -337,10 +339,19 @@ def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
         if error.expected == expected:
             error.text_columns = names
             error.cell = _text_among_numbers(table, positions)
+            error.terminal_remedy = _terminal_remedy(names, error.cell)
         return error
     except DataError as error:
         return error
     raise AssertionError("a feature that was no number is one")
+
+
+def _terminal_remedy(names: Sequence[str], cell: str) -> str:
+    """Return which options leave columns out, or read a cell as missing."""
+    remedy = f"Add --ignore {shlex.quote(joined_names(names))} to leave out what is no feature"
+    if not cell:
+        return f"{remedy}."
+    return f"{remedy}, or --missing-text {shlex.quote(joined_names([cell]))} to read such cells as missing."
 
 
 def _text_among_numbers(table: TableColumns, positions: Sequence[int]) -> str:
