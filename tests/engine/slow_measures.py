@@ -107,6 +107,11 @@ def ranklib(name: str, ranked: Labels, *, empty: float = 0.0, map_divides_by_k: 
     return ndcg(ranked, k, power_gain, log_discount)
 
 
+def standard(name: str, ranked: Labels) -> float:
+    """As most programs: NDCG of RankLib, the rest of trec_eval, in the order of the file."""
+    return ranklib(name, ranked) if "NDCG" in name else trec(name, ranked)
+
+
 def trec(name: str, ranked: Labels) -> float:
     """As trec_eval, of documents in its order."""
     kind, cut = split(name)
@@ -255,6 +260,8 @@ def slow(convention: str, name: str, labels: Labels, scores: Sequence[float], id
             return letor(name, ranked, short_precision_is_zero=True)
         case "mslr":
             return letor(name, ranked, threshold=2.0)
+        case "standard":
+            return standard(name, ranked)
         case "ranklib":
             return ranklib(name, ranked)
         case "lightgbm":

@@ -235,14 +235,20 @@ def _carry_out(
 
 
 def _say_of_data(plan: Plan, dataset: FoldedDataset, *, stated: bool) -> None:
-    """Print what there is to say of clicks, of the data, and of a convention that was not stated."""
+    """Print what there is to say of clicks, of the data, of short queries and of a convention not stated."""
+    from rankstudio.engine.experiment.plan.plan import CRITERION
     from rankstudio.engine.experiment.units.preferred import click_facts
+    from rankstudio.engine.metrics.short_queries import short_query_note
 
     clicks = click_facts(plan)
     if clicks is not None:
         print(clicks.sentence, file=sys.stderr)
-    note = "" if stated else _labels_note(dataset)
-    for warning in dict.fromkeys((*dataset.warnings, *filter(None, [note]))):
+    names = (*plan.measures, *([] if plan.select_by == CRITERION else [plan.chosen_by]))
+    notes = [
+        "" if stated else _labels_note(dataset),
+        short_query_note(dataset.query_sizes, plan.convention, dict.fromkeys(names)),
+    ]
+    for warning in dict.fromkeys((*dataset.warnings, *filter(None, notes))):
         print(f"Note: {warning}", file=sys.stderr)
 
 
