@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import permutations, product
 from math import log2, nan, sqrt
+from typing import Any
 
 Labels = Sequence[float]
 
@@ -88,6 +89,13 @@ def letor(
     if kind == "MeanNDCG":
         return mean(ndcg(ranked, k, power_gain, letor_discount) for k in range(1, n + 1))
     return 0.0 if cut and n < cut else ndcg(ranked, cut or n, power_gain, letor_discount)
+
+
+LETOR: dict[str, dict[str, Any]] = {
+    "letor4": {},
+    "letor3": {"short_precision_is_zero": True},
+    "mslr": {"threshold": 2.0},
+}
 
 
 def ranklib(name: str, ranked: Labels, *, empty: float = 0.0, map_divides_by_k: bool = False) -> float:
@@ -253,13 +261,9 @@ def slow(convention: str, name: str, labels: Labels, scores: Sequence[float], id
     if name in of_pairs:
         return of_pairs[name](labels, scores)
     ranked = in_order(labels, scores)
+    if convention in LETOR:
+        return letor(name, ranked, **LETOR[convention])
     match convention:
-        case "letor4":
-            return letor(name, ranked)
-        case "letor3":
-            return letor(name, ranked, short_precision_is_zero=True)
-        case "mslr":
-            return letor(name, ranked, threshold=2.0)
         case "standard":
             return standard(name, ranked)
         case "ranklib":

@@ -53,9 +53,10 @@ def minimise(
     regularization : float
         λ > 0.
     tol : float
-        Stops when the residual b - (G + λI)w is at most tol (||b|| + ||G + λI|| ||w||), in Euclidean norms: w
-        then solves equations that differ from these by about tol, the normwise backward error (Rigal and
-        Gaches 1967). A direct solution has an error of a few roundings, 2e-16.
+        Stops when the residual b - (G + λI)w is at most tol (||b|| + ||G + λI|| ||w||), in Euclidean norms of
+        the equations with a unit diagonal, so that the scales of the columns do not matter: w then solves
+        equations that differ from these by about tol, the normwise backward error (Rigal and Gaches 1967). A
+        direct solution has an error of a few roundings, 2e-16.
     max_iter : int
         Maximum number of products.
 
@@ -78,23 +79,25 @@ def minimise(
     conditioned = inverse * residual
     direction = conditioned.copy()
     slope = float(residual @ conditioned)
-    size_right = float(np.linalg.norm(right))
-    norm = float(diagonal.max(initial=0.0)) + regularization
+    size_right = np.sqrt(slope)
+    norm = 1.0  # a diagonal element of the scaled matrix
     last_true = np.inf
     for number in range(1, max_iter + 1):
         if slope > 0.0:
             along = product(direction) + regularization * direction
             curvature = float(direction @ along)
-            norm = max(norm, curvature / float(direction @ direction))
+            norm = max(norm, curvature / float(direction @ (direction / inverse)))
             step = slope / curvature
             w = w + step * direction
             residual -= step * along
-        limit = tol * (size_right + norm * float(np.linalg.norm(w)))
-        is_small = float(np.linalg.norm(residual)) <= limit
+        limit = tol * (size_right + norm * np.sqrt(float(w @ (w / inverse))))
+        conditioned = inverse * residual
+        is_small = np.sqrt(float(residual @ conditioned)) <= limit
         converged = False
         if is_small:
             residual = right - product(w) - regularization * w
-            true_size = float(np.linalg.norm(residual))
+            conditioned = inverse * residual
+            true_size = np.sqrt(float(residual @ conditioned))
             converged = true_size <= limit or true_size > 0.5 * last_true
             last_true = true_size
         squares = float(residual @ residual)
@@ -102,6 +105,5 @@ def minimise(
         yield OptimizerState(w, objective, squares / regularization, converged)
         if converged or number == max_iter:
             return
-        conditioned = inverse * residual
         slope, before = float(residual @ conditioned), slope
         direction = conditioned if is_small else conditioned + (slope / before) * direction
