@@ -32,6 +32,7 @@ from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 from rankstudio.engine.methods.catalog import GIVEN_ORDER, Kind, Method, Parameter, method, methods
 from rankstudio.engine.methods.catalog.shared import SIZE
 from rankstudio.engine.metrics.conventions import CONVENTIONS
+from rankstudio.engine.metrics.names import split_names
 from rankstudio.engine.support.resources import resource
 
 # What data are recognised by where a plan was expected.
@@ -229,6 +230,12 @@ def _add_choices(what: Any) -> None:
         "--rule",
         help='selection rule: "best" (default), "smallest" (the smallest model not significantly worse than '
         'the best), "one-se" (the smallest within one standard error) or "at most 10"',
+    )
+    what.add_argument(
+        "--hand-chosen",
+        metavar="FOLDS",
+        help="folds whose queries were known when the pinned features were chosen by hand, such as "
+        '"given: 1"; a run that measures these queries is not ranked',
     )
     what.add_argument("--measures", help="measures to report, such as MAP,NDCG@10")
     what.add_argument("--seed", type=int, help="random seed, also of the protocol; 0 by default")
@@ -499,8 +506,8 @@ def _as_it_is(value: Any) -> Any:
 
 _FIELDS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("method", "ranker", "select_by", "convention"), _as_it_is),
-    **dict.fromkeys(("missing", "normalize", "seed", "protocol", "rule"), _as_it_is),
-    "measures": lambda text: tuple(name.strip() for name in text.split(",") if name.strip()),
+    **dict.fromkeys(("missing", "normalize", "seed", "protocol", "rule", "hand_chosen"), _as_it_is),
+    "measures": split_names,
     "folds": _fold_numbers,
     "groups": _groups,
     "preferences": lambda told: named_preferences(told) if isinstance(told, Path) else told,

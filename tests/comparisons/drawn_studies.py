@@ -30,6 +30,7 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 METHODS = ("gas", "mutual-information", "single-feature", "rankrls")
 MEASURES = ("MAP", "NDCG@3")
 MOST_RUNS = 7
+_SET = {"parameters": {"pinned": (1, 2, 3), "n_features_to_select": 1}, "groups": {"set": (1, 2, 3)}}
 EARLIER = 0.1
 SEALED = 0.5
 
@@ -43,6 +44,8 @@ class Belonging:
     data, label, convention, folds : str
         Chosen when the run was drawn. Names of the data differ.
     finished : bool
+    hand_chosen : {"", "own fold", "other folds"}
+        Whether features were chosen by hand, on the only fold of the run or on others.
     """
 
     data: str
@@ -50,6 +53,7 @@ class Belonging:
     convention: str
     folds: str
     finished: bool
+    hand_chosen: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +101,22 @@ class DrawnStudy:
 
     def belong_together(self, numbers: Iterable[int]) -> bool:
         """Return whether runs may stand side by side."""
-        return len({(self.belonging[number], self.part(number)) for number in numbers}) <= 1
+        return len({self.group(number) for number in numbers}) <= 1
+
+    def group(self, number: int) -> tuple[Belonging, Part, bool]:
+        """Return what a run shares with those that may stand beside it."""
+        belonging = replace(self.belonging[number], hand_chosen="")
+        return belonging, self.part(number), self.knew_queries(number)
+
+    def knew_queries(self, number: int) -> bool:
+        """Return whether features of a run were chosen by hand, knowing queries that measure them."""
+        hand_chosen = self.belonging[number].hand_chosen
+        return hand_chosen == "other folds" or (hand_chosen != "" and self.part(number) is not Part.TEST)
 
     def is_ranked(self, number: int) -> bool:
         """Return whether a run may be ranked with others."""
-        return self.part(number).is_estimate and self.belonging[number].finished
+        is_estimate = self.part(number).is_estimate and self.belonging[number].finished
+        return is_estimate and not self.knew_queries(number)
 
     def mean(self, number: int, name: str) -> float:
         """Return the mean over the folds that a run must be ranked by, computed plainly."""
@@ -132,6 +147,11 @@ def _plans(folder: Path) -> Iterator[tuple[Belonging, FoldedDataset, Plan]]:
             yield Belonging(name, "", convention, "given", True), dataset, plan
         for key in METHODS[:2]:
             yield Belonging(name, "", "letor4", "given 2", True), dataset, _plan(place, key, folds=(2,))
+        for folds, chosen_on in (((), 1), ((), 2), ((2,), 1), ((2,), 2)):
+            plan = _plan(place, "greedy-rankrls", folds=folds, hand_chosen=f"given: {chosen_on}", **_SET)
+            hand_chosen = "own fold" if folds == (chosen_on,) else "other folds"
+            origin = "given 2" if folds else "given"
+            yield Belonging(name, "", "letor4", origin, True, hand_chosen), dataset, plan
     for seed, key in product((0, 1), METHODS[:2]):
         plan = _plan(place, key, protocol="3-fold", seed=seed)
         yield Belonging("Beta", "", "letor4", f"3-fold {seed}", True), open_data(plan), plan

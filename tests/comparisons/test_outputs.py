@@ -178,9 +178,11 @@ def texts_of(value: Any) -> Iterator[str]:
 
 def test_the_studies_have_what_could_be_mixed(pool: tuple[PooledRun, ...]) -> None:
     """Without this, the test above could pass by never drawing two groups."""
-    studies = [drawn_study(Random(f"0 {number}"), pool) for number in range(40)]
-    n_groups = [len({(b, study.part(n)) for n, b in study.belonging.items()}) for study in studies]
+    studies = [drawn_study(Random(f"0 {number}"), pool) for number in range(120)]
+    n_groups = [len({study.group(number) for number in study.belonging}) for study in studies]
     assert max(n_groups) > 3
+    by_hand = {s.is_ranked(number) for s in studies for number, b in s.belonging.items() if b.hand_chosen}
+    assert by_hand == {True, False}
     ranked = [
         study
         for study in studies

@@ -210,14 +210,34 @@ def f_measure(found: int, taken: int, relevant: int) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
+def binary_preference(ranked: Labels, threshold: float) -> float:
+    """Buckley and Voorhees (2004), as trec_eval has it: documents without judgment count nowhere."""
+    irrelevant = sum(0 <= label < threshold for label in ranked)
+    relevant = sum(label >= threshold for label in ranked)
+    total, above = 0.0, 0
+    for label in ranked:
+        if label >= threshold:
+            total += 1.0 - min(above, relevant) / min(irrelevant, relevant) if above else 1.0
+        above += 0 <= label < threshold
+    return total / relevant if relevant else 0.0
+
+
 def of_order(name: str, ranked: Labels, threshold: float, greatest: float) -> float:
-    """RR, ERR and Recall of labels in ranked order."""
+    """RR, ERR, Recall, Success, RBP, Bpref and Judged of labels in ranked order."""
     kind, cut = split(name)
     k = cut or len(ranked)
     if kind == "RR":
         return first_relevant(ranked, k, threshold)
     if kind == "ERR":
         return expected_reciprocal_rank(ranked, k, greatest)
+    if kind == "Success":
+        return float(any(label >= threshold for label in ranked[:k]))
+    if kind == "RBP":
+        return sum(0.2 * 0.8**i for i, label in enumerate(ranked[:k]) if label >= threshold)
+    if kind == "Judged":
+        return mean(float(label >= 0) for label in ranked[:k])
+    if kind == "Bpref":
+        return binary_preference(ranked, threshold)
     assert kind == "Recall", f"{name} needs its definition here, in plain Python"
     n_relevant = sum(label >= threshold for label in ranked)
     return sum(label >= threshold for label in ranked[:k]) / n_relevant if n_relevant else 0.0

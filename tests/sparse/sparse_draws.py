@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isclose
+from math import isclose, isnan
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -195,8 +195,8 @@ COMMANDS: Mapping[str, Command] = {
     ],
     "figures": lambda rng, place: ["figures", place.study, "--out", _new(place, "figures"), "--to", "csv"],
     "judges": lambda rng, place: [
-        *("judges", str(place.data), "--plan", str(place.root / "plan.toml"), "--flips", "20", "--draws", "1"),
-        "--json",
+        *("judges", str(place.data), "--plan", str(place.root / "plan.toml")),
+        *("--flips", "20", "--draws", "1", "--json"),
     ],
     "studies": lambda rng, place: ["studies", place.study, "--json"],
     "plan": lambda rng, place: ["plan", place.study],
@@ -237,7 +237,7 @@ def _value(text: str) -> float:
 
 
 def _close(a: float, b: float) -> bool:
-    return isclose(a, b, rel_tol=2e-6, abs_tol=2e-7) or (a != a and b != b)
+    return isclose(a, b, rel_tol=2e-6, abs_tol=2e-7) or (isnan(a) and isnan(b))
 
 
 _UNCOMPARED = {"seconds", "versions", "path", "study", "gap", "started", "changed", "bytes"}
@@ -254,7 +254,8 @@ def _differing(a: Any, b: Any, where: str) -> str:
     if isinstance(a, list) and isinstance(b, list):
         if len(a) != len(b):
             return f"{where}: {len(a)} and {len(b)} items"
-        return next(filter(None, (_differing(x, y, f"{where}[{i}]") for i, (x, y) in enumerate(zip(a, b)))), "")
+        pairs = enumerate(zip(a, b, strict=True))
+        return next(filter(None, (_differing(x, y, f"{where}[{i}]") for i, (x, y) in pairs)), "")
     if isinstance(a, float | int) and isinstance(b, float | int):
         return "" if _close(a, b) else f"{where}: {a} and {b}"
     return "" if a == b or (isinstance(a, str) and "seconds" in where) else f"{where}: {a!r} and {b!r}"

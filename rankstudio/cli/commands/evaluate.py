@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from rankstudio.cli.output.text_tables import as_json, as_text, explained, numbe
 from rankstudio.cli.streams import input_file, is_standard, shown_input
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.conventions import CONVENTIONS
-from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Cut, Measure, measure
+from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Cut, measure, split_names
 
 if TYPE_CHECKING:
     from rankstudio.engine.metrics.evaluation import Evaluation
@@ -69,8 +68,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--measures",
         metavar="NAMES",
-        help="comma-separated measures (see below); by default those of the LETOR script: NDCG@1 … NDCG@10, "
-        "MeanNDCG, P@1 … P@10 and MAP",
+        help="comma-separated measures (see below), also by the names of ir-measures: AP, nDCG@10, "
+        "P(rel=2)@10; by default those of the LETOR script: NDCG@1 … NDCG@10, MeanNDCG, P@1 … P@10 and MAP",
     )
     parser.add_argument(
         "--greatest-grade",
@@ -95,8 +94,7 @@ def run(args: argparse.Namespace) -> int:
 
     if (args.scores is None) == (args.model is None):
         raise ParameterError("SCORES", "both" if args.scores else "neither", "either a score file or --model")
-    names = LETOR_MEASURES if args.measures is None else _split(args.measures)
-    measures = [measure(name) for name in names]
+    measures = LETOR_MEASURES if args.measures is None else _names(args.measures)
     source = args.scores or args.model
     if is_standard(args.data) and is_standard(source):
         raise ParameterError("SCORES", "-", "a file, because DATA is standard input")
@@ -112,11 +110,11 @@ def run(args: argparse.Namespace) -> int:
     else:
         what = f"{shown_input(source)} on {shown_input(args.data)}"
         print(f"{what}: {data.n_queries} queries, {data.n_documents} documents")
-        graded = any(one.family.name == "ERR" for one in measures)
+        graded = any(measure(name).family.name == "ERR" for name in measures)
         grade = f", ERR with greatest grade {result.greatest_grade:g}" if graded else ""
         print(f"{result.convention.label} convention{grade}")
         print()
-        print(averages_as_text(result, measures))
+        print(averages_as_text(result))
         if result.auc_interval is not None:
             low, high = result.auc_interval
             print(f"AUC: 95 % interval {number(low)} to {number(high)} (DeLong)")
@@ -126,10 +124,12 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _split(text: str) -> tuple[str, ...]:
-    names = tuple(name for name in (part.strip() for part in text.split(",")) if name)
+def _names(text: str) -> tuple[str, ...]:
+    names = split_names(text)
     if not names:
         raise ParameterError("--measures", text, "comma-separated names of measures")
+    for name in names:
+        measure(name)
     return names
 
 
@@ -147,14 +147,20 @@ def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
     return {"convention": result.convention.key, "average": average, "queries": queries}
 
 
-def averages_as_text(result: Evaluation, measures: Sequence[Measure]) -> str:
+def averages_as_text(result: Evaluation) -> str:
     """Return the averages: a line for each measure, one column for each cut-off where there are any."""
-    cuts = sorted({m.cut for m in measures if m.cut is not None})
-    columns: list[int | None] = [*cuts, None] if any(m.cut is None for m in measures) else [*cuts]
-    rows = []
-    for name in dict.fromkeys(m.family.name for m in measures):
-        values = {m.cut: number(result[m.name]) for m in measures if m.family.name == name}
-        rows.append([name, *(values.get(cut, "") for cut in columns)])
+    labels: dict[str, str] = {}
+    values: dict[str, dict[int | None, str]] = {}
+    for name, value in result.items():
+        named = measure(name)
+        without_cut = named.name.partition("@")[0]
+        labels.setdefault(without_cut, name.partition("@")[0])
+        values.setdefault(without_cut, {})[named.cut] = number(value)
+    found = {cut for row in values.values() for cut in row}
+    columns: list[int | None] = [*sorted(cut for cut in found if cut is not None)]
+    if None in found:
+        columns.append(None)
+    rows = [[labels[key], *(row.get(cut, "") for cut in columns)] for key, row in values.items()]
     return as_text(["measure", *("all" if cut is None else f"@{cut}" for cut in columns)], rows)
 
 

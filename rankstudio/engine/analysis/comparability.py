@@ -6,20 +6,23 @@ captions, exports and commands.
 
 Two runs are comparable if they agree in data, label, protocol, folds, part and convention, if both are
 complete, and if their measures are estimates: from the test part, or cross-fitted on the validation part. The
-best of many values on the part that chose it is no estimate; it is comparable with nothing.
+best of many values on the part that chose it is no estimate; it is comparable with nothing. Neither is a run
+of features that somebody chose by hand knowing the queries that it measures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
+from rankstudio.engine.experiment.plan.hand_choice import HandChoice
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.results.unfitted import Unfitted
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.metrics.conventions import convention
 
@@ -39,6 +42,7 @@ class Difference(Enum):
     QUERIES = "queries"
     UNFINISHED = "unfinished"
     PART = "part"
+    HAND_CHOSEN = "hand-chosen"
     NO_ESTIMATE = "no estimate"
 
 
@@ -77,6 +81,8 @@ class ComparisonKey:
         Origin of the folds, with the seed if they are drawn, but without the share of the training queries.
     folds : tuple of int
     part : Part
+    is_hand_chosen : bool
+        Whether features were chosen by hand, knowing queries behind the measures.
     """
 
     data_name: str
@@ -86,6 +92,7 @@ class ComparisonKey:
     protocol: str
     folds: tuple[int, ...]
     part: Part
+    is_hand_chosen: bool = False
 
 
 def comparison_key(run: RunResult) -> ComparisonKey:
@@ -99,7 +106,19 @@ def comparison_key(run: RunResult) -> ComparisonKey:
         _origin_of_folds(plan),
         tuple(fold.fold for fold in run.folds),
         run.part,
+        _is_hand_chosen(plan, [fold.fold for fold in run.folds], run.part),
     )
+
+
+def _is_hand_chosen(plan: Plan, folds: Iterable[int], part: Part) -> bool:
+    """Return whether features were chosen by hand, knowing queries that measure them.
+
+    Only the test queries of the one fold that was looked at are unknown for sure.
+    """
+    if not plan.hand_choices:
+        return False
+    own = tuple(HandChoice(plan.fold_origin, fold) for fold in folds)
+    return part is not Part.TEST or len(own) != 1 or plan.hand_choices != own
 
 
 def label_of(plan: Plan) -> str:
@@ -127,7 +146,10 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
     if not run.complete or not other.complete:
         return Comparability(Difference.UNFINISHED, tr("not finished"))
     if not run.part.is_estimate:
-        return Comparability(Difference.NO_ESTIMATE, why_no_estimate(run))
+        return Comparability(Difference.NO_ESTIMATE, why_unranked(run))
+    for is_hand_chosen in (key.is_hand_chosen, other_key.is_hand_chosen):
+        if is_hand_chosen:
+            return Comparability(Difference.HAND_CHOSEN, why_unranked(run if key.is_hand_chosen else other))
     for fold, size, other_size in zip(key.folds, run.queries_per_fold, other.queries_per_fold, strict=True):
         if size != other_size:
             text = tr("fold {fold} has {own} queries, not {others}")
@@ -135,13 +157,17 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
     return Comparability()
 
 
-def why_no_estimate(run: RunResult) -> str:
-    """Return why the measures of a run estimate nothing, as part of a sentence about it; "" if they do."""
+def why_unranked(run: RunResult) -> str:
+    """Return why a complete run is comparable with none, as part of a sentence about it; "" if it may be."""
     match run.part:
         case Part.CHOSEN_ON:
-            return tr("measured only on the validation part that chose the model")
+            reason = run.unfitted.sentence if run.unfitted else ""
+            text = tr("measured only on the validation part that chose the model: {reason}")
+            return text.format(reason=reason)
         case Part.NONE:
             return tr("no validation part, and the test part is sealed or missing")
+        case _ if comparison_key(run).is_hand_chosen:
+            return tr("its features were chosen by hand from a run that saw these queries")
         case _:
             return ""
 
@@ -245,6 +271,9 @@ class ComparableGroup(Generic[Name]):
         return _counted_folds(self.key.folds, is_part_of_folds)
 
 
+_Kind = tuple[ComparisonKey, bool, tuple[int, ...], Unfitted | None]
+
+
 def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[Name], ...]:
     """Return the runs in groups whose runs are comparable with each other, and with no other run.
 
@@ -252,22 +281,24 @@ def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[N
     first, then those of more queries. Runs that are not finished, or whose measures are no estimates, are in
     groups without ranking.
     """
-    members: dict[tuple[ComparisonKey, bool, tuple[int, ...]], dict[Name, RunResult]] = {}
+    members: dict[_Kind, dict[Name, RunResult]] = {}
     for name, run in runs.items():
-        kind = comparison_key(run), run.complete, run.queries_per_fold
+        unfitted = None if run.part.is_estimate else run.unfitted
+        kind = comparison_key(run), run.complete, run.queries_per_fold, unfitted
         members.setdefault(kind, {})[name] = run
     datasets = list(dict.fromkeys(run.data_name for run in runs.values()))
 
-    def rank(kind: tuple[ComparisonKey, bool, tuple[int, ...]]) -> tuple[int, bool, int]:
-        key, complete, sizes = kind
-        return datasets.index(key.data_name), not (complete and key.part.is_estimate), -sum(sizes)
+    def rank(kind: _Kind) -> tuple[int, bool, int]:
+        key, complete, sizes, _ = kind
+        is_ranked = complete and key.part.is_estimate and not key.is_hand_chosen
+        return datasets.index(key.data_name), not is_ranked, -sum(sizes)
 
     groups: list[ComparableGroup[Name]] = []
     for kind in sorted(members, key=rank):
-        key, complete, _ = kind
+        key, complete, *_ = kind
         own = members[kind]
         run = next(iter(own.values()))
-        unranked = why_no_estimate(run) if complete else tr("not finished")
+        unranked = why_unranked(run) if complete else tr("not finished")
         leader = next((group for group in groups if group.key.data_name == key.data_name), None)
         apart = comparable(run, next(iter(leader.runs.values()))).reason if leader else ""
         groups.append(ComparableGroup(key, own, unranked, apart))
@@ -302,7 +333,7 @@ class ExpectedRun:
         return _counted_folds(self.folds, bool(self.plan.folds))
 
     @property
-    def kind(self) -> tuple[str, str, str, str, tuple[int, ...]]:
+    def kind(self) -> tuple[str, str, str, str, tuple[int, ...], str]:
         """What is known of its :class:`ComparisonKey` before it has results."""
         return (
             self.data_name,
@@ -310,12 +341,15 @@ class ExpectedRun:
             self.plan.convention,
             _origin_of_folds(self.plan),
             self.folds,
+            self.plan.hand_chosen,
         )
 
     def belongs_to(self, group: ComparableGroup[Any]) -> bool:
         """Return whether the run will be comparable with the runs of a group, as far as that is known."""
         key = group.key
-        return self.kind == (key.data_name, key.label, key.convention, key.protocol, key.folds)
+        if _is_hand_chosen(self.plan, self.folds, key.part) is not key.is_hand_chosen:
+            return False
+        return self.kind[:-1] == (key.data_name, key.label, key.convention, key.protocol, key.folds)
 
 
 def paired_over(plan: Plan, n: int) -> str:

@@ -14,7 +14,7 @@ from rankstudio.engine.data.known_datasets import identify
 from rankstudio.engine.export.model_files import score_file
 from rankstudio.engine.metrics.conventions import Ties, convention
 from rankstudio.engine.metrics.evaluation import Evaluation, evaluate
-from rankstudio.engine.metrics.names import Measure
+from rankstudio.engine.metrics.names import Measure, measure
 from rankstudio.engine.statistics.auc import auc_interval
 
 _NO_IDS = (
@@ -27,7 +27,7 @@ def evaluate_file(
     data_path: Path,
     ranked_by: Path,
     key: str | None,
-    measures: Sequence[Measure],
+    measures: Sequence[str | Measure],
     columns: Mapping[str, Any] | None = None,
     greatest_grade: float | None = None,
     *,
@@ -43,7 +43,7 @@ def evaluate_file(
         Score file, or model.
     key : str or None
         Key of the convention; None for the usual one of the data.
-    measures : sequence of Measure
+    measures : sequence of str or Measure
     columns : Mapping, optional
         Columns of a table, if their names are not recognised.
     greatest_grade : float, optional
@@ -82,6 +82,6 @@ def evaluate_file(
         document_ids=ids,
         greatest_grade=greatest_grade,
     )
-    if data.n_queries == 1 and any(one.family.name == "AUC" for one in measures):
+    if data.n_queries == 1 and any(measure(name).family.name == "AUC" for name in measures):
         found = replace(found, auc_interval=auc_interval(scores, data.y >= chosen.relevant_from))
     return found, data, notes

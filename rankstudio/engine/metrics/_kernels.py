@@ -26,7 +26,13 @@ Codes = NDArray[np.unsignedinteger[Any]]
 _MAP, _P, _NDCG, _MEAN_NDCG = kind_of("MAP"), kind_of("P"), kind_of("NDCG"), kind_of("MeanNDCG")
 _STRICT, _TAU = kind_of("StrictDisagreement"), kind_of("Tau")
 _F, _MAX_F, _R_PRECISION = kind_of("F"), kind_of("MaxF"), kind_of("RPrecision")
-_DISAGREEMENT, _RR, _RECALL, _AUC = kind_of("Disagreement"), kind_of("RR"), kind_of("Recall"), kind_of("AUC")
+_DISAGREEMENT, _ERR, _RECALL, _AUC = (
+    kind_of("Disagreement"),
+    kind_of("ERR"),
+    kind_of("Recall"),
+    kind_of("AUC"),
+)
+_SUCCESS, _RBP, _BPREF, _JUDGED = kind_of("Success"), kind_of("RBP"), kind_of("Bpref"), kind_of("Judged")
 
 RUN = 16
 """Runs up to this length are sorted by insertion: most queries of LETOR 4.0 are one run."""
@@ -179,8 +185,11 @@ class Truth(NamedTuple):
         Number of pairs of documents with different labels.
     weight : ndarray of shape (longest query,)
         1 / discount of each rank.
-    gain, relevant, stop : ndarray of shape (L,)
-        Of each label, ascending: its gain, 1.0 where it is relevant, and the chance that it ends the search.
+    n_judged : ndarray of shape (Q,)
+        Number of documents whose label is not negative.
+    gain, relevant, stop, judged : ndarray of shape (L,)
+        Of each label, ascending: its gain, 1.0 where it is relevant, the chance that it ends the search, and
+        1.0 where it is not negative.
     """
 
     query_ptr: Ints
@@ -191,6 +200,8 @@ class Truth(NamedTuple):
     gain: Floats
     relevant: Floats
     stop: Floats
+    n_judged: Ints
+    judged: Floats
 
 
 class Rules(NamedTuple):
@@ -214,6 +225,7 @@ def measure_all(
     rules: Rules,
     kinds: Ints,
     cuts: Ints,
+    persistences: Floats,
     deepest: int,
     graded: bool,
     counted: bool,
@@ -235,6 +247,8 @@ def measure_all(
     truth, rules : Truth, Rules
     kinds, cuts : ndarray of shape (M,)
         The measures; a cut-off of 0 means all documents.
+    persistences : ndarray of shape (M,)
+        Chance p of rank-biased precision, 0 for other measures.
     deepest : int
         How many documents of a query any of them asks for, at most.
     graded : bool
@@ -256,6 +270,7 @@ def measure_all(
     """
     query_ptr, ideal, n_relevant, n_pairs = truth.query_ptr, truth.ideal, truth.n_relevant, truth.n_pairs
     gains, relevants, chances, weight = truth.gain, truth.relevant, truth.stop, truth.weight
+    judged, n_judged = truth.judged, truth.n_judged
     key, passed, gain, relevant = reals[0], reals[1], reals[2], reals[3]
     dcg, hits, precisions = reals[4], reals[5], reals[6]
     level = integers[0]
@@ -274,19 +289,17 @@ def measure_all(
                 kind, cut, value = kinds[j], cuts[j], np.nan
                 if kind == _MAP:
                     value = _average_precision(cut, precisions, n_relevant[q], rules, n)
-                elif kind == _P:
-                    value = _precision(cut, hits, rules, n)
                 elif kind == _NDCG:
                     value = _ndcg(cut, dcg, ideal, first, rules, n)
                 elif kind == _MEAN_NDCG:
                     value = _mean_ndcg(dcg, ideal, first, rules, n)
-                elif kind == _F:
-                    found = hits[min(cut, n) - 1]  # 2pr / (p + r) with r = found / n_relevant
-                    value = 0.0
-                    if found > 0.0:
-                        value = 2.0 * found / (found / _precision(cut, hits, rules, n) + n_relevant[q])
-                elif kind == _R_PRECISION:
-                    value = hits[n_relevant[q] - 1] / n_relevant[q] if n_relevant[q] else 0.0
+                elif kind in (_P, _F, _R_PRECISION, _RBP):
+                    value = _measure_hits(kind, cut, hits, rules, n, n_relevant[q], persistences[j])
+                elif tree is not None and kind in (_BPREF, _JUDGED):
+                    value = _measure_judged(
+                        kind, cut, key, level, relevants, judged, depth, n, n_relevant[q],
+                        n_judged[q], rules.ties_averaged,
+                    )  # fmt: skip
                 elif tree is not None:
                     value = _measure_order(
                         kind, cut, key, level, hits, relevants, chances, depth, n, n_relevant[q],
@@ -440,6 +453,106 @@ def _mean_ndcg(dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> 
 
 
 @subroutine
+def _measure_hits(
+    kind: int, cut: int, hits: Floats, rules: Rules, n: int, n_relevant: int, persistence: float
+) -> float:
+    """Return P@cut, F@cut, R-precision or rank-biased precision."""
+    if kind == _P:
+        return _precision(cut, hits, rules, n)
+    if kind == _RBP:
+        return _rank_biased_precision(persistence, hits, n if cut == 0 else min(cut, n))
+    if kind == _R_PRECISION:
+        return float(hits[n_relevant - 1] / n_relevant) if n_relevant else 0.0
+    found = hits[min(cut, n) - 1]
+    if found == 0.0:
+        return 0.0
+    return float(
+        2.0 * found / (found / _precision(cut, hits, rules, n) + n_relevant)
+    )  # r = found / n_relevant
+
+
+@subroutine
+def _rank_biased_precision(persistence: float, hits: Floats, last: int) -> float:
+    """Return (1 − p) times the sum of p^i over the relevant documents, i being the documents above."""
+    total, reaching, above = 0.0, 1.0 - persistence, 0.0
+    for i in range(last):
+        total += reaching * (hits[i] - above)
+        above = hits[i]
+        reaching *= persistence
+    return total
+
+
+@subroutine
+def _measure_judged(
+    kind: int,
+    cut: int,
+    key: Floats,
+    level: Ints,
+    relevants: Floats,
+    judged: Floats,
+    depth: int,
+    n: int,
+    n_relevant: int,
+    n_judged: int,
+    averaged: bool,
+) -> float:
+    """Return binary preference, or the share of judged documents among the first."""
+    if kind == _JUDGED:
+        return _judged_share(key, level, judged, min(cut, n), depth, averaged)
+    if n_relevant == 0:
+        return 0.0
+    return _preference(key, level, relevants, judged, n, n_relevant, n_judged - n_relevant, averaged)
+
+
+@subroutine
+def _judged_share(key: Floats, level: Ints, judged: Floats, last: int, n: int, averaged: bool) -> float:
+    """Return the share of judged documents among the first; averaged over all orders of a tie."""
+    total, start = 0.0, 0
+    while start < last:
+        stop = _end_of_tie(key, start + 1, n) if averaged else start + 1
+        count = 0.0
+        for i in range(start, stop):
+            count += judged[level[i]]
+        total += count * (min(stop, last) - start) / (stop - start)
+        start = stop
+    return total / last
+
+
+@subroutine
+def _preference(
+    key: Floats,
+    level: Ints,
+    relevants: Floats,
+    judged: Floats,
+    n: int,
+    n_relevant: int,
+    n_irrelevant: int,
+    averaged: bool,
+) -> float:
+    """Return the mean of 1 − min(a, R) / min(R, N) over R relevant documents, a of N irrelevant ones above.
+
+    In a tie with t irrelevant documents, 0 … t of them are above a relevant one with equal chances.
+    """
+    most = min(n_relevant, n_irrelevant)
+    total, above, start = 0.0, 0, 0
+    while start < n:
+        stop = _end_of_tie(key, start + 1, n) if averaged else start + 1
+        hits, others = 0, 0
+        for i in range(start, stop):
+            hits += relevants[level[i]] > 0.0
+            others += judged[level[i]] > 0.0 and relevants[level[i]] == 0.0
+        total += hits
+        if hits and most:
+            lost = 0.0
+            for more in range(others + 1):
+                lost += min(above + more, n_relevant) / most
+            total -= hits * lost / (others + 1)
+        above += others
+        start = stop
+    return total / n_relevant
+
+
+@subroutine
 def _measure_order(
     kind: int,
     cut: int,
@@ -456,7 +569,7 @@ def _measure_order(
     passed: Floats,
     tree: Ints,
 ) -> float:
-    """Return Recall, AUC, greatest F, RR, ERR, a disagreement error or Kendall's τ_b."""
+    """Return Recall, AUC, greatest F, Success, RR, ERR, a disagreement error or Kendall's τ_b."""
     if kind == _RECALL:
         return float(hits[min(cut, n) - 1] / n_relevant) if n_relevant else 0.0
     if kind == _AUC:
@@ -465,19 +578,21 @@ def _measure_order(
         return _greatest_f(key, hits, n_relevant, n)
     if kind in (_DISAGREEMENT, _STRICT, _TAU):
         return _order_of_pairs(kind, key, level, n_pairs, n, tree)
-    stops = relevants if kind == _RR else chances
-    return _cascade(key, level, stops, depth, n if cut == 0 else min(cut, n), averaged, passed)
+    stops = chances if kind == _ERR else relevants
+    last = n if cut == 0 else min(cut, n)
+    return _cascade(key, level, stops, depth, last, averaged, kind != _SUCCESS, passed)
 
 
 @subroutine
 def _cascade(
-    key: Floats, level: Ints, stops: Floats, n: int, last: int, averaged: bool, chance: Floats
+    key: Floats, level: Ints, stops: Floats, n: int, last: int, averaged: bool, by_rank: bool, chance: Floats
 ) -> float:
     """Return the mean of 1 / rank where a reader ends who goes down the ranks, 0 for one who never does.
 
-    ``stops`` is the chance to end at a document of each level: for RR 1 at a relevant one. Averaged over all
-    orders of a tie, that a reader passes j of its documents has the chance of the mean product over sets of j
-    of them, which is computed document by document: O(t²) for a tie of t.
+    If not ``by_rank``, a reader who ends counts 1 at every rank. ``stops`` is the chance to end at a document
+    of each level: for RR 1 at a relevant one. Averaged over all orders of a tie, that a reader passes j of
+    its documents has the chance of the mean product over sets of j of them, which is computed document by
+    document: O(t²) for a tie of t.
     """
     total, reaching, start = 0.0, 1.0, 0
     while start < last and reaching > 0.0:
@@ -490,7 +605,7 @@ def _cascade(
                 # A set of j of the documents seen has this one with probability j / seen.
                 chance[j] = ((seen - j) * chance[j] + j * chance[j - 1] * passing) / seen
         for j in range(min(end, last) - start):
-            total += reaching * (chance[j] - chance[j + 1]) / (start + j + 1)
+            total += reaching * (chance[j] - chance[j + 1]) / (start + j + 1 if by_rank else 1)
         reaching *= chance[end - start]
         start = end
     return total

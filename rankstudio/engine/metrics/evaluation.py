@@ -21,7 +21,7 @@ from rankstudio.engine.metrics.evaluator import (
     check_query_ptr,
     reading_order,
 )
-from rankstudio.engine.metrics.names import LETOR_MEASURES, Measure
+from rankstudio.engine.metrics.names import LETOR_MEASURES, ByMeasure, Measure, measure
 from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
 from rankstudio.engine.support.query_ids import check_none_missing
 
@@ -29,6 +29,9 @@ from rankstudio.engine.support.query_ids import check_none_missing
 @dataclass(frozen=True, eq=False)
 class Evaluation(Mapping[str, float]):
     """Measures of one ranking: a mapping from a measure's name to its average over the queries.
+
+    The names are those that were asked for, ``"nDCG@10"`` or ``"AP"``; any other name of the same measure
+    reads the same value.
 
     Attributes
     ----------
@@ -129,7 +132,13 @@ def evaluate(
     grading = Grading(grade, partial(ranks_of_ids, names, query_ptr))
     evaluator = Evaluator(labels[rows], query_ptr, convention, chosen, grading=grading)
     used = evaluator.convention.greatest_grade or grade
-    return Evaluation(evaluator.convention, query_ids, evaluator.per_query(values[rows]), used)
+    per_query = evaluator.per_query(values[rows])
+    by_name = ByMeasure({_as_written(name): per_query[measure(name).name] for name in chosen})
+    return Evaluation(evaluator.convention, query_ids, by_name, used)
+
+
+def _as_written(name: str | Measure) -> str:
+    return name.strip() if isinstance(name, str) else name.name
 
 
 def check_grade(grade: float, labels: Floats) -> float:

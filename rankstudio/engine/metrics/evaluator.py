@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -130,7 +132,9 @@ def compile_truth(
     n_pairs = count_pairs(labels, query_ptr) if pairs else np.zeros(0, np.int64)
     n_relevant = np.add.reduceat(relevant[level], query_ptr[:-1]).astype(np.int64)
     stop = convention.stop_chances(values, greatest_grade)
-    return Truth(query_ptr, ideal, n_relevant, n_pairs, weight, gain, relevant, stop)
+    judged = (values >= 0.0).astype(np.float64)
+    n_judged = np.add.reduceat(judged[level], query_ptr[:-1]).astype(np.int64)
+    return Truth(query_ptr, ideal, n_relevant, n_pairs, weight, gain, relevant, stop, n_judged, judged)
 
 
 def _ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
@@ -223,13 +227,28 @@ class Evaluator:
         self._labels = labels
         self._ranked = np.array([m.by_rank for m in self.measures], dtype=np.bool_)
         self._level = label_codes(labels)[1]
-        self._kinds = np.array([m.kind for m in self.measures], dtype=np.int64)[self._ranked]
-        self._cuts = np.array([m.cut or 0 for m in self.measures], dtype=np.int64)[self._ranked]
         self._rules = compile_rules(self.convention)
         backwards = self.convention.ties is Ties.DOCUMENT_ID
         self._reading = compile_rules(self.convention, ties_reversed=backwards)
-        pairs = any(m.family.name in PAIRED for m in self.measures)
-        self._truth = compile_truth(labels, ptr, self.convention, grading.greatest_grade, pairs=pairs)
+        self._query_ptr = ptr
+        self._batches = self._compile_batches(labels, grading.greatest_grade)
+
+    def _compile_batches(self, labels: Floats, greatest_grade: float) -> tuple[_Batch, ...]:
+        """Return the measures that are read off rankings, those with the same relevant labels together."""
+        places: dict[float, list[int]] = {}
+        for place in np.flatnonzero(self._ranked).tolist():
+            relevant_from = self.measures[place].relevant_from
+            if relevant_from is None:
+                relevant_from = self.convention.relevant_from
+            places.setdefault(relevant_from, []).append(place)
+        batches = []
+        for relevant_from, batch in places.items():
+            measures = [self.measures[place] for place in batch]
+            pairs = any(m.family.name in PAIRED for m in measures)
+            rules = replace(self.convention, relevant_from=relevant_from)
+            truth = compile_truth(labels, self._query_ptr, rules, greatest_grade, pairs=pairs)
+            batches.append(_Batch.of(measures, batch, truth))
+        return tuple(batches)
 
     def evaluate(self, scores: ArrayLike) -> dict[str, float]:
         """Return each measure of one model, averaged over the queries.
@@ -357,7 +376,7 @@ class Evaluator:
 
     def _table(self, rows: Floats, first_model: int = 0) -> Floats:
         """Return the measures of each model in each query, shape (M, K, Q)."""
-        ranked, bad = _ranked(rows, self._level, self._truth.query_ptr)
+        ranked, bad = _ranked(rows, self._level, self._query_ptr)
         if bad >= 0:
             model, place = divmod(bad, self.n_documents)
             document = place if self._order is None else int(self._order[place])
@@ -365,35 +384,78 @@ class Evaluator:
         found = self._measured(ranked, self._rules)
         if not self.by_rank:  # the squared error is the one measure of scores
             with np.errstate(over="ignore"):
-                errors = np.add.reduceat((rows - self._labels) ** 2, self._truth.query_ptr[:-1], axis=1)
-            found[~self._ranked] = errors / np.diff(self._truth.query_ptr)
+                errors = np.add.reduceat((rows - self._labels) ** 2, self._query_ptr[:-1], axis=1)
+            found[~self._ranked] = errors / np.diff(self._query_ptr)
         return found
 
     def _measured(self, ranked: Codes, rules: Rules) -> Floats:
         """Return the measures of each ranking in each query, shape (M, K, Q)."""
         out = np.empty((len(self.measures), ranked.shape[0], self.n_queries))
         every = np.zeros(self.n_queries, dtype=np.int64), np.full(self.n_queries, ranked.shape[0])
-        if self.by_rank:
-            self._measure(ranked, *every, rules, out)
-            return out
-        out[:] = np.nan
-        some = np.empty((int(self._ranked.sum()), *out.shape[1:]))
-        self._measure(ranked, *every, rules, some)
-        out[self._ranked] = some
+        out[~self._ranked] = np.nan
+        self._measure(ranked, *every, rules, out)
         return out
 
     def _measure(self, ranked: Codes, begins: Ints, ends: Ints, rules: Rules, out: Floats) -> None:
-        space = scratch_space(self._truth.weight.size)
-        ranked_measures = [m for m in self.measures if m.by_rank]
-        read = frozenset[Reads]().union(*(m.family.reads for m in ranked_measures))
-        plain = Reads.ORDER not in read and not rules.ties_averaged
-        tree = None if plain else np.zeros(self._truth.gain.size + 1, dtype=np.int64)
-        deepest = max((m.cut or self.n_documents for m in ranked_measures), default=0)
-        graded, counted = Reads.GAINS in read, Reads.HITS in read
         models = int(begins.min()), int(ends.max())
+        for batch in self._batches:
+            is_all = len(self._batches) == 1 and self.by_rank
+            values = out if is_all else out[batch.places]
+            batch.measure(ranked, models, begins, ends, rules, values)
+            if not is_all:
+                out[batch.places] = values
+
+
+class _Batch(NamedTuple):
+    """Measures that one call of the kernel computes.
+
+    Attributes
+    ----------
+    places : ndarray of shape (B,)
+        Their places among the evaluator's measures.
+    kinds, cuts, persistences : ndarray of shape (B,)
+    deepest : int
+        Greatest cut-off.
+    reads : frozenset of Reads
+        What they read off a ranking.
+    truth : Truth
+        With the labels that are relevant for them.
+    """
+
+    places: Ints
+    kinds: Ints
+    cuts: Ints
+    persistences: Floats
+    deepest: int
+    reads: frozenset[Reads]
+    truth: Truth
+
+    @classmethod
+    def of(cls, measures: Sequence[Measure], places: Sequence[int], truth: Truth) -> _Batch:
+        """Return the batch of some measures."""
+        n_documents = int(truth.query_ptr[-1])
+        return cls(
+            np.array(places, dtype=np.int64),
+            np.array([m.kind for m in measures], dtype=np.int64),
+            np.array([m.cut or 0 for m in measures], dtype=np.int64),
+            np.array([m.persistence or m.family.persistence or 0.0 for m in measures]),
+            max(m.cut or n_documents for m in measures),
+            frozenset[Reads]().union(*(m.family.reads for m in measures)),
+            truth,
+        )
+
+    def measure(
+        self, ranked: Codes, models: tuple[int, int], begins: Ints, ends: Ints, rules: Rules, out: Floats
+    ) -> None:
+        """Write the measures of some rankings of each query into ``out`` of shape (B, K, Q)."""
+        space = scratch_space(self.truth.weight.size)
+        plain = Reads.ORDER not in self.reads and not rules.ties_averaged
+        tree = None if plain else np.zeros(self.truth.gain.size + 1, dtype=np.int64)
+        graded = Reads.GAINS in self.reads
+        counted = Reads.HITS in self.reads
         measure_all(
-            ranked, models, begins, ends, self._truth, rules, self._kinds, self._cuts, deepest, graded,
-            counted, out, *space, tree,
+            ranked, models, begins, ends, self.truth, rules, self.kinds, self.cuts, self.persistences,
+            self.deepest, graded, counted, out, *space, tree,
         )  # fmt: skip
 
 

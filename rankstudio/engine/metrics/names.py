@@ -1,19 +1,24 @@
 """The measures by name: what there is, what it means and which way is better.
 
+The names of ir-measures are read, too: ``AP``, ``nDCG@10``, ``R@5``, ``Rprec``, ``P(rel=2)@10``.
+
 This module imports no compiled code: the window reads it when it starts.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.resources import table
+
+T = TypeVar("T")
 
 PAIRED = frozenset({"Disagreement", "StrictDisagreement", "Tau"})
 """Measures of all pairs of documents with different labels."""
@@ -56,6 +61,12 @@ class Family:
     per_query : str
         Name of the value of one query, where ``name`` is that of the mean over queries: "AP" for "MAP"; ""
         where both have one name.
+    binary : bool
+        Whether it distinguishes only relevant documents and others, so that ``rel`` may be given.
+    persistence : float, optional
+        Usual chance that a reader goes on to the next document, where ``p`` may be given.
+    aliases : tuple of str
+        Other names, as ir-measures has them.
     """
 
     kind: int
@@ -66,11 +77,16 @@ class Family:
     help: str
     higher_is_better: bool = True
     per_query: str = ""
+    binary: bool = False
+    persistence: float | None = None
+    aliases: tuple[str, ...] = ()
 
 
 def _family(kind: int, name: str, values: Mapping[str, Any]) -> Family:
-    cut, reads = Cut[values["cut"].upper()], frozenset(map(Reads, values["reads"]))
-    return Family(kind, name, **{**values, "cut": cut, "reads": reads})
+    cut = Cut[values["cut"].upper()]
+    reads = frozenset(map(Reads, values["reads"]))
+    aliases = tuple(values.get("aliases", ()))
+    return Family(kind, name, **{**values, "cut": cut, "reads": reads, "aliases": aliases})
 
 
 FAMILIES: tuple[Family, ...] = tuple(
@@ -93,26 +109,32 @@ class Measure:
     family : Family
     cut : int or None
         The cut-off k; None for all documents.
+    relevant_from : float, optional
+        Smallest relevant label; by default that of the convention.
+    persistence : float, optional
+        Chance that a reader goes on to the next document; by default that of the family.
     """
 
     family: Family
     cut: int | None = None
+    relevant_from: float | None = None
+    persistence: float | None = None
 
     @property
     def name(self) -> str:
-        """The canonical name: "NDCG@10"."""
-        return self.family.name if self.cut is None else f"{self.family.name}@{self.cut}"
+        """The canonical name: "NDCG@10", "P(rel=2)@10"."""
+        return self._named(self.family.name)
 
     @property
     def per_query_name(self) -> str:
         """The name of its value in one query: "AP@10" of "MAP@10"."""
-        family = self.family.per_query or self.family.name
-        return family if self.cut is None else f"{family}@{self.cut}"
+        return self._named(self.family.per_query or self.family.name)
 
     @property
     def label(self) -> str:
         """Name in words, for titles: "Precision of the first 10 documents"."""
-        return self.family.label if self.cut is None else f"{self.family.label} of {self._first}"
+        documents = "" if self.cut is None else f" of {self._first}"
+        return f"{self.family.label}{self._parameters}{documents}"
 
     @property
     def help(self) -> str:
@@ -140,6 +162,20 @@ class Measure:
             return "all documents"
         return "the first document" if self.cut == 1 else f"the first {self.cut} documents"
 
+    @property
+    def _parameters(self) -> str:
+        """What is not as usual, in ir-measures' way: "(rel=2)", "(p=0.9,rel=2)", or ""."""
+        values = []
+        if self.persistence is not None:
+            values.append(f"p={self.persistence:.12g}")
+        if self.relevant_from is not None:
+            values.append(f"rel={self.relevant_from:.12g}")
+        return f"({','.join(values)})" if values else ""
+
+    def _named(self, family: str) -> str:
+        cut = "" if self.cut is None else f"@{self.cut}"
+        return f"{family}{self._parameters}{cut}"
+
     def __str__(self) -> str:
         return self.name
 
@@ -152,13 +188,17 @@ LETOR_MEASURES: tuple[str, ...] = (
 )
 """What LETOR's script prints, in its order."""
 
-_NAME = re.compile(r"([a-z]+)(?:@([0-9]{1,9}))?")
+_NAME = re.compile(r"([a-z]+)(?:\(([^()]*)\))?(?:@([0-9]{1,9}))?")
+_SEPARATOR = re.compile(r",(?![^()]*\))")
 _FORMS = {Cut.NONE: ("{}",), Cut.OPTIONAL: ("{}", "{}@k"), Cut.NEEDED: ("{}@k",)}
 _FAMILY_FORMS = ", ".join(form.format(f.name) for f in FAMILIES for form in _FORMS[f.cut])
+_BY_NAME = {name.lower(): family for family in FAMILIES for name in (family.name, *family.aliases)}
 
 
 def measure(name: str | Measure) -> Measure:
     """Return a measure by its name, ignoring case: ``measure("ndcg@10").name == "NDCG@10"``.
+
+    Names of ir-measures are read, too: ``measure("AP(rel=2)").name == "MAP(rel=2)"``.
 
     Raises
     ------
@@ -168,17 +208,82 @@ def measure(name: str | Measure) -> Measure:
     if isinstance(name, Measure):
         return name
     match = _NAME.fullmatch(name.strip().lower()) if isinstance(name, str) else None
-    if match is None:
+    family = _BY_NAME.get(match[1]) if match is not None else None
+    if match is None or family is None:
         raise ParameterError("measure", name, _expected())
-    family = next((f for f in FAMILIES if f.name.lower() == match[1]), None)
-    cut = None if match[2] is None else int(match[2])
-    if (
-        family is None
-        or cut == 0
-        or family.cut not in (Cut.OPTIONAL, Cut.NONE if cut is None else Cut.NEEDED)
-    ):
+    cut = None if match[3] is None else int(match[3])
+    if cut == 0 or family.cut not in (Cut.OPTIONAL, Cut.NONE if cut is None else Cut.NEEDED):
         raise ParameterError("measure", name, _expected())
-    return Measure(family, cut)
+    parameters = _parameters(name, family, match[2])
+    persistence = parameters.get("p")
+    if persistence == family.persistence:
+        persistence = None
+    return Measure(family, cut, parameters.get("rel"), persistence)
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """Return the names in a comma-separated list: a comma in parentheses belongs to a name."""
+    return tuple(name for name in map(str.strip, _SEPARATOR.split(text)) if name)
+
+
+class ByMeasure(dict[str, T]):
+    """Values by the name of their measure; another name of the same measure reads the same value."""
+
+    def __missing__(self, name: str) -> T:
+        canonical = _canonical(name)
+        for spelled, value in self.items():
+            if canonical is not None and _canonical(spelled) == canonical:
+                return value
+        raise KeyError(name)
+
+
+def _canonical(name: object) -> str | None:
+    """Return the canonical name of a measure; None for a name of anything else."""
+    if not isinstance(name, str):
+        return None
+    try:
+        return measure(name).name
+    except ParameterError:
+        return None
+
+
+def _parameters(name: str, family: Family, written: str | None) -> dict[str, float]:
+    """Return what is in the parentheses of a name by its key, or raise ParameterError."""
+    if written is None:
+        return {}
+    values: dict[str, float] = {}
+    for entry in written.split(","):
+        key, _, number = entry.replace(" ", "").partition("=")
+        if key in values or key not in _keys(family) or not _is_parameter(key, number):
+            raise ParameterError("measure", name, _expected_parameters(family))
+        values[key] = float(number)
+    return values
+
+
+def _is_parameter(key: str, written: str) -> bool:
+    try:
+        value = float(written)
+    except ValueError:
+        return False
+    return 0.0 < value < 1.0 if key == "p" else 0.0 < value < math.inf
+
+
+def _keys(family: Family) -> tuple[str, ...]:
+    """Return what may stand in the parentheses of a family's measures."""
+    persistence = () if family.persistence is None else ("p",)
+    return (*persistence, "rel") if family.binary else persistence
+
+
+def _expected_parameters(family: Family) -> str:
+    """Say what may stand in the parentheses."""
+    meanings = {
+        "p": tr("p, a number between 0 and 1"),
+        "rel": tr("rel, the smallest relevant label, above 0"),
+    }
+    keys = [meanings[key] for key in _keys(family)]
+    if not keys:
+        return tr("{measure} without parentheses").format(measure=family.name)
+    return tr("in parentheses {keys}, as in P(rel=2)@10").format(keys="; ".join(keys))
 
 
 def per_query_name(name: str) -> str:
@@ -197,6 +302,7 @@ _CUTS: dict[str, tuple[int | None, ...]] = {"P": (1, 5, 10), "NDCG": (1, 3, 5, 1
 OFFERED = tuple(
     Measure(family, cut).name
     for family in FAMILIES
+    if family.name != "Judged"  # 1 for every ranking where all documents are judged
     for cut in _CUTS.get(family.name, (10 if family.cut is Cut.NEEDED else None,))
 )
 """Measures that are offered whatever a plan measures, with usual cut-offs k where they have one."""

@@ -24,7 +24,7 @@ from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.storage.study_contents import ReportSettings
 from rankstudio.engine.export.result_table.formats import FORMATS, TableFormat, table_format
 from rankstudio.engine.export.result_table.table import DIGITS, ResultTable, TableStyle
-from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.metrics.names import measure, split_names
 from rankstudio.engine.support.files import write_bytes
 from rankstudio.engine.support.templates import rendered
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
@@ -114,10 +114,10 @@ class TableDialog(SavingDialog):
     @property
     def query(self) -> TableQuery:
         """What the table is asked for."""
-        names = (*ticked(self.measures), *(one.strip() for one in self.others.text().split(",")))
+        names = (*ticked(self.measures), *split_names(self.others.text()))
         by, against = str(self.by.value()), str(self.against.currentData() or "")
         test = str(self.test.currentData())
-        return TableQuery(tuple(filter(None, names)), by, against, self.marks.isChecked(), test=test)  # type: ignore[arg-type]
+        return TableQuery(names, by, against, self.marks.isChecked(), test=test)  # type: ignore[arg-type]
 
     @property
     def style_of_table(self) -> TableStyle:

@@ -482,7 +482,7 @@ class RunsPanel(Panel):
         measures, chooser, differences, compared, _, labelled, by_hand = self._shape
         tests = DifferenceCells(self.comparison_of, self._scale_for)
         settings = settings_column(lambda row: self._differences.get(row.key) or None)
-        first, *others = [measure_column(name, self._is_best) for name in measures]
+        first, *others = [measure_column(name, self._is_best, self._is_ranked) for name in measures]
         spare = [*others, *spread_columns(chooser, measures[0])]
         return [
             *first_columns(lambda row: row.key in self._ticked),
@@ -509,6 +509,10 @@ class RunsPanel(Panel):
         """Return whether a finished run has the best mean of several that can be compared."""
         mean = row.mean(name)
         return mean is not None and self._best.get((row.key, name)) == mean
+
+    def _is_ranked(self, row: RunRow) -> bool:
+        """Return whether the means of a run are estimates that may be ranked."""
+        return any(group.is_ranked and row.key in group.measured for group in self._groups)
 
     def _actions(self, row: RunRow) -> list[RowAction]:
         """Return what the context menu offers for a run."""
@@ -638,7 +642,9 @@ def settings_column(differences: Callable[[RunRow], str | None]) -> Column:
     )
 
 
-def measure_column(name: str, is_best: Callable[[RunRow, str], bool]) -> Column:
+def measure_column(
+    name: str, is_best: Callable[[RunRow, str], bool], is_ranked: Callable[[RunRow], bool]
+) -> Column:
     """Return the column of a measure's mean."""
     return Column(
         name,
@@ -648,7 +654,7 @@ def measure_column(name: str, is_best: Callable[[RunRow, str], bool]) -> Column:
         value=lambda row: row.mean(name),
         tooltip=tr("Mean {name} over the folds").format(name=name),
         bold=lambda row: is_best(row, name),
-        tone=lambda row: "text" if row.summary.part.is_estimate else "muted",
+        tone=lambda row: "text" if is_ranked(row) else "muted",
         width=76,
     )
 

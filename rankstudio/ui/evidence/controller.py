@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.summary import is_wide
+from rankstudio.engine.experiment.plan.hand_choice import HandChoice, hand_choices_text
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.engine.methods.catalog import method
@@ -477,18 +477,20 @@ class EvidenceController(Controller):
         if model is None or dataset is None:
             return None
         ids = tuple(sorted(int(dataset.feature_ids[column]) for column in columns))
-        greedy, values = method(GREEDY), _greedy_values(model)
-        grids = {parameter.name: (values[parameter.name],) for parameter in greedy.grids}
+        values = _greedy_values(model)
+        if all_folds:  # λ is chosen on each fold
+            values |= _greedy_grids(model)
         own = {"pinned": ids, "banned": (), "n_features_to_select": 1, "search": "forward"}
         one_fold = (model.fold.number,) if len(dataset.folds) > 1 else ()
-        folds = model.plan.folds if all_folds else one_fold
+        known = {*model.plan.hand_choices, HandChoice(model.plan.fold_origin, model.fold.number)}
         plan = model.plan.changed(
             method=GREEDY,
-            parameters={**values, **grids, **own},
+            parameters={**values, **own},
             **({} if model.plan.method == GREEDY else {"ranker": "", "ranker_parameters": {}}),
-            groups={tr("set"): ids},  # as a whole: the path has this one model
-            folds=folds,
+            groups={tr("set"): ids},  # as a whole: a path has this one model
+            folds=model.plan.folds if all_folds else one_fold,
             rule="best",
+            hand_chosen=hand_choices_text(tuple(known)),
         )
         for record in runs.records:
             same = _learned(record.plan) == _learned(plan) and record.dataset is dataset
@@ -496,34 +498,33 @@ class EvidenceController(Controller):
                 break
         else:
             record = runs.start(plan, dataset, shown=False)
-            record.label = RunLabel(name, _overlap_note(model, plan, dataset))
+            record.label = RunLabel(name)
             runs.labelled.emit(record)
         if shown:
             look_at(self._session, runs, record)
         return record
 
 
-def _overlap_note(model: SelectedModel, plan: Plan, dataset: FoldedDataset) -> str:
-    """Return the note on a run of a set whose selection saw test queries of the run; "" if it did not."""
-    if plan.folds == (model.fold.number,) or len(dataset.folds) == 1:
-        return ""
-    text = tr(
-        "Set selected on fold {fold}. Its training queries are test queries of other folds, so the measures "
-        "of this run are too high."
-    )
-    return text.format(fold=model.fold.number)
-
-
 def _greedy_values(model: SelectedModel) -> dict[str, Any]:
     """Return greedy RankRLS's parameters with the loss of a model: that of RankRLS after another selector."""
     chosen = model.plan.combination(model.values)
     if model.plan.method == GREEDY:
-        return dict(chosen.parameters)
-    ranked = chosen.ranker if model.plan.ranker else chosen.parameters
-    usual = {one.name: one.values(one.default)[0] for one in method(GREEDY).parameters}
-    return {**usual, **{name: ranked[name] for name in _LOSS if name in ranked}}
+        values = dict(chosen.parameters)
+    else:
+        ranked = chosen.ranker if model.plan.ranker else chosen.parameters
+        usual = {one.name: one.values(one.default)[0] for one in method(GREEDY).parameters}
+        values = {**usual, **{name: ranked[name] for name in _LOSS if name in ranked}}
+    return {**values, **{grid.name: (values[grid.name],) for grid in method(GREEDY).grids}}
+
+
+def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
+    """Return the values of λ that the plan of a model tries; the usual ones after another loss."""
+    plan = model.plan
+    tried = plan.ranker_parameters if plan.ranker and plan.method != GREEDY else plan.parameters
+    return {grid.name: tried.get(grid.name, grid.default) for grid in method(GREEDY).grids}
 
 
 def _learned(plan: Plan) -> tuple[object, ...]:
-    """Return what of a plan says which models are learned, on which folds."""
-    return plan.method, plan.parameters, plan.ranker, plan.ranker_parameters, plan.groups, plan.folds
+    """Return what of a plan says which models are learned, on which folds, and what they may measure."""
+    models = plan.method, plan.parameters, plan.ranker, plan.ranker_parameters, plan.groups, plan.folds
+    return *models, plan.select_by, plan.hand_chosen

@@ -158,7 +158,7 @@ class Models(QObject):
         self.runs = Runs(self.run_worker, self.study_store, runner, self.backend.runner, self)
         self.runs.shownChanged.connect(self.session.end_inspection)
         self.marks = RunMarks(self.runs, self)
-        self.measured = MeasuredRuns(self.session, self.runs, self.task_worker, self)
+        self.measured = MeasuredRuns(self.session, self.runs, self.task_worker, self.study_store, self)
         self.current = CurrentModel(
             self.session, self.runs, self.measured, self.task_worker, self.fold_cache, self
         )

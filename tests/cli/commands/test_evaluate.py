@@ -81,7 +81,7 @@ def test_the_table_has_a_line_a_measure_and_names_the_convention(files: tuple[st
     assert lines[3].split() == ["measure", "@1", "@2", "all"]
     expected = evaluate(LABELS, SCORES, QUERIES, convention="ranklib", measures=["NDCG@1", "NDCG@2", "MAP"])
     figures = [f"{value:.4f}" for value in expected.values()]
-    assert [line.split() for line in lines[5:]] == [["NDCG", *figures[:2]], ["MAP", figures[2]]]
+    assert [line.split() for line in lines[5:]] == [["ndcg", *figures[:2]], ["MAP", figures[2]]]
 
 
 def test_per_query(tmp_path: Path, answer, done) -> None:

@@ -48,6 +48,7 @@ DIFFERENT = {
     "folds": (Difference.FOLDS, result(folds((2,)), folds=(2,))),
     "part": (Difference.PART, sealed(PLAIN, cross_fitted=True)),
     "unfinished": (Difference.UNFINISHED, replace(PLAIN, complete=False)),
+    "hand-chosen": (Difference.HAND_CHOSEN, result(folds(), hand_chosen="given: 1")),
     "queries": (Difference.QUERIES, result([*folds((1,)), replace(fold(2, QUERIES[:3]), data_digest="a")])),
 }
 
@@ -139,3 +140,29 @@ def test_runs_on_the_same_files_have_one_digest_and_other_data_another() -> None
     assert runs[0].data_digest == runs[1].data_digest
     assert comparable(runs[0], runs[1]).is_comparable
     assert comparable(runs[0], runs[2]).difference is Difference.PROTOCOL
+
+
+@pytest.mark.parametrize(
+    ("hand_chosen", "is_sealed", "is_ranked"),
+    [
+        ("given: 2", False, True),  # nobody saw the test queries of this fold
+        ("given: 2", True, False),  # but its validation queries
+        ("given: 1", False, False),
+        ("given: 1, 2", False, False),
+        ("3-fold, seed 0: 2", False, False),  # fold 2 of other folds
+        ("", True, True),
+    ],
+)
+def test_hand_chosen_features_measure_only_queries_that_nobody_saw(
+    hand_chosen: str, is_sealed: bool, is_ranked: bool
+) -> None:
+    run = result(folds((2,)), folds=(2,), hand_chosen=hand_chosen)
+    run = sealed(run, cross_fitted=True) if is_sealed else run
+    plain = replace(run, plan=replace(run.plan, hand_chosen=""))
+    assert comparable(run, plain).is_comparable is is_ranked
+    groups = comparable_groups({"plain": plain, "set": run})
+    assert [list(group.runs) for group in groups] == (
+        [["plain", "set"]] if is_ranked else [["plain"], ["set"]]
+    )
+    assert bool(groups[-1].unranked) is not is_ranked
+    assert not groups[0].unranked

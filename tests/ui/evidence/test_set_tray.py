@@ -80,7 +80,8 @@ def test_a_set_becomes_a_run_on_all_folds_beside_the_run_that_it_came_from(windo
     wait_until(lambda: len(window.runs.records) == 2 and not window.runs.busy)
     record = window.runs.records[-1]
     assert record.label.name.endswith("1")
-    assert f"fold {window.session.fold}" in record.label.note  # whose queries test the other fold
+    assert record.plan.hand_chosen == f"given: {window.session.fold}"  # whose queries test the other fold
+    assert record.plan.axes[0].values == source.plan.axes[0].values  # λ is chosen on each fold
     assert sorted(record.folds) == sorted(source.folds) == [1, 2]
     for result in record.folds.values():
         assert sorted(result.selected) == sorted(left)

@@ -25,7 +25,7 @@ from rankstudio.engine.data.formats.json_values import JsonValues
 from rankstudio.engine.data.formats.judgments import Grades, judged_by_any, read_judgments
 from rankstudio.engine.data.formats.trec import negative_grades
 from rankstudio.engine.data.read_progress import ReadProgress
-from rankstudio.engine.data.source_file import SourceFile, line_error, number, quoted
+from rankstudio.engine.data.source_file import SourceFile, line_error, number, quoted, unpacked_stream
 from rankstudio.engine.data.table import MOST_FEATURES, Table
 from rankstudio.engine.data.table_builder import (
     DocumentPiece,
@@ -52,6 +52,8 @@ _ENDINGS = (".json", ".ndjson", ".jsonl")
 _HEAD = 1 << 16
 _LISTED = 10  # ids in a sentence
 _PIECE = 4096  # documents that are written at once
+_EXACT = 1 << 53  # whole numbers up to here are themselves as floats
+_VESPA_ID = "id:"
 _TENSOR = math.inf  # stands for a value that is no number, which no number in a log is
 
 
@@ -112,7 +114,7 @@ def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
         Where there is no document.
     """
     found = False
-    for line, value in JsonValues(file, tr(EXPECTED)):
+    for line, value in JsonValues(file.path, unpacked_stream(file), tr(EXPECTED)):
         try:
             for document in _in_response(value, (), file.path):
                 found = True
@@ -181,9 +183,15 @@ def _asked(response: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _named(found: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
-    """Return what is under some keys, where that is a text or a number."""
-    values = (found.get(key) for key in keys)
-    texts = (str(v) for v in values if isinstance(v, str | int) and not isinstance(v, bool))
+    """Return what is under some keys, where that is a text or a number; 17.0 is 17, too."""
+    texts: list[str] = []
+    for value in (found.get(key) for key in keys):
+        if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
+            raise _UnreadableError(value, tr("an id that is a text or a number"))
+        if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+            texts.append(str(int(value)))
+        if isinstance(value, str | int | float):
+            texts.append(str(value))
     return tuple(filter(None, map(one_line, texts)))
 
 
@@ -195,19 +203,35 @@ def _hit(found: Mapping[str, Any], queries: tuple[str, ...]) -> LoggedDocument |
     ids: tuple[str, ...]
     if isinstance(found.get("[features]"), str):
         ids = _named(found, _DOCUMENTS)
-        logged = LoggedDocument(queries, ids, dict(_of_solr(found["[features]"])), 0.0)
+        logged = LoggedDocument(queries, ids, _each_once(_of_solr(found["[features]"])), 0.0)
     elif "_ltrlog" in fields:
         ids = _named(found, ("_id",))
-        logged = LoggedDocument(queries, ids, dict(_of_elasticsearch(fields["_ltrlog"])))
+        logged = LoggedDocument(queries, ids, _each_once(_of_elasticsearch(fields["_ltrlog"])))
     elif of_vespa is not None:
         ids = _named(fields, ("documentid",)) + _named(found, ("id",)) + _named(fields, _DOCUMENTS)
-        ids += tuple(name.rpartition("::")[2] for name in ids if "::" in name)
+        ids += tuple(filter(None, map(_of_user, ids)))
         logged = LoggedDocument(queries, ids, dict(_of_vespa(of_vespa)))
     else:
         return None
     if not ids:
         raise _UnreadableError(found, tr("a document with an id"))
     return logged
+
+
+def _of_user(name: str) -> str:
+    """Return the user's part of an id ``id:namespace:type:key=value:part`` of Vespa; "" of any other."""
+    parts = name.split(":", 4)
+    return parts[4] if name.startswith(_VESPA_ID) and len(parts) == 5 else ""
+
+
+def _each_once(values: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Return the values of a hit by their names; two specifications may log the same value of a feature."""
+    once: dict[str, float] = {}
+    for name, value in values:
+        if name in once and not (once[name] == value or (math.isnan(once[name]) and math.isnan(value))):
+            raise _UnreadableError(name, tr("each feature of a hit once, or with the same value"))
+        once[name] = value
+    return once
 
 
 def _of_elasticsearch(logged: Any) -> Iterator[tuple[str, float]]:
@@ -315,11 +339,12 @@ class _JoinedDocuments:
         self._rows = np.full(len(judged.labels), -1, dtype=np.int64)
         self._hashes = np.zeros(len(judged.labels), dtype=np.int64)  # of values
         self._waiting: list[tuple[str, str, int, LoggedDocument]] = []
+        self._whole_ids: dict[int, str] = {}  # of Vespa, of documents that are judged by the user's part
         self._unjudged, self._repeated = 0, 0
         self._first: list[tuple[str, str]] = []  # of those without a judgment
         self._example: LoggedDocument | None = None
 
-    def add(self, document: LoggedDocument) -> bool:
+    def add(self, document: LoggedDocument, path: Path) -> bool:
         """Add a document, if it is judged; return whether enough of them wait to be written."""
         self._example = self._example or document
         found = self._judged.find(document)
@@ -329,11 +354,28 @@ class _JoinedDocuments:
                 self._first.append((document.queries[0], document.documents[0]))
             return False
         number, row = found[2], self._builder.n_documents + len(self._waiting)
+        self._check_id(document, found[1], number, path)
         hashed = hash(frozenset(document.values.items()))
         self._repeated += bool(self._rows[number] >= 0 and self._hashes[number] != hashed)
         self._rows[number], self._hashes[number] = row, hashed
         self._waiting.append((*found, document))
         return len(self._waiting) >= _PIECE
+
+    def _check_id(self, document: LoggedDocument, judged_as: str, number: int, path: Path) -> None:
+        """Raise DatasetError where two documents of Vespa have the user's part by which one is judged."""
+        whole = next((name for name in document.documents if _of_user(name)), judged_as)
+        known = whole if judged_as == whole else self._whole_ids.setdefault(number, whole)
+        if known != whole:
+            text = tr(
+                "{path}: found the documents {first} and {second}, and one judgment of {document}. Name "
+                "documents by their whole ids in the judgments."
+            )
+            names = {
+                "first": quoted(known),
+                "second": quoted(whole),
+                "document": quoted(judged_as),
+            }
+            raise DatasetError(text.format(path=path, **names))
 
     def write(self, path: Path, share: float) -> None:
         """Hand the documents that wait to the table."""
@@ -453,7 +495,7 @@ def read_logs(
     total, before = sum(map(regular_file_size, part.paths)), 0
     for file in files:
         for document in logged_documents(file):
-            if joined.add(document):
+            if joined.add(document, file.path):
                 progress.check()
                 joined.write(file.path, (before + file.done) / max(total, 1))
         before += file.size

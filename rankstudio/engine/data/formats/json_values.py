@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
-from rankstudio.engine.data.source_file import SourceFile, line_error, unpacked_stream, utf_16_error
+from rankstudio.engine.data.source_file import line_error, utf_16_error
 from rankstudio.engine.errors import FormatError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
@@ -18,8 +20,24 @@ _BLANKS = re.compile(r"\s*")
 _UTF_16 = "\ufffd\ufffd"  # its byte order marks, as they are decoded here
 _SHOWN = 40  # characters before an error
 _CUT = 16  # characters from its end within which a text that is cut anywhere has its error
-_DECODER = json.JSONDecoder()
 _OBJECTS = 16  # times the memory of a text, which its values take
+
+
+class _RepeatedNameError(Exception):
+    """A name that an object has twice, so that it is not clear which value counts."""
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object, each of whose names is there once."""
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        raise _RepeatedNameError(
+            next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
+        )
+    return values
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_distinct)
 
 
 class JsonValues:
@@ -29,15 +47,18 @@ class JsonValues:
 
     Parameters
     ----------
-    file : SourceFile
+    path : Path
+        Path of the file, for messages.
+    stream : binary file
+        Contents of the file.
     expected : str
         What a value should be, for messages.
     """
 
-    def __init__(self, file: SourceFile, expected: str) -> None:
-        self._path = file.path
+    def __init__(self, path: Path, stream: IO[bytes], expected: str) -> None:
+        self._path = path
         self._expected = expected
-        self._text = io.TextIOWrapper(unpacked_stream(file), "utf-8-sig", errors="replace")
+        self._text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace")
         self._rest = ""
         self._at = 0
         self._line = 1
@@ -96,6 +117,10 @@ class JsonValues:
                 if self._ended or not cut:
                     raise self._error(error.pos) from None
                 self._more()
+            except _RepeatedNameError as error:
+                raise line_error(
+                    self._path, self._line, f'"{error}"', tr("each name once in an object")
+                ) from None
             except (ValueError, RecursionError):
                 raise self._error(self._at) from None
             else:

@@ -101,7 +101,7 @@ def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
         value = getattr(plan, name)
         if value != getattr(usual, name):
             text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
-            yield from option_words(f"--{name}", text)
+            yield from option_words(f"--{name.replace('_', '-')}", text)
 
 
 def column_words(plan: Plan) -> Iterator[str]:

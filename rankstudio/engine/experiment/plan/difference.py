@@ -160,6 +160,9 @@ def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
         "preferences": learned_from(plan.preferences) or tr("preferences: {file}").format(file=tr("none")),
         "groups": tr("groups: {groups}").format(groups=groups_in_words(plan.groups)),
         "costs": _costs(plan, reference),
+        "hand_chosen": tr("features chosen by hand on {folds}").format(
+            folds=plan.hand_chosen or tr("no fold")
+        ),
     }
     return tuple(text for name, text in told.items() if getattr(plan, name) != getattr(reference, name))
 

@@ -18,6 +18,12 @@ from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import checked_groups, greatest_size
 from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
+from rankstudio.engine.experiment.plan.hand_choice import (
+    HandChoice,
+    fold_origin,
+    hand_choices_text,
+    parse_hand_choices,
+)
 from rankstudio.engine.experiment.plan.left_out_names import (
     PAIR_MEASURES,
     canonical_name,
@@ -137,6 +143,10 @@ class Plan:
         1-based id, milliseconds per document and milliseconds per query; see
         :class:`rankstudio.engine.data.feature_costs.FeatureCosts`. They change no number unless a parameter
         of the method is "milliseconds".
+    hand_chosen : str
+        Folds whose training and validation queries were known when the pinned features were chosen by hand,
+        such as "given: 1" or "5-fold, seed 0: 1, 2"; "" for none. It changes no number; a run that measures
+        such queries is not ranked, see `rankstudio.engine.analysis.comparability`.
     """
 
     data: str
@@ -158,6 +168,7 @@ class Plan:
     scores: Mapping[str, Any] = field(default_factory=FrozenMapping)
     preferences: Mapping[str, str] = field(default_factory=FrozenMapping)
     costs: Mapping[str, Any] = field(default_factory=FrozenMapping)
+    hand_chosen: str = ""
 
     def __post_init__(self) -> None:
         _check_kinds(self)
@@ -179,6 +190,7 @@ class Plan:
             keep("select_by", canonical_name(self.select_by))
         keep("protocol", str(parse_protocol(self.protocol)))
         keep("rule", str(parse_rule(self.rule)))
+        keep("hand_chosen", hand_choices_text(parse_hand_choices(self.hand_chosen)))
         for name, known in (("missing", MISSING), ("normalize", NORMALIZE)):
             value = getattr(self, name)
             _check(name, value, tr("one of {keys}").format(keys=", ".join(known)), value in known)
@@ -258,6 +270,16 @@ class Plan:
     def one_ranking(self) -> bool:
         """Whether all documents are read as one ranking, without queries."""
         return bool(self.columns.get("no_queries"))
+
+    @cached_property
+    def hand_choices(self) -> tuple[HandChoice, ...]:
+        """Folds whose queries were known when the pinned features were chosen by hand."""
+        return parse_hand_choices(self.hand_chosen)
+
+    @property
+    def fold_origin(self) -> str:
+        """Where the folds come from: "given", or "5-fold, seed 0"."""
+        return fold_origin(self.protocol, self.seed)
 
     @property
     def criterion(self) -> str:
@@ -354,9 +376,15 @@ class Plan:
         return dict(zip((axis.name for axis in self.axes), values, strict=True))
 
     def changed(self, **changes: Any) -> Plan:
-        """Return a copy with some attributes replaced; given scores are removed with their method."""
+        """Return a copy with some attributes replaced.
+
+        Given scores are removed with their method, and what was known when features were chosen by hand with
+        the last of these features.
+        """
         if changes.get("method", self.method) != self.method:
             changes.setdefault("scores", {})
+        if self.hand_chosen and not changes.get("parameters", self.parameters).get("pinned"):
+            changes.setdefault("hand_chosen", "")
         return replace(self, **changes)
 
 
@@ -632,7 +660,8 @@ def _column(what: str, feature: int, columns: Mapping[int, int]) -> int:
 
 def _check_kinds(plan: Plan) -> None:
     """Refuse what is not even of the right kind: a person may have written the plan."""
-    for name in ("data", "method", "select_by", "convention", "ranker", "protocol", "rule"):
+    texts = ("data", "method", "select_by", "convention", "ranker", "protocol", "rule", "hand_chosen")
+    for name in texts:
         value = getattr(plan, name)
         _check(name, value, tr("a text"), isinstance(value, str))
     for name in ("parameters", "ranker_parameters"):

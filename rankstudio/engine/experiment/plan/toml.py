@@ -28,8 +28,9 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
         if entry:
             said = [p for p in entry.parameters if given[p.name] is not None or p.default is not None]
             values[table] = {p.name: _plain(p, given[p.name]) for p in said}
-    if not plan.ranker:
-        del values["ranker"]
+    for name in ("ranker", "hand_chosen"):
+        if not values[name]:
+            del values[name]
     for table in ("scores", "preferences", "columns", "groups", "costs"):
         filled = values.pop(table)
         values |= {table: filled} if filled else {}

@@ -17,6 +17,7 @@ Numbering = Literal["column", "id", "set"]
 """What the number of a feature is: a column from 0, an id of the data, or a place in a feature set from 0."""
 
 _MOST_NODES = 5_000_000
+_LAST_FLOAT = math.nextafter(2.0**128 - 2.0**103, 0.0)  # what is greater is rounded to an infinite float
 
 Split = tuple[int, float, Hashable, Hashable]
 """Feature, threshold, and what follows for a value up to it and for one above it."""
@@ -134,10 +135,11 @@ def greatest_up_to(threshold: float) -> float:
     last bit is 0.
     """
     low = nearest_float(threshold)
-    with np.errstate(over="ignore"):
-        high = np.nextafter(low, np.float32(np.inf))
-    if not math.isfinite(float(low)) or not math.isfinite(float(high)):
+    if not math.isfinite(float(low)):
         return float(np.finfo(np.float64).max) if low > 0 else float(threshold)
+    if low == np.finfo(np.float32).max:
+        return _LAST_FLOAT
+    high = np.nextafter(low, np.float32(np.inf))
     middle = (float(low) + float(high)) / 2  # exact: two neighbours and one more bit
     even = int(low.view(np.uint32)) % 2 == 0
     return middle if even else math.nextafter(middle, -math.inf)

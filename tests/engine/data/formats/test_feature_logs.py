@@ -91,6 +91,13 @@ VESPA = {
     },
     "query": "what is dad bod",
 }
+TWICE = {"fields": {"_ltrlog": [{"l": [{"name": "t", "value": 1}, {"name": "t", "value": 2}]}]}}
+
+
+def vespa_hit(name: str, value: float = 1.0) -> dict[str, object]:
+    return {"id": name, "fields": {"matchfeatures": {"a": value}}}
+
+
 QRELS = "1 0 1370 4\n1 0 1369 2\n1 0 99 1\n2 0 1370 0\n2 0 4241 3\n"
 
 
@@ -255,6 +262,15 @@ def test_missing_values_follow_the_usual_rule(tmp_path: Path) -> None:
         (elastic("1", {"fields": {"_ltrlog": [{"l": [{"name": "t", "value": 1}]}]}}), "id"),
         ({"docs": [{"id": "1", "[features]": "a=1,b"}]}, "name=value"),
         ({"qid": "1", "docs": [{"id": "1370", "[features]": "a=1,a =2"}]}, "named 'a'"),
+        ({"qid": "1", "docs": [{"id": "1370", "[features]": "a=1,a=2"}]}, "each feature"),
+        (elastic("1", elastic_hit("1370", title=1.0) | TWICE), "each feature"),
+        ('{"query": "1", "fields": {"matchfeatures": {"a": 1, "a": 2}, "id": "1370"}}', "each name"),
+        ({"qid": True, "docs": [{"id": "1370", "[features]": "a=1"}]}, "true"),
+        ('{"qid": NaN, "docs": [{"id": "1370", "[features]": "a=1"}]}', "NaN"),
+        (
+            {"query": "1", "root": {"children": [vespa_hit("id:a:t::1370"), vespa_hit("id:b:t::1370")]}},
+            "id:b:t",
+        ),
         ('{"a": "[features]", "hits": {"hits": []}, "[features]": 1}', "no logged features"),
         (elastic("5", elastic_hit("5", title=1.0)), "judgment"),
         ({"hits": {"hits": [elastic_hit("1370", title=1.0)]}}, 'field "query" or "qid"'),
@@ -298,6 +314,42 @@ def test_logs_without_judgments_or_with_several_are_refused(tmp_path: Path) -> N
     write(tmp_path, "ratings.csv", "query,docid,rating\n1,2,3\n")
     with pytest.raises(DatasetError, match=naming("qrels.txt ratings.csv one")):
         open_dataset(path)
+
+
+def test_the_user_s_part_of_an_id_of_vespa_may_have_colons(tmp_path: Path) -> None:
+    """Catches ``std::vector`` and ``my::vector`` read as one document ``vector``."""
+    ids = ("id:code:doc::std::vector", "id:code:doc:n=7:my::vector", "id:code:doc:g=a:vector", "std::map")
+    hits = [vespa_hit(name, float(i)) for i, name in enumerate(ids)]
+    path = write(tmp_path, "hits.json", {"query": "q", "root": {"children": hits}})
+    documents = ("std::vector", "my::vector", "vector", "std::map")
+    write(tmp_path, "qrels.txt", "".join(f"q 0 {name} {i}\n" for i, name in enumerate(documents)))
+    read_values = values_of(open_dataset(path))
+    assert read_values == {("q", name): (float(i), [float(i)]) for i, name in enumerate(documents)}
+
+
+def test_documents_with_one_user_s_part_are_apart_by_their_whole_ids(tmp_path: Path) -> None:
+    ids = ("id:a:t::1", "id:b:t::1")
+    hits = [vespa_hit(name, float(i)) for i, name in enumerate(ids)]
+    path = write(tmp_path, "hits.json", {"query": "q", "root": {"children": hits}})
+    write(tmp_path, "qrels.txt", "".join(f"q 0 {name} {i}\n" for i, name in enumerate(ids)))
+    assert values_of(open_dataset(path)) == {
+        ("q", name): (float(i), [float(i)]) for i, name in enumerate(ids)
+    }
+
+
+@pytest.mark.parametrize(("query", "name"), [(17.0, "17"), (17.0, "17.0"), (17.5, "17.5"), (-0.0, "0")])
+def test_a_query_that_is_a_number_keeps_its_name(tmp_path: Path, query: float, name: str) -> None:
+    """Catches the name of the file in its place."""
+    path = write(tmp_path, "log.json", {"query": query, "docs": [{"id": 3.0, "[features]": "a=1"}]})
+    write(tmp_path, "qrels.txt", f"{name} 0 3 1\n")
+    assert values_of(open_dataset(path)) == {(name, "3"): (1.0, [1.0])}
+
+
+def test_two_specifications_may_log_the_same_value(tmp_path: Path) -> None:
+    entries = {"_ltrlog": [{"a": [{"name": "t", "value": 2}]}, {"b": [{"name": "t", "value": 2.0}]}]}
+    path = write(tmp_path, "log.json", elastic("1", {"_id": "1370", "fields": entries}))
+    write(tmp_path, "qrels.txt", QRELS)
+    assert values_of(open_dataset(path)) == {("1", "1370"): (4.0, [2.0])}
 
 
 names = st.text(alphabet=st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=6)

@@ -1,0 +1,83 @@
+"""Features that were chosen by hand: on which queries, and whether they may measure a run of these features.
+
+A set of features that somebody makes while looking at a model knows the queries that the model was trained
+and chosen on. A run of the set on folds that test these queries measures too much.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
+from rankstudio.engine.language import tr
+
+_SEED = re.compile(r"(?P<protocol>.+), seed (?P<seed>\d{1,18})")
+_FOLD = re.compile(r"[1-9]\d{0,8}")
+
+
+@dataclass(frozen=True, order=True)
+class HandChoice:
+    """A fold whose training and validation queries were known when features were chosen.
+
+    Attributes
+    ----------
+    origin : str
+        Protocol of the folds with its seed, see :func:`fold_origin`.
+    fold : int
+        Number of the fold, from 1.
+    """
+
+    origin: str
+    fold: int
+
+
+def fold_origin(protocol: str, seed: int) -> str:
+    """Return where folds come from: "given", or "5-fold, seed 0"; whatever share of the queries is used."""
+    folds = replace(parse_protocol(protocol), train=100)
+    return folds.divided_by(seed) or GIVEN
+
+
+def parse_hand_choices(text: str) -> tuple[HandChoice, ...]:
+    """Return the folds of a text, in order: "given: 1", or "5-fold, seed 0: 1, 2; given: 3".
+
+    Raises
+    ------
+    PlanError
+        For any other text.
+    """
+    choices = {choice for part in text.split(";") if part.strip() for choice in _choices(part, text)}
+    return tuple(sorted(choices))
+
+
+def hand_choices_text(choices: tuple[HandChoice, ...]) -> str:
+    """Return the text of :func:`parse_hand_choices`."""
+    parts = groupby(sorted(choices), key=lambda choice: choice.origin)
+    return "; ".join(f"{origin}: {', '.join(str(choice.fold) for choice in own)}" for origin, own in parts)
+
+
+def _choices(part: str, text: str) -> list[HandChoice]:
+    origin, colon, folds = part.rpartition(":")
+    numbers = [number.strip() for number in folds.split(",")]
+    if not colon or not all(_FOLD.fullmatch(number) for number in numbers):
+        raise _refusal(text)
+    match = _SEED.fullmatch(origin.strip())
+    try:
+        name = match["protocol"] if match else origin
+        known = fold_origin(name, int(match["seed"]) if match else 0)
+    except PlanError:
+        raise _refusal(text) from None
+    is_drawn = known not in (GIVEN, LEAVE_QUERY_OUT)
+    if (match is not None) is not is_drawn:
+        raise _refusal(text)
+    return [HandChoice(known, int(number)) for number in numbers]
+
+
+def _refusal(text: str) -> PlanError:
+    sentence = tr(
+        'hand_chosen: expected the folds whose queries were known, such as "given: 1" or "5-fold, seed 0: '
+        '1, 2", got {value}.'
+    )
+    return PlanError(sentence.format(value=shown(text)))

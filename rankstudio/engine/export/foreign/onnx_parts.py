@@ -1,0 +1,219 @@
+"""The parts of an ONNX graph that are read: operators with their attributes, and constants with their data.
+
+What an operator does is its domain, its version and its attributes; one that is not in :data:`OPERATORS`,
+with all of these, is refused by its name.
+"""
+
+from __future__ import annotations
+
+import math
+import stat
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankstudio.engine.errors import one_line
+from rankstudio.engine.export.foreign.parsed_model import UnreadableModelError, unreadable
+from rankstudio.engine.language import tr
+
+if TYPE_CHECKING:
+    import onnx
+
+ONNX = "ONNX"
+STANDARD, ML = "", "ai.onnx.ml"
+_MOST_NAME = 60
+_MOST_BYTES = 1 << 31  # of a constant, as of a whole ONNX file
+
+
+@dataclass(frozen=True)
+class Operator:
+    """What is known of an operator.
+
+    Attributes
+    ----------
+    domain : str
+    versions : range
+        Of the domain, in which the operator does what is computed here.
+    attributes : Mapping of str to str
+        The names of all that it may have, and the kinds of their values in ONNX.
+    inputs : range
+        How many it may have.
+    """
+
+    domain: str
+    versions: range
+    attributes: Mapping[str, str]
+    inputs: range = range(1, 2)
+
+
+_MODERN = range(7, 26)
+_TREE_INTS = ("featureids", "truenodeids", "falsenodeids", "missing_value_tracks_true")
+_REGRESSOR = {
+    **dict.fromkeys((f"nodes_{key}" for key in (*_TREE_INTS, "treeids", "nodeids")), "INTS"),
+    **dict.fromkeys(("nodes_values", "nodes_hitrates", "target_weights", "base_values"), "FLOATS"),
+    **dict.fromkeys(("target_treeids", "target_nodeids", "target_ids"), "INTS"),
+    **dict.fromkeys(("nodes_values_as_tensor", "nodes_hitrates_as_tensor"), "TENSOR"),
+    **dict.fromkeys(("target_weights_as_tensor", "base_values_as_tensor"), "TENSOR"),
+    "nodes_modes": "STRINGS",
+    "n_targets": "INT",
+    "aggregate_function": "STRING",
+    "post_transform": "STRING",
+}
+_ENSEMBLE = {
+    **dict.fromkeys((f"nodes_{key}" for key in (*_TREE_INTS, "trueleafs", "falseleafs")), "INTS"),
+    **dict.fromkeys(("tree_roots", "leaf_targetids"), "INTS"),
+    **dict.fromkeys(("nodes_splits", "nodes_modes", "nodes_hitrates", "leaf_weights"), "TENSOR"),
+    **dict.fromkeys(("n_targets", "aggregate_function", "post_transform"), "INT"),
+}
+_LINEAR = {"coefficients": "FLOATS", "intercepts": "FLOATS", "targets": "INT", "post_transform": "STRING"}
+
+SCORING: Mapping[str, Operator] = {
+    "MatMul": Operator(STANDARD, _MODERN, {}, range(2, 3)),
+    "LinearRegressor": Operator(ML, range(1, 6), _LINEAR),
+    "TreeEnsembleRegressor": Operator(ML, range(1, 5), _REGRESSOR),
+    "TreeEnsemble": Operator(ML, range(5, 6), _ENSEMBLE),
+}
+OPERATORS: Mapping[str, Operator] = {
+    **SCORING,
+    "Identity": Operator(STANDARD, _MODERN, {}),
+    # The others are for types that are refused.
+    "Cast": Operator(STANDARD, _MODERN, {"to": "INT", "saturate": "INT", "round_mode": "STRING"}),
+    "Reshape": Operator(STANDARD, _MODERN, {"allowzero": "INT"}, range(2, 3)),
+    "Flatten": Operator(STANDARD, _MODERN, {"axis": "INT"}),
+    "Squeeze": Operator(STANDARD, _MODERN, {"axes": "INTS"}, range(1, 3)),
+    "Constant": Operator(STANDARD, _MODERN, {"value": "TENSOR"}, range(1)),
+}
+
+
+def of_file(text: str) -> str:
+    """Return a name from a file for a sentence."""
+    return one_line(text if len(text) <= _MOST_NAME else f"{text[:_MOST_NAME]}…")
+
+
+def refused(node: onnx.NodeProto, what: str, expected: str) -> UnreadableModelError:
+    """Return the error of an operator that has something that is not computed here."""
+    text = tr("the operator {operator} of the ONNX model has {what}; expected {expected}.")
+    return UnreadableModelError(text.format(operator=of_file(node.op_type), what=what, expected=expected))
+
+
+def checked_operator(node: onnx.NodeProto, versions: Mapping[str, int]) -> str:
+    """Return the name of an operator that is known, in its domain and version.
+
+    Parameters
+    ----------
+    node : onnx.NodeProto
+    versions : Mapping of str to int
+        Of the domains that the model imports.
+
+    Raises
+    ------
+    UnreadableModelError
+        For any other.
+    """
+    known = OPERATORS.get(node.op_type)
+    domain = standard_name(node.domain)
+    is_other = bool(node.overload)  # the name of a function of the model
+    if known is None or known.domain != domain or is_other:
+        text = tr("the ONNX model has the operator {operator}, which is not read; expected {expected}.")
+        called = f"{domain}.{node.op_type}" if domain else node.op_type
+        raise UnreadableModelError(text.format(operator=of_file(called), expected=", ".join(OPERATORS)))
+    version = versions.get(domain, 0)
+    if version not in known.versions:
+        expected = tr("a version from {first} to {last}")
+        bounds = {"first": known.versions.start, "last": known.versions.stop - 1}
+        raise refused(node, tr("version {version}").format(version=version), expected.format(**bounds))
+    # ONNX leaves out optional inputs at the end, or writes "" for them.
+    if len(node.input) not in known.inputs or len(node.output) != 1:
+        places = tr("{n} inputs").format(n=len(node.input))
+        raise refused(node, places, tr("{n} inputs").format(n=known.inputs.start))
+    return str(node.op_type)
+
+
+def standard_name(domain: Any) -> str:
+    """Return the name of a domain; that of the standard operators has two."""
+    return STANDARD if domain == "ai.onnx" else str(domain)
+
+
+def attributes_of(node: onnx.NodeProto, folder: Path) -> dict[str, Any]:
+    """Return the attributes of an operator; tensors as arrays.
+
+    Raises
+    ------
+    UnreadableModelError
+        For an attribute that is unknown, of another kind, or there twice.
+    """
+    import onnx  # noqa: PLC0415 - an extra
+
+    allowed = OPERATORS[node.op_type].attributes
+    counts = Counter(attribute.name for attribute in node.attribute)
+    values: dict[str, Any] = {}
+    for attribute in node.attribute:
+        name = attribute.name
+        kind = onnx.AttributeProto.AttributeType.Name(attribute.type)
+        if allowed.get(name) != kind or counts[name] > 1 or attribute.ref_attr_name:
+            what = tr("the attribute {name}").format(name=of_file(name))
+            raise refused(node, what, ", ".join(allowed) or tr("no attributes"))
+        value = onnx.helper.get_attribute_value(attribute)
+        values[name] = array_of(value, folder) if kind == "TENSOR" else value
+    return values
+
+
+def array_of(tensor: onnx.TensorProto, folder: Path) -> np.ndarray[Any, Any]:
+    """Return the values of a constant, which may be in a file of the model's folder.
+
+    Raises
+    ------
+    UnreadableModelError
+        Where they are elsewhere, or are not as many as the constant says.
+    """
+    import onnx  # noqa: PLC0415 - an extra
+
+    types = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.INT64, onnx.TensorProto.UINT8)
+    if tensor.data_type not in types or any(n < 0 for n in tensor.dims):
+        raise unreadable(ONNX, tr("constants that are numbers"))
+    if tensor.data_location != onnx.TensorProto.EXTERNAL:
+        return np.asarray(onnx.numpy_helper.to_array(tensor))
+    dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)).newbyteorder("<")
+    size = math.prod(tensor.dims) * dtype.itemsize
+    entries = [(entry.key, entry.value) for entry in tensor.external_data]
+    described = dict(entries)
+    text = tr("the ONNX model has values in the file {file}; expected {n} bytes in the model's folder.")
+    error = UnreadableModelError(text.format(file=of_file(described.get("location", "")), n=size))
+    if len(described) != len(entries) or not described.keys() <= {"location", "offset", "length", "checksum"}:
+        raise error
+    offset = _count(described.get("offset", "0"))
+    length = _count(described.get("length", str(size)))
+    path = _inside(folder, described.get("location", ""))
+    if path is None or length != size or offset is None or size > _MOST_BYTES:
+        raise error
+    with path.open("rb") as stream:
+        stream.seek(offset)
+        content = stream.read(size)
+    if len(content) != size:
+        raise error
+    return np.frombuffer(content, dtype).reshape(tuple(tensor.dims))
+
+
+def _count(text: str) -> int | None:
+    """Return a number of bytes; None for anything else."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
+
+
+def _inside(folder: Path, location: str) -> Path | None:
+    """Return the file of a folder that a place names; None where it is outside, or is no file.
+
+    A place that any system takes for one elsewhere is refused on all.
+    """
+    names = (PurePosixPath(location), PureWindowsPath(location))
+    if not location.isprintable() or any(name.anchor or ".." in name.parts for name in names):
+        return None
+    try:
+        path = (folder / location).resolve(strict=True)
+        is_file = stat.S_ISREG(path.stat().st_mode)
+    except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle
+        return None
+    return path if is_file and path.is_relative_to(folder.resolve()) else None
