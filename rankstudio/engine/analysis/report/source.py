@@ -199,6 +199,11 @@ class ReportedGroup:
         return f"{self.data} ({self.group.scope})" if self.n_groups > 1 else self.data
 
     @property
+    def folds_title(self) -> str:
+        """Name for titles of figures of another part than the group's, which has other queries."""
+        return f"{self.data} ({self.group.folds_text})" if self.n_groups > 1 else self.data
+
+    @property
     def is_ranked(self) -> bool:
         """Whether there are several runs that can be ranked."""
         return len(self.runs) > 1 and not self.group.unranked
