@@ -101,8 +101,8 @@ def test_a_model_chosen_by_hand_is_named_beside_the_sizes_that_the_rule_chose(pa
     assert "chosen by hand" not in cells(panel)[0]
     plan = Plan(data="x", parameters={"regularization": (1.0, 8.0)})
     folds = {1: fold(1, [0.5]), 2: fold(2, [0.5], tuple(range(1, 8)))}
-    folds = (SimpleNamespace(parts={}),) * 2
-    dataset = SimpleNamespace(name="x", from_disk=False, folds=folds, query_sizes=NO_SIZES)
+    of_data = (SimpleNamespace(parts={}),) * 2
+    dataset = SimpleNamespace(name="x", from_disk=False, folds=of_data, query_sizes=NO_SIZES)
     record = RunRecord(2, plan, dataset, RunState.DONE, folds=folds)
     chosen = run_row(record, MeasuredRun(plan, folds=folds), Choice((8.0,), 10))
     panel.show_runs([done(1), chosen])
