@@ -12,6 +12,7 @@ from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
 from rankstudio.cli.streams import is_standard, refuse_output_with_json, write_output
 from rankstudio.cli.study_file_option import reading
+from rankstudio.cli.terminal import tell
 from rankstudio.engine.analysis.report.document import SECTIONS, section_keys, wanted_keys
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.names import measure
@@ -92,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     report = report.arranged(keys or wanted_keys(source.settings.sections))
     write_output(args.out, html_page(report))
     if args.json:
-        print(as_json({"path": str(args.out), "sections": [section.key for section in report.sections]}))
+        tell(as_json({"path": str(args.out), "sections": [section.key for section in report.sections]}))
     return 0
 
 
@@ -109,7 +110,7 @@ def _chosen(source: ReportSource, args: argparse.Namespace) -> ReportSource:
     name = source.runs[-1].result.data_name
     others = [data for data in source.datasets() if data != name]
     if others:
-        print(
+        tell(
             f"Note: The report covers the runs on {name}. For those on {', '.join(others)} use --data NAME "
             f"or --data {_ALL}.",
             file=sys.stderr,
