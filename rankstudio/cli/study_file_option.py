@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,11 +15,13 @@ from rankstudio.cli.terminal import tell
 from rankstudio.engine.errors import ParameterError, PlanError, StoreError
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.report.source import ReportSource, RunChoice
     from rankstudio.engine.data.dataset import FoldedDataset
     from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.results.results import FoldResult, RunResult
     from rankstudio.engine.experiment.storage.study import RunKey, RunSummary, Study
 
+_ALL = "all"
 NAME = "study.rankstudio"
 """Of the study that is written into the folder of the results."""
 
@@ -61,6 +64,44 @@ def reading(path: Path) -> Iterator[tuple[Study, Sequence[RunSummary]]]:
         runs = study.runs()
         _tell_damage(study, runs)
         yield study, runs
+
+
+def add_run_choice(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose runs of a study."""
+    parser.add_argument(
+        "--data",
+        metavar="NAME",
+        help=f'only the runs on this dataset, or "{_ALL}" of them; by default on that of the latest run',
+    )
+    parser.add_argument("--runs", metavar="NUMBERS", help="only these runs, such as 1,3")
+
+
+def run_choice(args: argparse.Namespace) -> RunChoice:
+    """Return the runs that the options choose.
+
+    Raises
+    ------
+    ParameterError
+        Where they are no numbers.
+    """
+    from rankstudio.engine.analysis.report.source import RunChoice
+
+    if args.runs is None:
+        return RunChoice(args.data or "")
+    numbers = [part.strip() for part in args.runs.split(",") if part.strip()]
+    if not numbers or not all(number.isascii() and number.isdecimal() for number in numbers):
+        raise ParameterError("--runs", args.runs, "comma-separated numbers of runs")
+    return RunChoice(args.data or "", tuple(map(int, numbers)))
+
+
+def tell_others(source: ReportSource, what: str) -> None:
+    """Say which datasets of a study are left out by default."""
+    if source.other_datasets:
+        tell(
+            f"Note: {what} the runs on {source.runs[-1].result.data_name}. For those on "
+            f"{', '.join(source.other_datasets)} use --data NAME or --data {_ALL}.",
+            file=sys.stderr,
+        )
 
 
 def one_run(path: Path, runs: Sequence[RunSummary], number: int | None, option: str) -> RunSummary:

@@ -266,6 +266,7 @@ class MainWindow(QMainWindow):
         self.resplit.divided.connect(self.notice.dismiss)
         self.sections.data.panel.sources.clicked.connect(self._show_sources)
         self.sections.compare.goOnAsked.connect(self.restorer.go_on)
+        self.sections.compare.runsAsked.connect(self.comparison.start)
         self.sections.compare.removalAsked.connect(self.run_changes.ask_removals)
         self.runs.shownChanged.connect(self._update)
         self.runs.shownChanged.connect(self._show_workspace)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import random
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
+from rankstudio.engine.data.table_preview import preview_table
 from rankstudio.engine.data.tabular.documents import MISSING
 from rankstudio.engine.errors import RankStudioError
 
@@ -116,6 +118,32 @@ def test_parquet_and_arrow(fuzz: Fuzz, tmp_path: Path) -> None:
         return Outcome.READ
 
     fuzz("Parquet and Arrow", attempt, 300)
+
+
+RECORDS = tuple(
+    text.encode()
+    for text in (
+        '{"qid": 1, "label": 2, "bm": 0.25, "tf": 3}\n{"qid": 1, "label": 0, "bm": null, "tf": 1}\n',
+        '{"qid": "a", "label": 1, "features": [1, 2.5, 0]}\n{"qid": 2, "label": 0, "features": [0, 1, 9]}\n',
+        '[{"query_id": 7, "rel": 1, "v": [1, null], "id": "d1"},\n {"query_id": 7, "rel": 0, "v": [3, 4]}]',
+    )
+)
+
+
+def test_records_of_json(fuzz: Fuzz) -> None:
+    def attempt(rng: random.Random, folder: Path) -> Outcome:
+        path = folder / rng.choice(("some.jsonl", "some.json", "train.ndjson"))
+        path.write_bytes(mutated(rng, rng.choice(RECORDS), RECORDS))
+        with suppress(RankStudioError):
+            preview_table(path)
+        try:
+            data = load_data(path, cache=False)
+        except RankStudioError as error:
+            return refusal(error, path)
+        hold(data)
+        return Outcome.READ
+
+    fuzz("Records of JSON", attempt, 300)
 
 
 def test_sizes_of_queries(fuzz: Fuzz) -> None:

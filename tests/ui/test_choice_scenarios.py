@@ -20,7 +20,7 @@ from rankstudio.engine.experiment.results.model_selection import best_position, 
 from rankstudio.engine.export.models import load_model
 from rankstudio.ui.export.dialog import ExportDialog
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.model.selected_model import LIVE
+from rankstudio.ui.model.selected_model import LIVE, PROBE
 
 
 def dialog_of(window: MainWindow) -> ExportDialog:
@@ -152,14 +152,28 @@ def test_the_slider_computes_the_whole_path_for_values_between_the_grids(ran: Ma
     values = ran.sections.select.curves.slider.values()
     for value in (2.0**0.25, 2.0**0.5, 2.0**0.75):
         ran.sections.select.curves.slider._slider.setValue(values.index(value))
-    wait_until(lambda: ran.current.model is not None and ran.current.model.values == (2.0**0.75,))
-    model = ran.current.model
-    assert (model.key, model.x_value) == (LIVE, 2)
+    wait_until(lambda: ran.current.shown.inspection is not None)
+    wait_until(lambda: ran.current.shown.inspection.values == (2.0**0.75,))
+    model = ran.current.shown.inspection
+    assert (model.key, model.x_value) == (PROBE, 2)
+    np.testing.assert_array_equal(ys(ran, PROBE), model.path.validation["MAP"])
+    before = ran.session.choice
+    assert (before.values, before.place) == ((0.25,), 2)  # to look is not to choose
+    slider = ran.sections.select.curves.slider
+    assert slider.value() == 2.0**0.75
+    ran.current.choose_inspected()
+    wait_until(lambda: ran.current.model is not None and ran.current.model.key == LIVE)
+    assert ran.session.choice.values == (2.0**0.75,)
     np.testing.assert_array_equal(ys(ran, LIVE), model.path.validation["MAP"])
-    ran.sections.select.curves.slider._slider.setValue(values.index(4.0))
-    assert ran.current.model.key == 2  # on the grid: the run's own path
-    ran.commands["undo"].trigger()  # a glide is one change
-    assert (ran.session.choice.values, ran.session.choice.place) == ((0.25,), 2)
+    slider._slider.setValue(values.index(2.0**0.25))
+    wait_until(lambda: ran.current.shown.inspection is not None)  # beside a chosen path of no run
+    assert ran.current.model.values == (2.0**0.75,)
+    np.testing.assert_array_equal(ys(ran, LIVE), model.path.validation["MAP"])
+    slider._slider.setValue(values.index(4.0))
+    assert ran.current.shown.inspection.key == 2  # on the grid: the run's own path
+    assert PROBE not in ran.sections.select.curves.validation_plot.family.curves
+    ran.commands["undo"].trigger()
+    assert ran.session.choice == before
     settle(ran)
 
 

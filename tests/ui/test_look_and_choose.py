@@ -45,7 +45,6 @@ def used(window: MainWindow) -> tuple[object, ...]:
         model.step,
         line.text("parameters"),
         line.text("size"),
-        window.sections.select.curves.slider.value(),
         window.models.evidence.place(),
         dict(window.current.test),
         window.session.undo.index(),
@@ -288,6 +287,10 @@ def test_a_point_of_the_pareto_front_is_inspected_and_a_double_click_chooses(win
     assert window.session.choice == NOTHING_CHOSEN
     assert (view.plot.chosen, view.plot.inspected) == (None, front[0])
     assert view.table.current().position == front[0]
+    assert choose_button(window, "results-panel").isVisible()
+    window.sections.compare.views.show_view("tests")
+    assert choose_button(window, "results-panel").isHidden()  # no model is inspected there
+    window.sections.compare.views.show_view("pareto")
     double_click(view.plot, at)
     settle(window)
     row = view._rows[front[0]]
@@ -304,25 +307,45 @@ def test_the_chip_of_the_form_shows_its_settings_or_takes_the_runs(looked: MainW
     assert chip.isVisible()
     assert record.title in chip.text()
     assert str(record.key) in chip.text()
-    press(chip.links()[1])
+    assert len(chip.links()) == 1  # no run has these settings
+    press(chip.links()[0])
     settle(looked)
     assert looked.session.plan == record.plan
     assert chip.isHidden()
     looked.session.change("editing", rule="smallest")
     settle(looked)
-    press(chip.links()[0])
-    settle(looked)
-    assert looked.runs.shown is None
-    assert looked.session.plan.rule == "smallest"
-    assert chip.isHidden()
     smallest = run_again(looked)
+    assert chip.isHidden()
     looked.sections.compare.panel.selected.emit(record.key)
     settle(looked)
     looked.session.change("editing", rule="smallest")
     settle(looked)
-    press(chip.links()[0])  # there is a run with these settings by now
+    assert len(chip.links()) == 2  # there is a run with these settings by now
+    press(chip.links()[0])
     settle(looked)
     assert looked.runs.shown is smallest
+
+
+def test_the_menus_of_the_line_inspect_and_the_button_chooses(looked: MainWindow) -> None:
+    line, model = looked.toolbar.line, looked.current.model
+    values = next(one for one in looked.runs.shown.combinations if one != model.values)
+    line.picked.emit("parameters", values)
+    settle(looked)
+    assert looked.session.choice == NOTHING_CHOSEN
+    assert looked.current.shown.inspection.values == values
+    line.picked.emit("size", 1)
+    settle(looked)
+    assert looked.session.choice == NOTHING_CHOSEN
+    assert (looked.current.shown.inspection.values, looked.current.shown.inspection.x_value) == (values, 1)
+    looked.workspace.show_page("select")
+    press(choose_button(looked, "curves-panel"))
+    settle(looked)
+    assert looked.session.choice == Choice(values, 1)
+    assert looked.chips.choice.isVisible()
+    line.picked.emit("parameters", None)
+    settle(looked)
+    assert looked.session.choice == Choice(values, 1)
+    assert looked.current.shown.inspection.step is looked.current.by_protocol.step
 
 
 def test_words_of_a_model_name_its_parameters_where_they_differ(looked: MainWindow) -> None:

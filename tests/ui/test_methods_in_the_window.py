@@ -17,7 +17,7 @@ from rankstudio.engine.methods.catalog import method, methods
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord, RunState
-from rankstudio.ui.model.selected_model import LIVE
+from rankstudio.ui.model.selected_model import PROBE
 from rankstudio.ui.shell.workspace import PAGES
 
 FSM = {"lambda1": (0.1, 1.0), "lambda2": 1e-4, "max_iter": 9}
@@ -166,14 +166,14 @@ def test_the_slider_moves_the_rankers_grid_where_paths_are_fast(ran: MainWindow)
     assert ran.sections.select.curves.slider._symbol.text() == "RankRLS λ"
     values = ran.sections.select.curves.slider.values()
     ran.sections.select.curves.slider._slider.setValue(values.index(2.0))
-    wait_until(lambda: ran.current.model is not None and ran.current.model.values == (2.0,))
-    model = ran.current.model
-    assert model.key == LIVE
+    wait_until(lambda: ran.current.shown.inspection is not None)
+    model = ran.current.shown.inspection
+    assert (model.key, model.values) == (PROBE, (2.0,))
     again = Plan("x", "l1-path", ranker="rankrls").combination((2.0,))
     assert model.path.unit.combination.ranker["regularization"] == again.ranker["regularization"] == 2.0
     assert model.path.steps[-1].selected == record.paths[1, 0].steps[-1].selected
     ran.sections.select.curves.slider._slider.setValue(values.index(4.0))
-    assert ran.current.model.key == 1
+    assert ran.current.shown.inspected.key == 1
     settle(ran)
 
 
@@ -181,7 +181,8 @@ def test_where_paths_are_slow_the_slider_stops_at_the_grid_alone(ran: MainWindow
     run_plan(ran, KINDS["ranked"])
     assert ran.sections.select.curves.slider.values() == (0.1, 1.0)
     ran.sections.select.curves.slider._slider.setValue(0)
-    assert (ran.current.model.key, ran.current.model.values) == (0, (0.1,))
+    inspected = ran.current.shown.inspected
+    assert (inspected.key, inspected.values) == (0, (0.1,))
     settle(ran)
     run_plan(ran, KINDS["rounds"])
     assert not ran.sections.select.curves.slider.isEnabled()

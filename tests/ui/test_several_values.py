@@ -17,7 +17,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunState
-from rankstudio.ui.model.selected_model import LIVE
+from rankstudio.ui.model.selected_model import PROBE
 
 prepare = settle
 
@@ -58,12 +58,13 @@ def test_the_slider_moves_the_grid_and_leaves_the_other_values(ran: MainWindow) 
     slider = ran.sections.select.curves.slider
     assert (slider.isEnabled(), slider.value()) == (True, 4.0)
     slider._slider.setValue(slider.values().index(1.0))
-    assert ran.current.values == ("unit", 1.0)
+    assert ran.current.inspected_values == ("unit", 1.0)
     slider._slider.setValue(slider._slider.value() + 1)  # between the grid's values, where no run has a path
     settle(ran)
-    assert ran.current.model.key == LIVE
-    assert ran.current.values[0] == "unit"
-    np.testing.assert_allclose(ran.current.values[1], 2**0.25)
+    assert ran.current.shown.inspection.key == PROBE
+    assert ran.current.values == ("unit", 4.0)
+    assert ran.current.inspected_values[0] == "unit"
+    np.testing.assert_allclose(ran.current.inspected_values[1], 2**0.25)
 
 
 @pytest.mark.thorough

@@ -15,7 +15,7 @@ from windows import Opened, finish, settle, write_folds
 from rankstudio.ui.export.items import plot_figure
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.selected_model import LIVE
+from rankstudio.ui.model.selected_model import PROBE
 from rankstudio.ui.plots import Plot
 
 
@@ -109,7 +109,8 @@ def test_the_form_s_method_is_not_drawn_among_the_curves_of_another_method(windo
     assert window.current.model.step is before.step, "a run is shown until another one is"
     glide(window)
     belongs_together(window)
-    assert window.current.model.key == LIVE
+    assert window.current.shown.inspection.key == PROBE
+    assert window.current.model.step is before.step
     finish(window)
     belongs_together(window)
     assert window.current.model.plan.method == "greedy-rankrls"

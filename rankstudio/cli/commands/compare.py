@@ -25,7 +25,7 @@ from rankstudio.engine.metrics.names import split_names
 from rankstudio.engine.support.item_groups import grouped
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
+    from rankstudio.engine.analysis.report.source import Opener, ReportedRun, ReportSource
 
 FORMATS = {"text": ".txt", "markdown": ".md", "latex": ".tex", "csv": ".csv", "json": ".json"}
 """How tables can be written, each with the ending of its files."""
@@ -192,32 +192,35 @@ def _sources(args: argparse.Namespace) -> list[ReportSource]:
     """Return the finished runs of the studies; what is written must not replace their data."""
     from rankstudio.engine.analysis.report.source import read_study
 
+    opener = _opener(args.data)
     sources = []
     for path in args.studies:
         with reading(path) as (study, _):
             if args.out is not None:
                 check_outputs([args.out], args, recorded_files(study))
-            sources.append(read_study(study, includes_hidden=not _is_table_wanted(args)))
+            is_table = _is_table_wanted(args)
+            sources.append(read_study(study, opener, includes_hidden=not is_table, fits_all=True))
     return sources
+
+
+def _opener(name: str | None) -> Opener:
+    """Return what opens data, only those of a name if there is one."""
+    from rankstudio.engine.analysis.report.source import DataOpener
+
+    opener = DataOpener()
+    return lambda plan, recorded: opener(plan, recorded) if name in (None, recorded.name) else None
 
 
 def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) -> list[RunResult]:
     """Return the runs on the part that is asked for; by default without the test parts that are sealed."""
-    from rankstudio.engine.analysis.queries.cross_fitting import has_cross_fitted, with_cross_fitted
-    from rankstudio.engine.analysis.report.source import DataOpener
-
     runs: list[RunResult] = []
     sealed: dict[str, None] = {}
-    opener = DataOpener()
     for source in sources:
         for run, shown in zip(source.runs, source.shown.runs, strict=True):
             has_test = any(fold.test for fold in run.result.folds)
             if args.part is None and source.is_sealed(run) and has_test:
                 sealed[run.result.data_name] = None
-            result = _on_part(run, shown, args.part).result
-            if args.data in (None, result.data_name) and not has_cross_fitted(result):
-                result = with_cross_fitted(result, opener(run.plan, run.recorded))
-            runs.append(result)
+            runs.append(_on_part(run, shown, args.part).result)
     for name in sealed:
         tell(
             f"Note: The test part of {name} is sealed, so its runs are compared on the validation part. "

@@ -128,15 +128,26 @@ def run(args: argparse.Namespace) -> int:
         state, stopped = last_share(work, lambda told: f"{percentage(told.share)} {told.what}")
     found = state.found
     names = _Names(dataset)
+    advice = _advice(args, found, run)
     if args.json:
-        tell(as_json(as_dict(what, found, names)))
+        tell(as_json({**as_dict(what, found, names), "advice": advice or None}))
     else:
-        tell(*_lines(what, found, names))
+        tell(*([advice, ""] if advice else []), *_lines(what, found, names))
     if args.out is not None:
         _write(args, what, found, names)
     if run is not None and not stopped:
         _keep(args, what, found, run)
     return status(stopped, f"Stopped at {percentage(state.share)}: {state.what}.")
+
+
+def _advice(args: argparse.Namespace, found: SelectionEvidence, run: OpenedRun | None) -> str:
+    """Return which set of the path to look at; "" without the validation measures of a run."""
+    from rankstudio.engine.analysis.evidence.smallest_set import smallest_set_beside
+
+    if run is None:
+        return ""
+    sets = smallest_set_beside(run.plan, run.fold(args.folds), found.selected)
+    return sets.sentence if sets is not None else ""
 
 
 @contextmanager

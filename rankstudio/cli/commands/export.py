@@ -16,7 +16,7 @@ from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.feature_sets import LABELS, FeatureSet, feature_set_beside, read_feature_set
 from rankstudio.engine.errors import PlanError, RankStudioError
 from rankstudio.engine.experiment.plan.toml import plan_from_dict
-from rankstudio.engine.export.formats.model_format import ModelFormat
+from rankstudio.engine.export.formats.model_format import ABOUT, ModelFormat
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_format
 from rankstudio.engine.export.models import Model, load_model
 from rankstudio.engine.export.score_function import (
@@ -103,12 +103,13 @@ def run(args: argparse.Namespace) -> int:
     refuse_output_with_json(args)
     written: list[str] = []
     if is_standard(args.out):
-        if len(files) > 1:
-            raise PlanError(f"--out: expected a file, because {form.label} has {len(files)} files, got -.")
+        n_scored = len(set(files) - {ABOUT})
+        if n_scored > 1:
+            raise PlanError(f"--out: expected a file, because {form.label} has {n_scored} files, got -.")
     else:
         check_outputs([*form.paths(args.out).values()], args, _data_of(model))
         written = [str(path) for path in form.save(args.out, files)]
-        files = {ending: path.read_bytes() for ending, path in form.paths(args.out).items()}
+        files = form.scored_files(args.out)
     proof = None
     if not args.no_proof:
         proof = unproved(why) if why else ranking_proof(model, function, form, files, parts)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, recorded_files, write_new
-from rankstudio.cli.study_file_option import reading
+from rankstudio.cli.study_file_option import add_run_choice, reading, run_choice, tell_others
 from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.errors import ParameterError, StoreError, one_line
 from rankstudio.engine.metrics.names import measure
@@ -27,7 +27,9 @@ size, a map of parameters and size, features by fold, similarity of the folds, a
   rankstudio figures results/study.rankstudio --list
   rankstudio figures results/study.rankstudio --width 85mm --to pdf --out figures
   rankstudio figures results/study.rankstudio --only curves,map --width page --to svg,csv --out wide
+  rankstudio figures results/study.rankstudio --data MQ2008 --runs 1,3 --out some
 
+The figures show the runs on one dataset, by default on that of the latest run.
 Each figure has a text file of the same name with its caption: data, method, parameters, measure, convention,
 seed and versions. The window writes identical files."""
 
@@ -74,6 +76,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="light: screen colors; print: dark colors and markers, readable in grayscale (default: light)",
     )
     parser.add_argument("--dpi", type=float, default=300.0, help="PNG resolution (default: 300)")
+    add_run_choice(parser)
     parser.add_argument("--measure", help="measure to show; the selection criterion by default")
     parser.add_argument(
         "--without-data", action="store_true", help="do not read the data; omit the bands that need them"
@@ -95,9 +98,12 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None and not args.list:
         raise ParameterError("out", "nothing", "an output folder, or --list")
     name = measure(args.measure).name if args.measure else ""
+    choice = run_choice(args)
     with reading(args.study) as (study, _):
         recorded = recorded_files(study)
-        source = read_study(study, no_data if args.without_data or args.list else DataOpener())
+        opener = no_data if args.without_data or args.list else DataOpener()
+        source = read_study(study, opener, choice=choice)
+    tell_others(source, "The figures show")
     found = named_figures(study_figures(replace(source, measure=name)), args.only or "")
     if args.list:
         tell(

@@ -26,6 +26,7 @@ from rankstudio.engine.errors import one_line
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.results.unfitted import Unfitted
 from rankstudio.engine.export.tables import TextTable, p_text, range_text, save_csv
 from rankstudio.engine.methods.catalog import Method
 from rankstudio.engine.metrics.conventions import convention
@@ -96,21 +97,18 @@ def tests(compared: RunComparison) -> TextTable:
 
 def _unfitted_note(compared: RunComparison) -> str:
     """Return which runs have no cross-fitted values, and why; "" for none."""
-    name = compared.measure
-    unfitted = {
-        number: run
-        for number, run in compared.group.runs.items()
-        if name not in run.average_on(Part.CROSS_FITTED)
-    }
-    if not unfitted:
+    group = compared.group
+    if not group.key.part.is_estimate:  # its note has the reason
         return ""
-    if not any(run.average_on(Part.CHOSEN_ON) for run in unfitted.values()):
-        return "Without a validation part there are no cross-fitted values."
-    runs = f"run{'s' if len(unfitted) > 1 else ''} {', '.join(map(str, unfitted))}"
-    return (
-        f"Cross-fitted values of {runs} are unknown: an earlier version did not store them, and they cannot "
-        "be computed without the data and all models of the run."
-    )
+    reasons: dict[Unfitted, list[int]] = {}
+    for number, run in group.runs.items():
+        if run.unfitted is not None:
+            reasons.setdefault(run.unfitted, []).append(number)
+    sentences = []
+    for reason, numbers in reasons.items():
+        runs = f"run{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+        sentences.append(f"No cross-fitted values of {runs}: {reason.sentence}.")
+    return " ".join(sentences)
 
 
 def _mean_text(result: RunResult, name: str, part: Part) -> str:
@@ -208,7 +206,16 @@ def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tupl
     header = ["data", "measure", "run", "method", "ranker", "features_min", "features_max", "average"]
     header += ["against", "difference", *_IN_CSV[1:-1], "queries"]
     header += ["jaccard", "kuncheva", "lustgarten", "nogueira", "nogueira_low", "nogueira_high"]
-    header += ["cross_fitted", "part", "folds", "measured_queries", "label", "convention", "protocol"]
+    header += [
+        "cross_fitted",
+        "not_cross_fitted",
+        "part",
+        "folds",
+        "measured_queries",
+        "label",
+        "convention",
+        "protocol",
+    ]
     header += ["apart", "unranked"]
     return header, [_row(c, run) for c in compared for run in _runs(c)]
 
@@ -224,7 +231,8 @@ def _row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
         *(test.get(name, "") for name in _IN_CSV),
         *(stable.get(name, "") for name in ("jaccard", "kuncheva", "lustgarten")),
         *(nogueira.get(name, "") for name in ("value", "low", "high")),
-        *(run["cross_fitted"], group["part"], folds, group["queries"], group["label"]),
+        *(run["cross_fitted"], run["not_cross_fitted"], group["part"], folds),
+        *(group["queries"], group["label"]),
         *(group["convention"], group["protocol"], group["apart"], group["unranked"]),
     )
 
@@ -276,6 +284,7 @@ def _runs(compared: RunComparison) -> Iterator[dict[str, Any]]:
             "features": result.sizes,
             "average": result.average_on(part).get(name),
             "cross_fitted": result.average_on(Part.CROSS_FITTED).get(name),
+            "not_cross_fitted": result.unfitted.value if result.unfitted else "",
             "comparison": _plain(tested) if tested else None,
             "stability": _plain_stability(stability_of(result)),
         }

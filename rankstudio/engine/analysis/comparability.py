@@ -22,6 +22,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.results.unfitted import Unfitted
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.metrics.conventions import convention
 
@@ -160,7 +161,9 @@ def why_unranked(run: RunResult) -> str:
     """Return why a complete run is comparable with none, as part of a sentence about it; "" if it may be."""
     match run.part:
         case Part.CHOSEN_ON:
-            return tr("measured only on the validation part that chose the model")
+            reason = run.unfitted.sentence if run.unfitted else ""
+            text = tr("measured only on the validation part that chose the model: {reason}")
+            return text.format(reason=reason)
         case Part.NONE:
             return tr("no validation part, and the test part is sealed or missing")
         case _ if comparison_key(run).is_hand_chosen:
@@ -268,6 +271,9 @@ class ComparableGroup(Generic[Name]):
         return _counted_folds(self.key.folds, is_part_of_folds)
 
 
+_Kind = tuple[ComparisonKey, bool, tuple[int, ...], Unfitted | None]
+
+
 def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[Name], ...]:
     """Return the runs in groups whose runs are comparable with each other, and with no other run.
 
@@ -275,20 +281,21 @@ def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[N
     first, then those of more queries. Runs that are not finished, or whose measures are no estimates, are in
     groups without ranking.
     """
-    members: dict[tuple[ComparisonKey, bool, tuple[int, ...]], dict[Name, RunResult]] = {}
+    members: dict[_Kind, dict[Name, RunResult]] = {}
     for name, run in runs.items():
-        kind = comparison_key(run), run.complete, run.queries_per_fold
+        unfitted = None if run.part.is_estimate else run.unfitted
+        kind = comparison_key(run), run.complete, run.queries_per_fold, unfitted
         members.setdefault(kind, {})[name] = run
     datasets = list(dict.fromkeys(run.data_name for run in runs.values()))
 
-    def rank(kind: tuple[ComparisonKey, bool, tuple[int, ...]]) -> tuple[int, bool, int]:
-        key, complete, sizes = kind
+    def rank(kind: _Kind) -> tuple[int, bool, int]:
+        key, complete, sizes, _ = kind
         is_ranked = complete and key.part.is_estimate and not key.is_hand_chosen
         return datasets.index(key.data_name), not is_ranked, -sum(sizes)
 
     groups: list[ComparableGroup[Name]] = []
     for kind in sorted(members, key=rank):
-        key, complete, _ = kind
+        key, complete, *_ = kind
         own = members[kind]
         run = next(iter(own.values()))
         unranked = why_unranked(run) if complete else tr("not finished")

@@ -59,6 +59,9 @@ class RunCurve:
         None for a given ranking, and over time or queries.
     n_folds : int
         Folds behind each mean.
+    own_half : ndarray of shape (K,) or None
+        Of the reference: half the length of the 95 % interval of the difference to its own model at
+        ``model``, paired over the queries. None for other runs, and without such a model or documents.
     """
 
     values: tuple[Any, ...]
@@ -71,6 +74,7 @@ class RunCurve:
     unpaired: str = ""
     model: int | None = None
     n_folds: int = 0
+    own_half: Floats | None = None
 
 
 def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
@@ -144,7 +148,9 @@ def run_curves(
             continue
         mean = _means(mine) if part == "test" and mine is not None else None
         if reference is None or not paired or run is runs[reference]:
-            found.append(_bare(run, *own, mean=mean))
+            bare = _bare(run, *own, mean=mean)
+            is_reference = reference is not None and paired
+            found.append(replace(bare, own_half=_own_half(bare, mine)) if is_reference else bare)
             continue
         why = why_unpaired(run, runs[reference], name) or ("" if mine else tr("no validation documents"))
         if why or mine is None or worth is None or against is None:
@@ -155,6 +161,14 @@ def run_curves(
             told = mean_intervals([ours - theirs[beside] for ours, theirs in both])
             found.append(_bare(run, *own, difference=told.mean, half=told.half, mean=mean))
     return tuple(found)
+
+
+def _own_half(curve: RunCurve, values: Sequence[Floats] | None) -> Floats | None:
+    """Return half the interval of the difference of each model of a run to the one at ``model``."""
+    if values is None or curve.model is None:
+        return None
+    position = curve.model
+    return mean_intervals([fold - fold[position] for fold in values]).half
 
 
 _Tried = tuple[Floats, list[TriedModel]]

@@ -16,6 +16,7 @@ from rankstudio.engine.data.fold_files import first_file
 from rankstudio.engine.data.formats.arrow import first_rows
 from rankstudio.engine.data.formats.csv_text import CsvText
 from rankstudio.engine.data.formats.data_format import BY_KEY, DataFormat, format_of_name
+from rankstudio.engine.data.formats.json_records import first_records, is_records
 from rankstudio.engine.data.formats.recognised_form import refuse_other_binary, sizes_file
 from rankstudio.engine.data.tabular.documents import is_numeral
 from rankstudio.engine.data.tabular.recognition import (
@@ -103,6 +104,9 @@ def preview_table(path: Path) -> TablePreview:
         key = format_of_name(file.name).key
         form = BY_KEY[key if key in ("parquet", "arrow") else "parquet"]
         return TablePreview(file, form, column_names(table.column_names), _shown(rows), True, sizes)
+    if is_records(begin):
+        names, values = first_records(file, begin, _ROWS)
+        return TablePreview(file, BY_KEY["records"], names, _shown(values), True, sizes)
     refuse_other_binary(file, begin)
     csv = CsvText(file, io.BytesIO(begin))
     head, found = csv.head, []

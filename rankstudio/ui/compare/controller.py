@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QObject, Signal, Slot
 
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.ui.compare.curves_view import CurvesView
 from rankstudio.ui.compare.feeders import ComparisonScope, CurvesFeeder, PairedTests, ViewFeeder
+from rankstudio.ui.compare.groups import on_every_fold
 from rankstudio.ui.compare.panel import ResultsPanel
 from rankstudio.ui.compare.paper_table import TableController
 from rankstudio.ui.compare.runs_panel import RunRow, RunsPanel, run_row
@@ -39,6 +44,8 @@ class CompareController(Controller):
     """Runs are not wanted any more (tuple of RunRecord)."""
     goOnAsked = Signal(object)
     """A run is to go on where it was left (RunRecord)."""
+    runsAsked = Signal(object)
+    """Plans are to be run, to compare them (tuple of Plan)."""
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -53,7 +60,7 @@ class CompareController(Controller):
         self.table = TableController(scope, self.panel, self)
         self.panel.tools.insertWidget(self.panel.tools.count() - 1, self.table.button)
         self._covered = CoveredNumber()
-        self.panel.tools.insertWidget(0, self._covered)
+        self.panel.add_link(self._covered)
         self._tests = PairedTests(scope, self.panel, self)
         self._tests.changed.connect(self._show_tests)
         session.measureChanged.connect(self._show_tests)
@@ -77,6 +84,9 @@ class CompareController(Controller):
         self.panel.removed.connect(lambda keys: self.removalAsked.emit(tuple(map(runs.record, keys))))
         self.panel.cancelRequested.connect(lambda key: runs.stop(runs.record(key)))
         self.panel.goOnRequested.connect(lambda key: self.goOnAsked.emit(runs.record(key)))
+        self._labels: list[tuple[Plan, RunLabel]] = []  # of runs that are to come
+        self.panel.everyFoldAsked.connect(self._run_on_every_fold)
+        runs.added.connect(self._name)
         for signal in (runs.added, runs.changed, runs.eventNoted, runs.ended):
             signal.connect(self._note)
         for signal in (runs.added, runs.ended, runs.removed, runs.cleared):
@@ -122,6 +132,8 @@ class CompareController(Controller):
         sealed = {
             row.key: datasets[row.key].name for row in measured if self._session.is_sealed(datasets[row.key])
         }
+        dataset = self._session.dataset
+        self._covered.name_data(dataset.name if dataset is not None and len({*sealed.values()}) > 1 else "")
         self.panel.show_runs(rows, self._scope.groups(), sealed=sealed)
 
     def _row(self, record: RunRecord) -> RunRow:
@@ -157,6 +169,26 @@ class CompareController(Controller):
         """Let the curve of the run under the mouse stand out, else that of the run that is shown."""
         shown = self._runs.shown.key if self._runs.shown is not None else None
         self.curves.plot.emphasise(row.key if row is not None else shown)
+
+    @Slot(object)
+    def _run_on_every_fold(self, keys: tuple[int, ...]) -> None:
+        """Run the plans of runs on some folds on all folds."""
+        plans: list[Plan] = []
+        for record in map(self._runs.record, keys):
+            plan = on_every_fold(record.plan)
+            if plan not in plans:
+                plans.append(plan)
+                self._labels.append((plan, replace(record.label, note="", hidden=False)))
+        self.runsAsked.emit(tuple(plans))
+
+    @Slot(object)
+    def _name(self, record: RunRecord) -> None:
+        """Name a run on all folds like the run on some from which it comes."""
+        labels = [label for plan, label in self._labels if plan == record.plan]
+        if labels:
+            self._labels = [(plan, label) for plan, label in self._labels if plan != record.plan]
+            record.label = labels[0]
+            self._runs.labelled.emit(record)
 
     @Slot(int)
     def _select(self, key: int) -> None:

@@ -210,6 +210,7 @@ def _overlaid(
         key == reference,
         name=runs[key][0] if runs[key][0] in unique else "",
         model=points[0][1].model if len({run for run, *_ in points}) == 1 else None,
+        own_half=points[0][1].own_half if key == reference else None,
     )
 
 

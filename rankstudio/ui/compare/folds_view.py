@@ -48,11 +48,11 @@ class FoldsView(View):
 
     Attributes
     ----------
-    foldChosen : Signal(int)
-        Number of the fold that the user moved to.
+    foldChosen : Signal(object)
+        Number of the fold that the user moved to; None for all folds, by the mean row.
     """
 
-    foldChosen = Signal(int)
+    foldChosen = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
@@ -75,6 +75,7 @@ class FoldsView(View):
         self.sentence.setContentsMargins(12, 4, 12, 8)
         self.sentence.hide()
         fill(self.body, (self.table, 1), self.sentence)
+        self._fold: int | None = None  # that is shown; None for all
         self.table.chosen.connect(self._on_chosen)
 
     def show_run(self, name: str, plan: Plan, folds: Sequence[FoldResult]) -> None:
@@ -123,9 +124,11 @@ class FoldsView(View):
         self.set_caption("")
 
     def mark(self, fold: int | None) -> None:
-        """Mark the fold that is looked at; tells nobody."""
-        rows = [row for row in self.table.rows() if fold is not None and row.fold == fold]
-        self.table.select(rows[0] if rows else None)
+        """Mark the fold that is shown, or the mean while all folds are; emits no signal."""
+        self._fold = fold
+        rows = [row for row in self.table.rows() if (_is_mean(row) if fold is None else row.fold == fold)]
+        current = self.table.current()
+        self.table.select(current if current in rows else next(iter(rows), None))
 
     def _reshape(self, shape: tuple[object, ...], columns: Sequence[Column]) -> None:
         """Take other columns; the rows of before would not fit them."""
@@ -136,8 +139,10 @@ class FoldsView(View):
 
     @Slot(object)
     def _on_chosen(self, row: FoldRow | MeasureRow | DecisionRow) -> None:
-        if row.fold is not None:
+        """Show the fold of a row, or all folds for the mean; the deviation is nothing to show."""
+        if row.fold is not None or _is_mean(row):
             self.foldChosen.emit(row.fold)
+        self.mark(self._fold)
 
 
 def _identity(row: FoldRow | MeasureRow | DecisionRow) -> tuple[str, str]:

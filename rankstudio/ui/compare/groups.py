@@ -34,6 +34,10 @@ class RunGroup:
         Why its runs are not ranked, as part of a sentence; "" if they are.
     apart : str
         Why they are not ranked with the runs above; "" if there are none on the same dataset.
+    partial : tuple of int
+        Numbers of those that were run on some folds of their data only, and that no run does on all folds.
+    n_folds : int
+        Folds of the data.
     """
 
     data: str
@@ -43,6 +47,8 @@ class RunGroup:
     part: Part = Part.NONE
     unranked: str = ""
     apart: str = ""
+    partial: tuple[int, ...] = ()
+    n_folds: int = 0
 
     @property
     def is_ranked(self) -> bool:
@@ -68,6 +74,7 @@ def run_groups(
     first_data : str
         Name of the dataset whose groups come first.
     """
+    records = tuple(records)
     results = complete_results(measured)
     groups = comparable_groups(results)
     joined: dict[int, list[int]] = {position: [] for position in range(len(groups))}
@@ -81,7 +88,8 @@ def run_groups(
             alone.setdefault(expected.kind, (expected, []))[1].append(record.key)
         else:
             joined[position].append(record.key)
-    listed = [_measured_group(group, joined[position]) for position, group in enumerate(groups)]
+    by_key = {record.key: record for record in records}
+    listed = [_measured_group(group, joined[position], by_key) for position, group in enumerate(groups)]
     listed += [_expected_group(expected, keys) for expected, keys in alone.values()]
     datasets = list(dict.fromkeys([first_data, *(group.data for group in listed)]))
     return tuple(sorted(listed, key=lambda group: datasets.index(group.data)))
@@ -99,7 +107,14 @@ def expected_run(record: RunRecord, plan: Plan) -> ExpectedRun:
     return ExpectedRun(plan, record.dataset.name, tuple(folds))
 
 
-def _measured_group(group: ComparableGroup[int], joined: list[int]) -> RunGroup:
+def on_every_fold(plan: Plan) -> Plan:
+    """Return a plan on all folds of its data."""
+    return plan.changed(folds=())
+
+
+def _measured_group(
+    group: ComparableGroup[int], joined: list[int], records: Mapping[int, RunRecord]
+) -> RunGroup:
     keys = tuple(sorted([*group.runs, *joined]))
     return RunGroup(
         group.key.data_name,
@@ -109,7 +124,18 @@ def _measured_group(group: ComparableGroup[int], joined: list[int]) -> RunGroup:
         group.key.part,
         group.unranked,
         group.apart,
+        tuple(key for key in group.runs if _lacks_folds(records[key], records.values())),
+        max(len(records[key].dataset.folds) for key in group.runs),
     )
+
+
+def _lacks_folds(record: RunRecord, records: Iterable[RunRecord]) -> bool:
+    """Return whether a run is on some folds only, and no run of the same plan on all of them."""
+    if not 0 < len(record.plan.folds) < len(record.dataset.folds):
+        return False
+    whole = on_every_fold(record.plan)
+    same = (other for other in records if other.dataset.name == record.dataset.name)
+    return all(other.plan != whole for other in same)
 
 
 def _expected_group(expected: ExpectedRun, keys: list[int]) -> RunGroup:

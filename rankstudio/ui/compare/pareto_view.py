@@ -117,6 +117,7 @@ class ParetoView(View):
         self._rows = []
         self.plot.set_spots((), None)
         self.table.set_rows(())
+        self._place_table()
         self.sentence.setText("")
         self.sentence.hide()
         self.set_caption("")
@@ -135,30 +136,36 @@ class ParetoView(View):
         name : str
             Of the measure.
         """
+        self._show_axes(found, name)
+        self.plot.over_folds = any(plan.one_ranking for *_, plan in runs)
+        if found is None:
+            self._clear()
+            return
+        self._rows = _rows(runs, found)
+        self.plot.set_spots([_spot(row) for row in self._rows], _marks(found))
+        self.table.set_rows([self._rows[i] for i in found.optimal])
+        self._place_table()
+        titles = [title for _, title, _ in runs]
+        self.sentence.setText(_said(found, name, titles, self.plot.over_folds))
+        self.sentence.show()
+        self.set_caption(_ACT)
+
+    def _show_axes(self, found: ParetoFront | None, name: str) -> None:
+        """Show the axes and columns of a measure, by size or cost."""
         self.plot.placeholder = _NOTHING
         by = found.by if found is not None else "size"
         if (name, by) != self._shown:
             self._shown = name, by
             self.table.set_columns(_columns(name, by))
-        title = tr("validation {name}").format(name=name)
         is_log = by == "size" and found is not None and all(model.x >= 1 for model in found.models)
-        x_label = tr("features, k (log scale)") if is_log else _X[by]
-        axes = replace(self.plot.axes, title=title, x_label=x_label, integer_x=by == "size", log_sizes=is_log)
+        axes = replace(
+            self.plot.axes,
+            title=tr("validation {name}").format(name=name),
+            x_label=tr("features, k (log scale)") if is_log else _X[by],
+            integer_x=by == "size",
+            log_sizes=is_log,
+        )
         self.plot.set_axes(axes)
-        self._rows = _rows(runs, found) if found else []
-        rule = _rule(found) if found else ""
-        marks = None
-        if found is not None:
-            cost = _cost(found, found.models[found.suggested]) if found.by != "size" else ""
-            marks = Marks(found.optimal, found.best, found.suggested, found.levels, rule, cost)
-        self.plot.over_folds = any(plan.one_ranking for *_, plan in runs)
-        self.plot.set_spots([_spot(row) for row in self._rows], marks)
-        self.table.set_rows([self._rows[i] for i in found.optimal] if found else ())
-        self._place_table()
-        titles = [title for _, title, _ in runs]
-        self.sentence.setText(_said(found, name, titles, self.plot.over_folds) if found else "")
-        self.sentence.setVisible(found is not None)
-        self.set_caption(_ACT if found else "")
 
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
         """Mark the chosen and the inspected model of a run where they are shown; tells nobody."""
@@ -202,6 +209,11 @@ def _rows(runs: Sequence[tuple[int, str, Plan]], found: ParetoFront) -> list[Par
     notes = {found.suggested: tr(_rule(found)), found.best: tr("best")}
     said = [notes.get(i, "") for i in range(len(found.models))]
     return [ParetoRow(i, *runs[model.run], model, said[i]) for i, model in enumerate(found.models)]
+
+
+def _marks(found: ParetoFront) -> Marks:
+    cost = _cost(found, found.models[found.suggested]) if found.by != "size" else ""
+    return Marks(found.optimal, found.best, found.suggested, found.levels, _rule(found), cost)
 
 
 def _rule(found: ParetoFront) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf, isfinite, isnan
 from typing import Any
@@ -81,6 +81,8 @@ class RunRow:
         What has to be said of its results; "" for nothing.
     by_hand : str
         The model of it that the user chose: "λ = 2³ · k = 10"; "" for none.
+    is_measured : bool
+        Whether the summary is that of its group, and not what was known before it is measured anew.
     """
 
     key: int
@@ -99,6 +101,12 @@ class RunRow:
     n_folds: int = 1
     folds_done: int = 0
     seconds: float = 0.0
+    is_measured: bool = True
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether it is finished and measured."""
+        return self.is_done and self.is_measured
 
     @property
     def is_done(self) -> bool:
@@ -106,8 +114,8 @@ class RunRow:
         return self.state == "done"
 
     def mean(self, name: str) -> float | None:
-        """Return the mean of a measure; None for a run that is not finished."""
-        return self.summary.means.get(name) if self.is_done else None
+        """Return the mean of a measure; None for a run that is not finished or not measured."""
+        return self.summary.means.get(name) if self.has_numbers else None
 
     @property
     def method(self) -> str:
@@ -198,6 +206,8 @@ class RunsPanel(Panel):
         Key of the run that the user wants to stop.
     goOnRequested : Signal(int)
         Key of the run that the user wants to go on.
+    everyFoldAsked : Signal(object)
+        Keys of the runs on some folds that the user wants to run on all folds (tuple of int).
     """
 
     selected = Signal(int)
@@ -208,6 +218,7 @@ class RunsPanel(Panel):
     referenceAsked = Signal(int)
     cancelRequested = Signal(int)
     goOnRequested = Signal(int)
+    everyFoldAsked = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Runs"), padding=0, name="runs-panel", keeps_title=True)
@@ -226,6 +237,7 @@ class RunsPanel(Panel):
         self._groups: tuple[RunGroup, ...] = ()
         self._scales: dict[int, Scale] = {}
         self._sealed: Mapping[int, str] = {}
+        self._folded: set[Hashable] = set()  # identities of the groups whose runs are not listed
         self.table = TableView(
             *(theme, (), "runs-table", lambda row: row.key),
             said=tr("Runs"),
@@ -264,6 +276,8 @@ class RunsPanel(Panel):
         # Later: other rows or columns would close the editor that is just being read.
         self.table.rows_model.written.connect(self._on_written, Qt.ConnectionType.QueuedConnection)
         self.table.toggled.connect(lambda row: self.ticked.emit(row.key))
+        self.table.headingFolded.connect(self._fold)
+        self.table.headingLinked.connect(self._ask_for_every_fold)
         keys = {
             QKeySequence(QKeySequence.StandardKey.Delete): self._remove_current,
             QKeySequence(Qt.Key.Key_R): self._refer_to_current,
@@ -292,7 +306,8 @@ class RunsPanel(Panel):
         """
         self._sealed = sealed or {}
         self._groups = tuple(groups)
-        self._rows = {row.key: row for row in rows}
+        measured = {key for group in groups for key in group.measured}
+        self._rows = {row.key: replace(row, is_measured=not groups or row.key in measured) for row in rows}
         self._show()
 
     def show_ticks(self, keys: set[int]) -> None:
@@ -323,9 +338,15 @@ class RunsPanel(Panel):
         return next((group for group in self._groups if key in group.keys), None)
 
     def mark(self, key: int | None) -> None:
-        """Mark a run as the one that is shown, in sight where it was not marked; emits no signal."""
+        """Mark a run as the one that is shown, in sight where it was not marked; emits no signal.
+
+        A folded group is unfolded for a run that was not marked before.
+        """
         is_new = key != self._marked
         self._marked = key
+        group = self.group_of(key) if is_new and key is not None else None
+        if group is not None and group.identity in self._folded:
+            self._fold(group.identity)
         self._highlight(scroll=is_new)
 
     def rows(self) -> tuple[RunRow, ...]:
@@ -359,7 +380,9 @@ class RunsPanel(Panel):
         for group in self._groups:
             members = [row for row in rows if row.key in group.keys]
             if members:
-                grouped += [self._heading(group), *self._by_mean(group, members)]
+                grouped.append(self._heading(group))
+            if group.identity not in self._folded:
+                grouped += self._by_mean(group, members)
         return grouped
 
     def _by_mean(self, group: RunGroup, members: Sequence[RunRow]) -> list[RunRow]:
@@ -376,19 +399,23 @@ class RunsPanel(Panel):
 
     def _heading(self, group: RunGroup) -> Heading:
         """Return what stands above the runs of a group."""
-        parts = {one.part for one in self._groups if one.measured}
+        measured_parts = {one.part for one in self._groups if one.measured}
         extent = group.extent
-        if len(parts) > 1 and group.measured:
+        if len(measured_parts) > 1 and group.measured:
             extent = f"{group.part.label}, {extent}"
         n_runs = trn("{n} run", "{n} runs", len(group.keys)).format(n=len(group.keys))
         text, reference = self._sentence(group)
         before, name, after = text.partition(reference) if reference else (text, "", "")
         lead = " · ".join((extent, n_runs, before)) if text else f"{extent} · {n_runs}"
-        return Heading(group.identity, group.data, ((lead, False), (name, True), (after, False)))
+        parts = (lead, False), (name, True), (after, False)
+        is_folded = group.identity in self._folded
+        return Heading(group.identity, group.data, parts, is_folded, *_way_to_every_fold(group))
 
     def _sentence(self, group: RunGroup) -> tuple[str, str]:
         """Return what is said of a group, and the name of its reference in it."""
         why = group.apart or group.unranked
+        if not group.measured and all(self._rows[key].is_done for key in group.keys if key in self._rows):
+            return tr("measuring …"), ""
         if not group.is_ranked or group.apart:
             if not why:
                 return "", ""
@@ -528,6 +555,18 @@ class RunsPanel(Panel):
     def _on_written(self, row: RunRow, key: str, text: str) -> None:
         self.written.emit(row.key, key, text)
 
+    @Slot(object)
+    def _fold(self, identity: Hashable) -> None:
+        """Fold the runs of a group, or unfold them."""
+        self._folded ^= {identity}
+        self._show()
+
+    @Slot(object)
+    def _ask_for_every_fold(self, identity: Hashable) -> None:
+        group = next((one for one in self._groups if one.identity == identity), None)
+        if group is not None and group.partial:
+            self.everyFoldAsked.emit(group.partial)
+
     @Slot()
     def _refer_to_current(self) -> None:
         row = self.table.current()
@@ -577,6 +616,19 @@ class RunsPanel(Panel):
         keys = tuple(row.key for row in self.table.selected())
         if keys:
             self.removed.emit(keys)
+
+
+def _way_to_every_fold(group: RunGroup) -> tuple[str, str]:
+    """Return the link of a group of runs on some folds, and what it does; "" for both elsewhere."""
+    if not group.partial:
+        return "", ""
+    n_runs, n_folds = len(group.partial), group.n_folds
+    hint = trn(
+        "Run the same plan on all {n_folds} folds, to compare it with the other runs.",
+        "Run the same {n} plans on all {n_folds} folds, to compare them with the other runs.",
+        n_runs,
+    )
+    return tr("Run on {n} folds").format(n=n_folds), hint.format(n=n_runs, n_folds=n_folds)
 
 
 def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:
@@ -658,7 +710,7 @@ def chosen_on_column(name: str) -> Column:
         Part.CHOSEN_ON.label,
         "right",
         ".4f",
-        value=lambda row: row.summary.chosen_on.get(name) if row.is_done else None,
+        value=lambda row: row.summary.chosen_on.get(name) if row.has_numbers else None,
         tooltip=tr(
             "Mean {name} of the models on the validation part that chose them. It is too high, the more so "
             "the more models a run tries, and ranks no runs."
@@ -684,7 +736,7 @@ def spread_columns(chooser: str, name: str) -> list[Column]:
         tr("sd {chooser}").format(chooser=chooser),
         "right",
         lambda value: f"±{value:.3f}",
-        value=lambda row: row.summary.deviations.get(chooser) if row.is_done else None,
+        value=lambda row: row.summary.deviations.get(chooser) if row.has_numbers else None,
         tooltip=tr("Standard deviation of {chooser} over the folds").format(chooser=chooser),
         tone="muted",
         width=88,
@@ -694,7 +746,7 @@ def spread_columns(chooser: str, name: str) -> list[Column]:
         tr("gain over best single"),
         "right",
         lambda value: signed(value, 4),
-        value=lambda row: row.summary.over_single.get(name) if row.is_done else None,
+        value=lambda row: row.summary.over_single.get(name) if row.has_numbers else None,
         tooltip=tr("Mean gain of {name} over the best single feature of each fold").format(name=name),
         tone="muted",
         width=88,

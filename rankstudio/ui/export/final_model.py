@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankstudio.engine.analysis.comparability import comparable_groups
+from rankstudio.engine.analysis.fold_table import measure_summary
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.errors import PlanError
@@ -18,6 +20,7 @@ from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Wo
 from rankstudio.ui.export.dialog import ExportItem, FormatWriter
 from rankstudio.ui.export.written_models import compare_rankings, exported_function
 from rankstudio.ui.language import tr, trn
+from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.style.number_format import combination_label
@@ -53,7 +56,12 @@ class _FinalModel:
 
 
 def final_model_item(
-    session: Session, record: RunRecord | None, worker: Worker, stem: str, feature_set: FeatureSet | None
+    session: Session,
+    record: RunRecord | None,
+    measured: MeasuredRun | None,
+    worker: Worker,
+    stem: str,
+    feature_set: FeatureSet | None,
 ) -> ExportItem:
     """Return the item: a format each of RankStudio's own and of the engine's registry.
 
@@ -62,6 +70,8 @@ def final_model_item(
     session : Session
     record : RunRecord, optional
         Run that is shown, whichever fold is looked at.
+    measured : MeasuredRun, optional
+        The run as it is measured now.
     worker : Worker
         Trains the model, writes and verifies it.
     stem : str
@@ -78,7 +88,7 @@ def final_model_item(
         return ExportItem(key, label, about, formats, stem, unavailable=why, writers=writers)
     result = replace(record.result, plan=record.result.plan.changed(data=record.plan.data))
     step = result.folds[0].chosen.step
-    quality = tr("The run estimates its quality.")  # nothing else does: the model has seen every query
+    quality = _quality_sentence(measured.result if measured is not None else None, session.measure)
     writers = tuple(
         _writers(_FinalModel(result, record.dataset), result, record.dataset, worker, feature_set)
     )
@@ -118,6 +128,20 @@ def _choice_sentence(result: RunResult) -> str:
         n,
     )
     return text.format(rule=plan.rule, measure=_measure(plan), n=n)
+
+
+def _quality_sentence(result: RunResult | None, name: str) -> str:
+    """Return which number estimates the quality: one of the run, since the model has seen every query."""
+    if result is None or not result.complete:
+        return tr("Its quality is not measured yet.")
+    means = measure_summary(result.plan, result.folds).means
+    name = name if name in means else next(iter(means), "")
+    group = comparable_groups({0: result})[0]
+    part = group.key.part
+    if not name or not part.is_estimate:
+        return tr("No measure of the run estimates its quality: {part}.").format(part=part.label)
+    text = tr("Estimate of its quality: {name} {mean:.4f} of the run ({part}, {extent}).")
+    return text.format(name=name, mean=means[name], part=part.label, extent=group.extent)
 
 
 def _measure(plan: Plan) -> str:

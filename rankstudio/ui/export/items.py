@@ -58,7 +58,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     return (
         _model_item(model, portable, name, why),
         model_formats_item(model, portable, models.task_worker, name, why, _feature_set(session)),
-        final_model_item(session, current.shown.record, models.task_worker, name, _feature_set(session)),
+        _final_model_item(models, name),
         feature_set_item(model, session.dataset, name, absent),
         selected_data_item(session, current.model, models.task_worker, name, absent),
         _run_item(current.shown.record, session, name),
@@ -71,6 +71,12 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         *_paper_items(models, name),
         *_plan_items(session, name),
     )
+
+
+def _final_model_item(models: Models, name: str) -> ExportItem:
+    session, record = models.session, models.current.shown.record
+    measured = models.measured.view(record) if record is not None else None
+    return final_model_item(session, record, measured, models.task_worker, name, _feature_set(session))
 
 
 def plot_figures(models: Models, sections: Sections) -> list[tuple[Plot, Figure]]:

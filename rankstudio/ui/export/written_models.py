@@ -53,7 +53,7 @@ def compare_rankings(
 
     function, why = exported_function(model, form, feature_set)
     try:
-        files = {ending: place.read_bytes() for ending, place in form.paths(path).items()}
+        files = form.scored_files(path)
         tried = trial_parts(model)[0] if function.scaled else parts
         return " ".join(filter(None, (ranking_proof(model, function, form, files, tried).sentence, why)))
     except (RankStudioError, OSError) as error:

@@ -157,8 +157,10 @@ class Models(QObject):
         self.memory_budget = MemoryBudget(settings, self)
         self.runs = Runs(self.run_worker, self.study_store, runner, self.backend.runner, self)
         self.runs.shownChanged.connect(self.session.end_inspection)
+        for signal in (self.runs.shownChanged, self.session.datasetChanged):
+            signal.connect(self._look_at_fold_of_run)
         self.marks = RunMarks(self.runs, self)
-        self.measured = MeasuredRuns(self.session, self.runs, self.task_worker, self)
+        self.measured = MeasuredRuns(self.session, self.runs, self.task_worker, self.study_store, self)
         self.current = CurrentModel(
             self.session, self.runs, self.measured, self.task_worker, self.fold_cache, self
         )
@@ -178,6 +180,15 @@ class Models(QObject):
             worker.drained.connect(idle_memory.wait_for_rest)
         self._announced = ExitStack()
         self._announced.enter_context(announced(self.preparing.emit))
+
+    @Slot()
+    def _look_at_fold_of_run(self) -> None:
+        """Look at a fold that the shown run has: a run on fold 5 has nothing on fold 1."""
+        record, fold = self.runs.shown, self.session.fold
+        if record is None or record.dataset is not self.session.dataset or fold is None:
+            return
+        if record.plan.folds and fold not in record.plan.folds:
+            self.session.look_at(record.plan.folds[0])
 
     @property
     def n_busy(self) -> int:

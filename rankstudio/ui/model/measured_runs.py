@@ -27,6 +27,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.model.study_store import StudyStore
 from rankstudio.ui.process.turns import single_shot
 
 if TYPE_CHECKING:
@@ -79,15 +80,26 @@ class MeasuredRuns(QObject):
     runs : Runs
     worker : Worker
         For tasks.
+    study_store : StudyStore
+        Keeps cross-fitted values that an earlier version did not store.
     """
 
     changed = Signal(object)
     """Runs have been measured anew (tuple of RunRecord)."""
     failed = Signal(str)
 
-    def __init__(self, session: Session, runs: Runs, worker: Worker, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        runs: Runs,
+        worker: Worker,
+        study_store: StudyStore,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
         self._session, self._runs, self._worker = session, runs, worker
+        self._study_store = study_store
+        self._fitted: set[RunRecord] = set()
         # By the run itself: another study has other runs of the same numbers.
         self._known: dict[tuple[RunRecord, Measurement], tuple[_State, MeasuredRun]] = {}
         self._asked: dict[RunRecord, _Request] = {}
@@ -199,8 +211,25 @@ class MeasuredRuns(QObject):
         for one, found in asked:
             del self._asked[one.record]
             self._keep((one.record, one.wanted), one.state, found)
+            self._store_fitted(one, found)
         if asked:
             self.changed.emit(tuple(one.record for one, _ in asked))
+
+    def _store_fitted(self, request: _Request, measured: MeasuredRun) -> None:
+        """Have the study store cross-fitted values that it does not have of a run, once."""
+        record, study = request.record, self._study_store.study
+        own, result = record.result, measured.result
+        if study is None or study.read_only or record.stored is None or own is None or result is None:
+            return
+        is_own = request.wanted.convention == record.plan.convention
+        if own.has_cross_fitted or not is_own or record in self._fitted:
+            return
+        if not all(name in fold.cross_fitted for fold in result.folds for name in record.plan.evaluated):
+            return
+        self._fitted.add(record)
+        what = tr("Storing the cross-fitted values")
+        save = study.save_cross_fitted
+        self._worker.task(what, save, record.stored, result.folds, on_error=self.failed.emit)
 
     def _keep(self, key: tuple[RunRecord, Measurement], state: _State, measured: MeasuredRun) -> MeasuredRun:
         while len(self._known) >= _KEPT:
@@ -251,6 +280,7 @@ class MeasuredRuns(QObject):
     def _forget_all(self) -> None:
         self._known.clear()
         self._asked.clear()
+        self._fitted.clear()
 
 
 _State = tuple[int, int, int, int, bool]

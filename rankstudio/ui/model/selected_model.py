@@ -8,7 +8,7 @@ shown stays as a whole, or what does not belong to it is shown without a model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -36,6 +36,8 @@ from rankstudio.ui.style.number_format import combination_label
 
 LIVE: Literal["live"] = "live"
 """Key of the path at the slider's λ, where that is none of the grid's."""
+PROBE: Literal["inspected"] = "inspected"
+"""Key of such a path while its model is inspected and not chosen."""
 
 NOT_WHOLE = tr(
     "The study stores only the best model of this path. Run the plan again to test or export another one."
@@ -50,8 +52,8 @@ class SelectedModel:
 
     Attributes
     ----------
-    key : int or "live"
-        The run's combination, or the path computed for the slider.
+    key : int or str
+        The run's combination, or `LIVE` and `PROBE` for a path that no run has.
     values : tuple
         On the plan's axes: λ.
     plan : Plan
@@ -95,7 +97,7 @@ class SelectedModel:
     @property
     def live(self) -> bool:
         """Whether no run has its path: it was computed for the slider, or for settings that changed since."""
-        return self.key == LIVE
+        return isinstance(self.key, str)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,11 +142,13 @@ class Shown:
 
     @property
     def model_label(self) -> str:
-        """How the model's parameters are called: "λ = 2³"; of a live model, that it is of no run."""
-        if self.model is None:
-            return ""
-        label = combination_label(self.model.plan.axes, self.model.values)
-        if not self.model.live:
+        """How the chosen model's parameters are called; see :meth:`label_of`."""
+        return "" if self.model is None else self.label_of(self.model)
+
+    def label_of(self, model: SelectedModel) -> str:
+        """Return how a model's parameters are called: "λ = 2³"; of a live model, that it is of no run."""
+        label = combination_label(model.plan.axes, model.values)
+        if not model.live:
             return label
         said = tr("edited, not run") if self.edited else tr("not run")
         return f"{label} ({said})" if label else said
@@ -195,6 +199,7 @@ class CurrentModel(QObject):
         self._asked: PathWanted | None = None
         self._failure = ""
         self._job: Job | None = None
+        self._probe = _Probe(worker, fold_cache, self._show_inspection, self.failed.emit)
         self._shown = Shown(None, None, session.plan, None)
         self._test: dict[str, float] = {}
         self._untested = ""
@@ -253,6 +258,21 @@ class CurrentModel(QObject):
             self._session.select(choice.values, choice.place)
 
     @property
+    def inspects(self) -> bool:
+        """Whether another model is inspected before it is chosen.
+
+        Before there is a run, and with settings that no run has, there is no choice that it would change.
+        """
+        return self._shown.record is not None and not self._shown.edited
+
+    def look_at(self, values: tuple[Any, ...], place: int | None, *, gliding: bool = False) -> None:
+        """Inspect a model, or choose it where none is inspected; gliding choices are undone at once."""
+        if self.inspects:
+            self._session.inspect(values, place)
+        else:
+            self._session.select(values, place, gliding=gliding)
+
+    @property
     def computing(self) -> bool:
         """Whether the path of a model that no run has is being computed."""
         return self._job is not None
@@ -271,6 +291,18 @@ class CurrentModel(QObject):
     def values(self) -> tuple[Any, ...]:
         """Where the slider stands on the axes of what is shown: as chosen, else in the middle."""
         return self._values(self._shown) or _middle(self._shown.plan.axes)
+
+    @property
+    def inspected_values(self) -> tuple[Any, ...]:
+        """Where the inspected model stands on the axes of what is shown, else the chosen one."""
+        inspection = self._session.inspection
+        if (
+            inspection is None
+            or inspection.values is None
+            or not _on(self._shown.plan.axes, inspection.values)
+        ):
+            return self.values
+        return inspection.values
 
     @property
     def baseline(self) -> Baseline | None:
@@ -299,7 +331,14 @@ class CurrentModel(QObject):
 
     @Slot()
     def _inspect(self) -> None:
-        """Show the model that is inspected by now."""
+        """Show the model that is inspected by now; ask for its path where nobody has it."""
+        choice, shown = self._session.inspection, self._shown
+        on_axes = choice is not None and choice.values is not None and _on(shown.plan.axes, choice.values)
+        wanted = self._wanted_inspection(shown, choice.values) if on_axes else None  # type: ignore[union-attr,arg-type]
+        self._probe.ask(wanted)
+        self._show_inspection()
+
+    def _show_inspection(self) -> None:
         self._shown = self._with_inspection(self._shown)
         self.inspected.emit()
 
@@ -317,9 +356,19 @@ class CurrentModel(QObject):
         live = shown.model
         if choice.values is None or not _on(shown.plan.axes, choice.values):
             return None  # a model of another run
-        if live is None or not live.live or live.values != choice.values:
-            return self._of_run(shown, choice)
-        return replace(live, position=path_position(live.path, choice.place, live.position, ""))
+        if live is not None and live.live and live.values == choice.values:
+            return replace(live, position=path_position(live.path, choice.place, live.position, ""))
+        wanted = self._wanted_inspection(shown, choice.values)
+        return self._of_run(shown, choice) if wanted is None else self._probe.model(wanted, choice.place)
+
+    def _wanted_inspection(self, shown: Shown, values: tuple[Any, ...]) -> PathWanted | None:
+        """Return the path of inspected values that the shown run has not, where it can be computed."""
+        plan, record = self._live_plan(shown), shown.record
+        if record is None or shown.fold is None or plan is not shown.plan or not plan.live:
+            return None
+        if record.combination_of(values) is not None:
+            return None
+        return PathWanted(self._session.measurement(plan).plan(plan), shown.fold, values)
 
     def _record(self) -> RunRecord | None:
         """Return the run that is looked at, where it is of the open data."""
@@ -508,6 +557,75 @@ class CurrentModel(QObject):
         if not self._session.has_documents:
             return NO_DOCUMENTS
         return "" if model.step.whole else NOT_WHOLE
+
+
+class _Probe:
+    """The path of a model that is inspected and of no run: what is chosen keeps its own.
+
+    Parameters
+    ----------
+    worker, fold_cache
+        Who computes it, and with what.
+    arrived : callable
+        Called when the path is there.
+    failed : callable
+        Called with a sentence where it could not be computed.
+    """
+
+    def __init__(
+        self,
+        worker: Worker,
+        fold_cache: FoldCache,
+        arrived: Callable[[], None],
+        failed: Callable[[str], None],
+    ) -> None:
+        self._worker, self._fold_cache = worker, fold_cache
+        self._arrived, self._failed = arrived, failed
+        self._wanted: PathWanted | None = None
+        self._path: LivePath | None = None
+        self._job: Job | None = None
+
+    def model(self, wanted: PathWanted, place: int | None) -> SelectedModel | None:
+        """Return the model at a place of the path; None while that is not there."""
+        path = self._path
+        if path is None or not _is_same(path.wanted, wanted):
+            return None
+        position = path_position(path.path, place, path.best.number - 1, "")
+        return SelectedModel(PROBE, wanted.values, wanted.plan, wanted.fold, path.path, position)
+
+    def ask(self, wanted: PathWanted | None) -> None:
+        """Have another path computed; None for none."""
+        if wanted is not None and self._wanted is not None and _is_same(self._wanted, wanted):
+            return
+        if self._job is not None:
+            self._job.abandon()
+            self._job = None
+        self._wanted = wanted
+        if wanted is None:
+            self._path = None
+            return
+        what = tr("Computing the path for {at}").format(at=combination_label(wanted.plan.axes, wanted.values))
+
+        def work(cancelled: CancelFlag) -> Iterator[LivePath]:
+            yield self._fold_cache.path(wanted, cancelled)
+
+        self._job = self._worker.submit(
+            Job(what, work, on_message=self._take, on_end=self._end, slot="inspected path")
+        )
+
+    def _take(self, path: LivePath) -> None:
+        if self._wanted is not None and _is_same(path.wanted, self._wanted):
+            self._path = path
+            self._arrived()
+
+    def _end(self, outcome: Outcome) -> None:
+        if outcome.ending is Ending.FAILED:
+            self._failed(outcome.text)
+
+
+def _is_same(one: PathWanted, other: PathWanted) -> bool:
+    """Return whether two paths are the same work."""
+    return one.fold is other.fold and (one.values, one.plan) == (other.values, other.plan)
 
 
 def _alike(plan: Plan, other: Plan) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QPushButton
@@ -12,6 +12,7 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import Runs, look_at
+from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
 from rankstudio.ui.model.session import NOTHING_CHOSEN, Choice, Session
 from rankstudio.ui.style.number_format import combination_label
@@ -32,7 +33,7 @@ def model_words(plan: Plan, choice: Choice, beside: Choice = NOTHING_CHOSEN) -> 
     axes, values = plan.axes, choice.values
     # While another plan takes the place of this one, the choice is that of the other.
     fits = values is not None and len(values) == len(axes)
-    fits = fits and all(value in axis.values for axis, value in zip(axes, values or (), strict=True))
+    fits = fits and all(axis.allows(value) for axis, value in zip(axes, values or (), strict=True))
     label = combination_label(axes, values).replace(" · ", ", ") if values is not None and fits else ""
     size = ""
     if choice.place is not None and plan.step_kind is not StepKind.ITERATIONS:
@@ -68,20 +69,33 @@ class ChooseButtons(QObject):
     ) -> None:
         super().__init__(parent)
         self._current, self._session = current, session
-        self.buttons = [self._add(panel) for panel in panels]
+        self.buttons: list[QPushButton] = []
+        self._offers: list[Callable[[], bool]] = []  # whether models are inspected there, of each button
+        for panel in panels:
+            self.add(panel)
         for signal in (current.changed, current.inspected):
-            signal.connect(self._show)
+            signal.connect(self.show)
 
-    def _add(self, panel: Panel) -> QPushButton:
+    def add(self, panel: Panel, offers: Callable[[], bool] = lambda: True) -> None:
+        """Add a button to a panel.
+
+        Parameters
+        ----------
+        panel : Panel
+        offers : callable
+            Returns whether models are inspected there now; :meth:`show` asks for it.
+        """
         button = named(QPushButton(), f"{panel.objectName()}-choose", role="choose")
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.clicked.connect(self._current.choose_inspected)
         button.hide()
         panel.tools.insertWidget(0, button)
-        return button
+        self.buttons.append(button)
+        self._offers.append(offers)
 
     @Slot()
-    def _show(self) -> None:
+    def show(self) -> None:
+        """Show by now whether another model than the chosen one is inspected."""
         shown, choice = self._current.shown, self._current.differs
         text = ""
         if choice is not None:
@@ -89,11 +103,11 @@ class ChooseButtons(QObject):
             chosen = self._session.choice if shown.model is None else as_choice(shown.model)
             text = tr("Choose {model}").format(model=model_words(shown.plan, inspected, chosen))
         tip = tr("Use this model for tests, evidence, comparisons and exports (Enter or double click).")
-        for button in self.buttons:
+        for button, offers in zip(self.buttons, self._offers, strict=True):
             button.setText(text.replace("&", "&&"))
             button.setAccessibleName(text)
             button.setToolTip(tip)
-            button.setVisible(bool(text))
+            button.setVisible(bool(text) and offers())
 
 
 class ChoiceChip(QObject):
@@ -157,7 +171,9 @@ class FormChip(QObject):
         self._runs: Runs = models.runs
         self._current: CurrentModel = models.current
         self._chip = chip
-        for signal in (models.current.changed, models.session.planChanged, models.runs.labelled):
+        runs = models.runs
+        changes = models.current.changed, models.session.planChanged
+        for signal in (*changes, runs.labelled, runs.added, runs.removed, runs.restored, runs.cleared):
             signal.connect(self.show)
         self.show()
 
@@ -168,25 +184,29 @@ class FormChip(QObject):
         if record is None or record.plan == form:
             self._chip.say("", {})
             return
-        text = tr("Form: {form} · shown: run {key} {run}")
-        if form.title == record.plan.title:
-            text = tr("Form: changed · shown: run {key} {run}")
-        self._chip.say(
-            text.format(form=form.title, key=record.key, run=record.title),
-            {
-                tr("show form's settings"): self._show_form,
-                tr("take the run's settings"): self._take_settings,
-            },
-        )
+        is_changed = form.title == record.plan.title
+        ways_out = {tr("take the run's settings"): self._take_settings}
+        if self._run_of_form() is not None:
+            text = tr("Form: {form} · shown: run {key} {run}")
+            if is_changed:
+                text = tr("Form: changed · shown: run {key} {run}")
+            ways_out = {tr("show form's settings"): self._show_form, **ways_out}
+        else:
+            text = tr("Form: {form}, no run yet · shown: run {key} {run}")
+            if is_changed:
+                text = tr("Form: changed, no run yet · shown: run {key} {run}")
+        self._chip.say(text.format(form=form.title, key=record.key, run=record.title), ways_out)
 
-    def _show_form(self) -> None:
-        """Show the last run with the settings of the form, else no run."""
+    def _run_of_form(self) -> RunRecord | None:
+        """Return the last run with the settings of the form; None where no run has them."""
         form, dataset = self._session.plan, self._session.dataset
         runs = (run for run in reversed(self._runs.records) if run.dataset is dataset and run.plan == form)
-        record = next(runs, None)
-        if record is None:
-            self._runs.show(None)
-        else:
+        return next(runs, None)
+
+    def _show_form(self) -> None:
+        """Show the last run with the settings of the form."""
+        record = self._run_of_form()
+        if record is not None:
             look_at(self._session, self._runs, record)
 
     def _take_settings(self) -> None:

@@ -6,21 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Slot
+from PySide6.QtGui import QColor, QPainter
 
 from rankstudio.engine.metrics.names import per_query_name
 from rankstudio.engine.support.number_format import MINUS
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.layers import pen
-from rankstudio.ui.plots.legend import flow
 from rankstudio.ui.queries.comparison_panel import BAR
+from rankstudio.ui.queries.legend import BETWEEN, Legend
 from rankstudio.ui.queries.sentences import decimals, number, pair_sentence, query_sentence
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import SMALL, TINY, font
-from rankstudio.ui.style.plain_text import plain
+from rankstudio.ui.style.fonts import TINY, font
 from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
@@ -37,7 +35,6 @@ _N_COLORS = 6  # features that have a colour of their own; the others share one
 _LEAST_WITH_GAP = 3.0  # pixels of a part
 _TOLD = 12  # features in a tooltip
 _ACT = tr("click one or two documents to see which feature decides")
-_LINE, _SWATCH, _GAP, _PAD = 20, 14, 14, 12
 _NAMES_A_LINE, _LEAST_NAME = 3, 120  # how many long names share a line, and pixels of one
 
 
@@ -299,75 +296,28 @@ def _feature_color(colors: Colors, place: int) -> QColor:
     return palettes.category(colors, place).color if place < _N_COLORS else colors.q("bar")
 
 
-class FeatureLegend(QWidget):
-    """Swatches and names, on as many lines as they need.
+class FeatureLegend(Legend):
+    """Names of features in their colours.
 
     Parameters
     ----------
     theme : Theme
     """
 
+    pad = 12
+    radius = 2.0
+
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
-        self._title = ""
-        self._names: tuple[str, ...] = ()
-        named(self, "feature-legend", tr("Features of the contributions"))
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self.update)
-        self.set_names("", ())
+        super().__init__(theme, "feature-legend", tr("Features of the contributions"))
 
     def set_names(self, title: str, names: Sequence[str], about: str = "") -> None:
         """Show other features, in the order of their colours; ``about`` is the tooltip's first line."""
-        self._title, self._names = title, tuple(names)
-        self.setAccessibleDescription(", ".join(names))
-        self.setToolTip(plain("\n".join((about or title, *names))))
-        self.setVisible(bool(names))
-        self.updateGeometry()
-        self.update()
+        self._show(title, names, about)
 
-    def hasHeightForWidth(self) -> bool:
-        """Return that it is higher where it is narrow."""
-        return True
+    def color(self, colors: Colors, position: int) -> QColor:
+        """Return the colour of a feature."""
+        return _feature_color(colors, position)
 
-    def heightForWidth(self, width: int) -> int:
-        """Return the height of all lines."""
-        spots = self._spots(width)
-        return int(spots[-1].bottom()) + 3 if spots else 0
-
-    def sizeHint(self) -> QSize:
-        """Return the height at the present width."""
-        return QSize(200, self.heightForWidth(max(200, self.width())))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw swatches and names."""
-        colors = self._theme.colors
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(font(SMALL))
-        middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-        for place, box in enumerate(self._spots(self.width()), start=-1):
-            text = self._title if place < 0 else self._names[place]
-            room = box
-            if place >= 0:
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(_feature_color(colors, place))
-                painter.drawRoundedRect(QRectF(box.left(), box.center().y() - 4, 9, 9), 2, 2)
-                room = box.adjusted(_SWATCH, 0, 0, 0)
-            painter.setPen(colors.q("muted" if place < 0 else "text"))
-            width = int(room.width() + 2)
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, width)
-            painter.drawText(room.adjusted(0, 0, 4, 0), middle, shown)
-
-    def _spots(self, width: int) -> list[QRectF]:
-        """Return where title and names stand."""
-        metrics = QFontMetricsF(font(SMALL))
-        most, texts = float(width - 2 * _PAD), (self._title, *self._names) if self._names else ()
-        # Long names share a line: the documents below need the room. The tooltip has them whole.
-        longest = max(_LEAST_NAME, most / _NAMES_A_LINE - _GAP)
-        wide = [
-            min(longest if place else most, metrics.horizontalAdvance(text) + (_SWATCH if place else 0))
-            for place, text in enumerate(texts)
-        ]
-        spots = zip(flow(wide, most, _GAP), wide, strict=True)
-        return [QRectF(_PAD + x, 3.0 + line * _LINE, one, _LINE) for (x, line), one in spots]
+    def most(self, room: float) -> float:
+        """Let long names share a line: the documents below need the room. The tooltip has them whole."""
+        return max(_LEAST_NAME, room / _NAMES_A_LINE - BETWEEN)

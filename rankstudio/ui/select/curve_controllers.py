@@ -16,7 +16,7 @@ FINE = tuple(2.0 ** (step / 4) for step in range(-60, 61))
 
 
 class SliderController(QObject):
-    """Takes the slider's moves to the session, and grid and choice of what is shown to the slider.
+    """Lets the slider inspect models of the shown run, and gives it grid and model of what is shown.
 
     Parameters
     ----------
@@ -30,14 +30,15 @@ class SliderController(QObject):
         self._session, self._current, self._slider = session, current, slider
         slider.moved.connect(self._glide)
         self._offered: tuple[str, tuple[float, ...], tuple[float, ...]] = "", (), ()
-        current.changed.connect(self._show)
+        for signal in (current.changed, current.inspected):
+            signal.connect(self._show)
 
     @Slot(float)
     def _glide(self, value: float) -> None:
         moved = self._current.shown.axis
-        on_axes = zip(self._current.shown.plan.axes, self._current.values, strict=True)
+        on_axes = zip(self._current.shown.plan.axes, self._current.inspected_values, strict=True)
         values = tuple(value if axis == moved else present for axis, present in on_axes)
-        self._session.select(values, self._session.choice.place, gliding=True)
+        self._current.look_at(values, self._session.choice.place, gliding=True)
 
     @Slot()
     def _show(self) -> None:
@@ -53,7 +54,7 @@ class SliderController(QObject):
         if offered != self._offered:
             self._offered = offered
             self._slider.set_values(stops, axis.label, axis.values)
-        for one, value in zip(shown.plan.axes, self._current.values, strict=True):
+        for one, value in zip(shown.plan.axes, self._current.inspected_values, strict=True):
             if one == axis:
                 self._slider.select(value)
 

@@ -16,7 +16,6 @@ from rankstudio.engine.experiment.plan.combinations import Axis, varied_axes
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.selected_model import LIVE
 from rankstudio.ui.plots.curves.curve_set import Band, SmallestMark
 from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
 from rankstudio.ui.select.curve_controls import ChanceRow, LeftOutBox, SmallestButton
@@ -88,7 +87,7 @@ def over_grid(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> 
 
 Interval = tuple[Sequence[float] | Floats, Sequence[float] | Floats, Sequence[float] | Floats]
 """Mean, lower and upper end at each k."""
-Key = int | Literal["live"]
+Key = int | Literal["live", "inspected"]
 _LEFT_OUT = "left_out"  # key of the curve of left-out queries
 _HIGH = 0.8  # times its width is a panel in which plots above each other are better to read
 _ACROSS = 440  # pixels from which on sentence and box stand side by side
@@ -146,8 +145,8 @@ class CurvesPanel(Panel):
     hint : Notice
         What could be drawn if the data had other parts.
     picked : Signal(object, int)
-        Key of the curve (position of its combination, or ``"live"``) and k, when the user picked a point. The
-        panel marks it only when its owner answers with :meth:`inspect`.
+        Key of the curve (position of its combination, or a path of no run) and k, when the user picked a
+        point. The panel marks it only when its owner answers with :meth:`inspect`.
     confirmed : Signal()
         The user chooses the point that was picked last.
     chosen : Signal(object, int)
@@ -350,14 +349,14 @@ class CurvesPanel(Panel):
 
         Parameters
         ----------
-        key : int or "live"
+        key : int, "live" or "inspected"
         ks, criterion : sequence of shape (K,)
         validation : mapping of str to sequence of shape (K,)
             By measure.
         label : str
-            What the ``"live"`` path is called; the others are named after their combinations.
+            What a path of no run is called; the others are named after their combinations.
         values : sequence
-            Where the ``"live"`` path is on the axes.
+            Where a path of no run is on the axes.
         """
         self._paths[key] = _Path(
             [int(k) for k in ks],
@@ -433,7 +432,7 @@ class CurvesPanel(Panel):
 
     def label(self, key: Key) -> str:
         """Return how a curve is called: "λ = 2⁶"."""
-        if key == LIVE:
+        if isinstance(key, str):
             return self._paths[key].label if key in self._paths else ""
         return (
             combination_label(self._axes, self._combinations[key]) if self._combinations else ""
@@ -505,7 +504,7 @@ class CurvesPanel(Panel):
         path = self._paths.get(key) if key is not None else None
         values = path.validation.get(self._left_out, []) if path and not self._alone else []
         xs: Sequence[float] = path.ks[: len(values)] if path else []
-        if self.over is not None and key is not None and key != LIVE:
+        if self.over is not None and key is not None and not isinstance(key, str):
             xs, values = self._across(self.over.curves[key], self._left_out)
         label = tr("left-out queries, selection not repeated") if self._selects else tr("left-out queries")
         if self._pairs:
@@ -530,13 +529,13 @@ class CurvesPanel(Panel):
         if self.over is None:
             return k
         values = self._path(key).values
-        if key == LIVE:
+        if isinstance(key, str):
             return float(values[self.over.number]) if values else self.over.xs[0]
         return self.over.xs[key]
 
     def _curve(self, key: Key) -> Key:
         """Return the key of the curve that a path is drawn on."""
-        return key if self.over is None or key == LIVE else self.over.curves[key]
+        return key if self.over is None or isinstance(key, str) else self.over.curves[key]
 
     def _chosen_xs(self, ks: Sequence[int] | Ints) -> list[float]:
         """Return where the models of the chosen path are drawn."""
@@ -544,7 +543,7 @@ class CurvesPanel(Panel):
 
     def _draw(self, key: Key) -> None:
         path = self._path(key)
-        if self.over is not None and key != LIVE:
+        if self.over is not None and not isinstance(key, str):
             curve = self.over.curves[key]
             self.criterion_plot.set_curve(curve, *self._across(curve, ""))
             self.validation_plot.set_curve(curve, *self._across(curve, self._shown))
@@ -553,7 +552,7 @@ class CurvesPanel(Panel):
         xs = [self._x(key, k) for k in path.ks]
         self.criterion_plot.set_curve(key, xs, path.criterion)
         self.validation_plot.set_curve(key, xs[: len(values)], values)
-        if key == LIVE:
+        if isinstance(key, str):
             for plot in self.plots().values():
                 plot.family[key].label = self.label(key)
 
@@ -599,7 +598,7 @@ class CurvesPanel(Panel):
         values = dict(zip(path.ks, path.validation.get(self._shown, []), strict=False))
         if k not in values:
             return ()
-        named = [self.label(key)] if self._axes or key == LIVE else []
+        named = [self.label(key)] if self._axes or isinstance(key, str) else []
         place = [] if self.over is not None else [f"{X_NAMES[self._step_kind]} = {k}"]
         size = [*place, *named, state] if self._sized else [tr("given")]
         where = " · ".join(size)
@@ -616,7 +615,7 @@ class CurvesPanel(Panel):
     def _model_at(self, key: Key, x: float) -> tuple[Key, int]:
         """Return the path and the k of the model at a point of a curve."""
         if self.over is not None:
-            key = key if key == LIVE else self.over.combination(key, x)
+            key = key if isinstance(key, str) else self.over.combination(key, x)
             x = self._path(key).ks[-1]
         return key, int(x)
 

@@ -25,7 +25,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord, RunState
-from rankstudio.ui.model.selected_model import LIVE, SelectedModel, Shown
+from rankstudio.ui.model.selected_model import LIVE, PROBE, SelectedModel, Shown
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.select.candidates_view import NO_STEP, CandidatesView
 from rankstudio.ui.select.curves_panel import NO_CRITERION, NO_MEASURES, CurvesPanel
@@ -213,10 +213,14 @@ class RunController(Controller):
     def _show_inspected(self) -> None:
         """Mark the inspected model, and show the candidates of its step."""
         inspection = self._current.shown.inspection
+        if inspection is not None and inspection.key == PROBE:
+            self._draw_live(inspection)
+        else:
+            self.curves.remove_path(PROBE)
         if inspection is not None:
             key, k = inspection.key, inspection.x_value
             self.curves.inspect(key, k)  # type: ignore[arg-type]
-            self._heat.inspect(None if key == LIVE else int(key), k)
+            self._heat.inspect(None if isinstance(key, str) else key, k)
         else:
             combination, k = self._inspected_mean()
             self.curves.inspect(combination, k)
@@ -269,8 +273,9 @@ class RunController(Controller):
     def _draw_live(self, model: SelectedModel) -> None:
         path = model.path
         measures = self._paths.with_left_out(path)
-        label = self._current.shown.model_label
-        self.curves.set_path(LIVE, path.x_values, path.criterion, measures, label, model.values)
+        shown = self._current.shown
+        key, label = (LIVE, shown.model_label) if model.key == LIVE else (PROBE, shown.label_of(model))
+        self.curves.set_path(key, path.x_values, path.criterion, measures, label, model.values)
 
     def refresh(self) -> None:
         """Draw what has piled up since the last delivery of the worker."""
@@ -424,6 +429,8 @@ class RunController(Controller):
     def _values(self, key: object) -> tuple[Any, ...] | None:
         """Return the values of a curve on the axes of the plan."""
         record, model = self._current.shown.record, self._current.model
+        if key == PROBE:
+            return self._current.inspected_values
         if isinstance(key, int) and record is not None:
             return record.combinations[key]
         return None if model is None else model.values

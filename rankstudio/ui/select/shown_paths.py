@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from rankstudio.engine.analysis.evidence.smallest_set import SmallestSet, smallest_set
+from rankstudio.engine.analysis.evidence.smallest_set import SmallestSet, has_choice_of_size, smallest_set
 from rankstudio.engine.analysis.fold_table import PathAverage, average_paths
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.left_out_measures import LeftOutMeasures
@@ -102,8 +101,7 @@ def smallest_model(model: SelectedModel, record: RunRecord | None) -> tuple[Smal
 
 def smallest_set_of(model: SelectedModel, record: RunRecord | None) -> SmallestSet | None:
     """Return the smallest set of a model's path beside the chosen one; None where nothing is tested."""
-    choosable = len(model.path.steps) > 1 and model.path.step_kind is not StepKind.ITERATIONS
-    if not choosable or not model.plan.entry.selects:
+    if not has_choice_of_size(model.plan, model.path):
         return None
     return smallest_set(*_tested(model, record), model.position)
 

@@ -90,6 +90,9 @@ class Sections(QObject):
         self.evidence.queriesAsked.connect(self._list_queries)
         models_shown = self.select.curves, self.features.features, self.features.path, self.compare.curves
         self.choose_buttons = ChooseButtons(current, session, models_shown, self)
+        views = self.compare.views
+        self.choose_buttons.add(views, lambda: views.key() == "pareto")
+        views.viewChosen.connect(self.choose_buttons.show)
         self.workspace = self._lay_out()
         self.tray.surround(self.workspace)
         for page in self.pages.values():

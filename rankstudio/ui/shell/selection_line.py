@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
@@ -255,7 +256,7 @@ class SelectionController(QObject):
         ]
 
     def _sizes(self) -> Entries:
-        model = self._current.model
+        model = self._current.shown.inspected
         if model is None:
             return []
         measure = self._session.measure
@@ -268,7 +269,7 @@ class SelectionController(QObject):
 
     @Slot(str, object)
     def _choose(self, part: str, value: object) -> None:
-        model = self._current.model
+        model = self._current.shown.inspected
         if part == "dataset":
             self.openAsked.emit() if value == OPEN else self.pathChosen.emit(str(value))
         elif part == "fold":
@@ -276,6 +277,16 @@ class SelectionController(QObject):
         elif part == "run" and isinstance(value, int):
             look_at(self._session, self._runs, self._runs.record(value))
         elif part == "parameters":
-            self._session.select(value if isinstance(value, tuple) else None, None)
+            self._look_at_parameters(value if isinstance(value, tuple) else None)
         elif part == "size" and model is not None:
-            self._session.select(model.values, value if isinstance(value, int) else None)
+            self._current.look_at(model.values, value if isinstance(value, int) else None)
+
+    def _look_at_parameters(self, values: tuple[Any, ...] | None) -> None:
+        """Inspect the model of other parameters; None for those of the protocol."""
+        protocol = self._current.by_protocol
+        if values is not None:
+            self._current.look_at(values, None)
+        elif protocol is not None and self._current.inspects:
+            self._session.inspect(protocol.values, protocol.x_value)
+        else:
+            self._session.select(None, None)

@@ -127,7 +127,7 @@ class OpenDialog(QFileDialog):
             [
                 tr("All files (*)"),
                 tr("Text of LETOR or SVMlight (*.txt *.letor *.dat *.svm *.libsvm *.gz *.bz2 *.xz *.zst)"),
-                tr("Tables (*.csv *.tsv *.parquet *.pq *.feather *.arrow)"),
+                tr("Tables (*.csv *.tsv *.parquet *.pq *.feather *.arrow *.jsonl *.json)"),
                 tr("Plans (*.toml)"),
                 tr("Models (*.json *.txt *.xml *.model *.onnx)"),
                 tr("Feature logs of search engines (*.json *.ndjson *.jsonl)"),

@@ -3,7 +3,7 @@
 Widgets opt into a variant with the dynamic property ``role``::
 
     QPushButton   primary (the one call to action), quiet (no frame until the mouse is over it), link
-    QToolButton   quiet is the default
+    QToolButton   quiet is the default; disclosure, fold (the arrow of a heading in a table)
     QLabel        muted, title (a panel's), heading (inside a panel), warning, ok, error
     QFrame        panel, header, separator
 """
@@ -92,6 +92,11 @@ QToolButton[role="disclosure"] {
 }
 QToolButton[role="disclosure"]:hover { color: $text; background: $line_soft; }
 QToolButton[role="disclosure"]:focus { border: 2px solid $accent; padding: 0 4px 0 0; min-height: 22px; }
+QToolButton[role="fold"] {
+  background: transparent; border: 1px solid transparent; padding: 0; min-height: 18px; min-width: 18px;
+}
+QToolButton[role="fold"]:hover { background: $line_soft; }
+QToolButton[role="fold"]:focus { border: 2px solid $accent; min-height: 16px; min-width: 16px; }
 QPushButton[role="link"] {
   background: transparent; border: 1px solid transparent; padding: 0 5px; min-height: 24px; color: $accent;
 }

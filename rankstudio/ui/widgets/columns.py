@@ -78,7 +78,7 @@ class HistogramCell:
 
 @dataclass(frozen=True)
 class Heading:
-    """A row of a table that names the rows below it. It is neither chosen nor sorted.
+    """A row of a table that names the rows below it, and folds them. It is neither chosen nor sorted.
 
     Attributes
     ----------
@@ -88,11 +88,20 @@ class Heading:
         Drawn bold.
     parts : tuple of (str, bool)
         Texts after the title, and whether each is bold; one sentence, cut into pieces.
+    is_folded : bool
+        Whether the rows below it are left out.
+    link : str
+        What can be done with the rows below it; "" for nothing.
+    link_hint : str
+        What that does, as a sentence.
     """
 
     key: Hashable
     title: str
     parts: tuple[tuple[str, bool], ...] = ()
+    is_folded: bool = False
+    link: str = ""
+    link_hint: str = ""
 
     @property
     def text(self) -> str:

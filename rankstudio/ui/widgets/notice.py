@@ -453,6 +453,16 @@ class CoveredNumber(QPushButton):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.hide()
 
+    def name_data(self, data: str) -> None:
+        """Show only what a click does, where a caption says what is covered.
+
+        Parameters
+        ----------
+        data : str
+            Name of the data whose test part is shown, where other data are sealed beside; else "".
+        """
+        self.setText(tr("Show test of {data}").format(data=data) if data else tr("Show test"))
+
 
 class Question:
     """Asks whether something may be done."""

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
+    QPushButton,
     QScrollArea,
     QSizePolicy,
     QStyle,
@@ -18,13 +19,13 @@ from PySide6.QtWidgets import (
 )
 
 from rankstudio.ui.style import icons
-from rankstudio.ui.style.fonts import RIGHT
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.terms import TermLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 
+_CAPTION = 1000  # stretch of a caption: all of the room that it can use
 _FEW = 12  # letters of a caption, with which a longer one is understood
 
 
@@ -91,7 +92,26 @@ class ElidedLabel(TermLabel):
 
 
 class Caption(ElidedLabel):
-    """A caption that is cut between its words; a stub that says nothing is left out."""
+    """A caption that is cut between its words; a stub that says nothing is left out. It is never too wide."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(text)
+        self._bound_width()
+
+    def setText(self, text: str) -> None:
+        """Show another text."""
+        super().setText(text)
+        self._bound_width()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Take the width of the text in another font."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
+            self._bound_width()
+
+    def _bound_width(self) -> None:
+        """Leave what the text does not need to what follows it."""
+        self.setMaximumWidth(max(1, self.sizeHint().width()))
 
     def shown_text(self) -> str:
         """Return the words that have room; none where they are few, and not half of the first part."""
@@ -172,7 +192,7 @@ class PanelHeader(QFrame):
 
 
 class Panel(QFrame):
-    """A rounded card with a 36 px header: bold title at the left, muted caption and tools at the right.
+    """A rounded card with a 36 px header: bold title and muted caption at the left, tools at the right.
 
     Parameters
     ----------
@@ -217,15 +237,15 @@ class Panel(QFrame):
         self._title = named(ElidedLabel(title, Qt.TextElideMode.ElideMiddle), role="title")
         self._caption = named(Caption(caption), role="caption")
         self._caption.setMinimumWidth(1)  # it gives way altogether before the title is cut
-        self._caption.setAlignment(RIGHT)
+        self._links = fill(QHBoxLayout(), spacing=2)
         self.tools = fill(QHBoxLayout(), spacing=2)
         self.body = fill(QVBoxLayout(), margins=(padding, padding, padding, padding), spacing=8)
         # The hairline stays free, and so do the lower corners, which a child would otherwise square off.
         edges = (1, 1, 1, 0 if padding else 5)
         self.header = self._make_header()
         fill(QVBoxLayout(self), self.header, (self.body, 1), margins=edges, spacing=0)
-        if keeps_title:
-            self._title.setMinimumWidth(self._title.sizeHint().width())
+        self._keeps_title = keeps_title
+        self._keep_title()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Announce it."""
@@ -236,6 +256,11 @@ class Panel(QFrame):
         """Show another title."""
         self._title.setText(title)
         self.setAccessibleName(title)
+        self._keep_title()
+
+    def _keep_title(self) -> None:
+        if self._keeps_title:
+            self._title.setMinimumWidth(self._title.sizeHint().width())
 
     def set_caption(self, caption: str) -> None:
         """Show another caption."""
@@ -256,6 +281,10 @@ class Panel(QFrame):
     def set_content(self, widget: QWidget) -> None:
         """Fill the panel with one widget."""
         self.body.addWidget(widget, 1)
+
+    def add_link(self, button: QPushButton) -> None:
+        """Add a link behind the caption."""
+        self._links.addWidget(button)
 
     def add_tool(self, icon: str, text: str) -> QToolButton:
         """Add a small button to the right end of the header; return it, to connect ``clicked``.
@@ -278,8 +307,8 @@ class Panel(QFrame):
         header = named(PanelHeader(), role="header")
         self._title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._caption.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        shown = (self._title, (self._caption, 1), self.tools)
-        fill(QHBoxLayout(header), *shown, margins=(12, 0, 8, 0), spacing=10).addSpacing(3)
+        items = (self._title, (self._caption, _CAPTION), self._links, 1, self.tools)
+        fill(QHBoxLayout(header), *items, margins=(12, 0, 8, 0), spacing=10).addSpacing(3)
         return header
 
 

@@ -58,7 +58,7 @@ from rankstudio.engine.support.files import write_bytes
 from rankstudio.ui.language import tr
 from rankstudio.ui.process.files_read import save_as
 from rankstudio.ui.style import palettes
-from rankstudio.ui.style.fonts import BASE, BELOW, LEFT, SMALL, font, scaled
+from rankstudio.ui.style.fonts import BASE, BELOW, SMALL, font, scaled
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.shared import NOT_SHARED, Shared
@@ -82,6 +82,7 @@ from rankstudio.ui.widgets.columns import (
     table_text,
 )
 from rankstudio.ui.widgets.frozen import FrozenHeader
+from rankstudio.ui.widgets.headings import HeadingBar, HeadingBars
 from rankstudio.ui.widgets.layout import named
 
 _BOUNDS = (16, 4000)  # pixels: what is beyond was damaged
@@ -226,6 +227,8 @@ class TableView(QTableView):
         The row object under the mouse, None where there is none.
     dragging : Signal(object)
         The row object that the user drags; None at the end of the drag.
+    headingFolded, headingLinked : Signal(object)
+        Key of a heading whose rows are to be folded or unfolded, or whose link was pressed.
     failed : Signal(str)
         A sentence, when saving did not work.
     widths : ColumnWidths
@@ -251,6 +254,8 @@ class TableView(QTableView):
     toggled = Signal(object)
     pointed = Signal(object)
     dragging = Signal(object)
+    headingFolded = Signal(object)
+    headingLinked = Signal(object)
     failed = Signal(str)
 
     def __init__(
@@ -289,8 +294,14 @@ class TableView(QTableView):
         self._header = FrozenHeader(self)
         self.setHorizontalHeader(self._header)
         self.widths = ColumnWidths(self.horizontalHeader(), lambda number: self.column_at(number).key)
+        self._bars = HeadingBars(theme, self, self.rows_model)
+        self._bars.folded.connect(self.headingFolded)
+        self._bars.linked.connect(self.headingLinked)
+        self._bars.entered.connect(self._leave_rows)
         self._configure()
         self._fit_columns()
+        for signal in (self.rows_model.modelReset, self.rows_model.layoutChanged):
+            signal.connect(self._bars.place)
         self.clicked.connect(self._on_clicked)
         self.doubleClicked.connect(self._on_confirmed)
         self.selectionModel().currentRowChanged.connect(self._on_current)
@@ -303,6 +314,7 @@ class TableView(QTableView):
         kept, at = self.current(), self.verticalScrollBar().value()
         self._quiet = True
         changed = self.rows_model.set_rows(rows)
+        self._bars.place()
         if changed:
             self._fit_columns()
             if kept is not None:
@@ -551,6 +563,7 @@ class TableView(QTableView):
         """Keep the chosen row in sight where it was, and the columns that stretch readable."""
         seen = self._is_in_sight(event.oldSize().height())
         super().resizeEvent(event)
+        self._bars.move()
         self._give_way()
         self._stretch_columns()
         if seen:
@@ -575,7 +588,6 @@ class TableView(QTableView):
         """Draw the cells, or what an empty table says."""
         super().paintEvent(event)
         self._draw_frozen()
-        self._draw_headings()
         empty, cut = self.rows_model.rowCount() == 0, ""
         if empty and self.placeholder:
             painter = QPainter(self.viewport())
@@ -622,6 +634,7 @@ class TableView(QTableView):
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         """Draw the columns that stay anew: Qt moves what is drawn."""
         super().scrollContentsBy(dx, dy)
+        self._bars.move()
         if dx and self._header.n_frozen:
             self.viewport().update()
             self._header.viewport().update()
@@ -650,29 +663,6 @@ class TableView(QTableView):
         if self.selectionModel().isSelected(index):
             option.state |= QStyle.StateFlag.State_Selected
         self.itemDelegate().paint(painter, option, index)
-
-    def _draw_headings(self) -> None:
-        """Draw headings across the whole table, however far it is scrolled sideways."""
-        numbers = [n for n in range(self.rows_model.rowCount()) if self.rows_model.is_heading(n)]
-        if not numbers:
-            return
-        painter, colors = QPainter(self.viewport()), self._theme.colors
-        rows, width = self.rows_model.shown_rows(), self.viewport().width()
-        for number in numbers:
-            box = QRect(0, self.rowViewportPosition(number), width, self.rowHeight(number))
-            painter.fillRect(box, colors.q("inset"))
-            painter.setPen(colors.q("line"))
-            for y in (box.top(), box.bottom()):
-                painter.drawLine(0, y, width, y)
-            room, heading = box.adjusted(PAD + 4, 0, -PAD, 0), rows[number]
-            title = f"{heading.title}   ", True, BASE
-            for text, bold, size in (title, *((*part, SMALL) for part in heading.parts)):
-                painter.setFont(font(size, bold))
-                painter.setPen(colors.q("text" if bold else "muted"))
-                shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-                painter.drawText(room, LEFT, shown)
-                room.setLeft(room.left() + painter.fontMetrics().horizontalAdvance(shown))
-        painter.end()
 
     def _draw_focus(self) -> None:
         painter = QPainter(self.viewport())
@@ -717,6 +707,7 @@ class TableView(QTableView):
             self.verticalHeader().setDefaultSectionSize(height)
             self.horizontalHeader().setFixedHeight(height)
             self._fit_columns()
+            self._bars.move()
 
     def restore_widths(self, text: str) -> None:
         """Give columns the widths that the user gave them the last time."""
@@ -845,6 +836,15 @@ class TableView(QTableView):
         if not self._is_held:
             self.scrollToTop()
             self.scrollTo(self.currentIndex())
+
+    def heading_bars(self) -> list[HeadingBar]:
+        """Return the bars of the headings, in their order."""
+        return self._bars.bars()
+
+    @Slot()
+    def _leave_rows(self) -> None:
+        """Let no row light up: the mouse went to a heading."""
+        self._hover(-1)
 
     def _hover(self, row: int) -> None:
         """Redraw the row that the mouse entered and the one that it left."""

@@ -19,6 +19,7 @@ from rankstudio.engine import GAS, GreedyRankRLS, open_dataset, selection_eviden
 from rankstudio.engine.analysis.evidence import selection_evidence as gathering
 from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence
 from rankstudio.engine.analysis.evidence.model_importance import model_place
+from rankstudio.engine.analysis.evidence.smallest_set import smallest_set_beside
 from rankstudio.engine.errors import OutOfMemoryError, StoreError
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.units.fold_context import group_training
@@ -90,6 +91,23 @@ def test_the_selection_of_a_run_is_that_of_its_model(study: Path, answer) -> Non
     np.testing.assert_allclose(values, [row.loss.value for row in direct.rows], rtol=1e-9)
     first = answer(["evidence", str(study), "--run", "1", "--k", "2", "--json", *FAST])
     assert sum(row["selected"] for row in first["features"]) == 2 and first["fold"] == 1
+
+
+def test_the_set_to_look_at_is_said_first_and_in_the_report(
+    study: Path, tmp_path: Path, answer, done
+) -> None:
+    command = ["evidence", str(study), "--run", "1", "--halves", "2", "--permutations", "1"]
+    advice = answer([*command, "--json"])["advice"]
+    with Study.open(study) as opened:
+        result = opened.result(opened.runs()[0].key)
+    fold = result.folds[0]
+    sets = smallest_set_beside(result.plan, fold, fold.chosen.step.selected)
+    assert sets is not None
+    assert advice == sets.sentence
+    assert done(command).out.startswith(f"{advice}\n\n")
+    page = tmp_path / "page.html"
+    assert main(["report", str(study), "--out", str(page), "--sections", "evidence"]) == 0
+    assert sets.sentence in page.read_text(encoding="utf-8")
 
 
 def test_evidence_that_cannot_be_stored_is_printed(study: Path, done, monkeypatch) -> None:

@@ -11,6 +11,7 @@ from rankstudio.cli import main
 from rankstudio.engine import load_letor, load_model
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.experiment.storage.study import Study
 
 
 def test_a_run_leaves_a_model_for_each_fold_and_one_of_all_documents(place: Path) -> None:
@@ -19,8 +20,21 @@ def test_a_run_leaves_a_model_for_each_fold_and_one_of_all_documents(place: Path
     names = {path.name for path in (place / "out" / "models").iterdir()}
     assert names == {"all.json", *(f"fold{fold['fold']}.json" for fold in folds)}
     model = load_model(place / "out" / "models" / "all.json")
-    assert len(model.features) == model.origin["chosen"]["n_features"]
-    assert model.origin["chosen"]["folds"] == [fold["fold"] for fold in folds]
+    chosen = model.origin["chosen"]
+    assert chosen["folds"] == [fold["fold"] for fold in folds]
+    with Study.open(place / "out" / "study.rankstudio", reading=True) as study:
+        result = study.result(study.runs()[0].key)
+    means = {}
+    for paths in zip(*(fold.paths for fold in result.folds), strict=True):
+        (regularization,) = paths[0].unit.values
+        for k, values in enumerate(zip(*(path.validation["MAP"] for path in paths), strict=True), start=1):
+            means[regularization, k] = sum(values) / len(values)
+    found = chosen["values"]["regularization"], chosen["n_features"]
+    assert means[found] == pytest.approx(max(means.values()), abs=1e-12)
+    equals = [one for one, mean in means.items() if mean == pytest.approx(means[found], abs=1e-12)]
+    assert found == min(equals)  # the smaller λ, then fewer features
+    assert model.parameters["regularization"] == found[0]
+    assert len(model.features) == found[1]
     assert model.plan == results["plan"]
 
 

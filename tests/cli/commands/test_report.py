@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from letor_folder import save_folds
 
 from rankstudio.cli import main
+from rankstudio.engine.analysis.report import source
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.runner import open_data
 
 
 def test_a_report_is_written_and_replaced_only_by_force(study: Path, tmp_path: Path, capsys) -> None:
@@ -79,3 +84,30 @@ def test_a_report_covers_one_dataset_or_the_runs_that_are_asked_for(tmp_path: Pa
         assert "best mean" not in text
     for wrong in (("--data", "Elsewhere"), ("--runs", "3"), ("--runs", "x")):
         assert main(["report", str(both), "--out", str(page), "--force", *wrong]) == 1
+
+
+def test_reports_and_figures_open_only_the_data_of_their_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    both = tmp_path / "both.rankstudio"
+    for name, seed in (("Made", 7), ("Other", 8)):
+        save_folds(tmp_path / name, 2, n_queries=20, seed=seed)
+        command = ["run", "--data", str(tmp_path / name), "--method", "single-feature"]
+        assert main([*command, "--study", str(both)]) == 0
+    opened: list[str] = []
+
+    def opening(plan: Plan) -> FoldedDataset:
+        opened.append(Path(plan.data).name)
+        return open_data(plan)
+
+    monkeypatch.setattr(source, "open_data", opening)
+    drawn = ["figures", str(both), "--only", "curves", "--to", "csv", "--out"]
+    for options, named in (((), ["Other"]), (("--data", "Made"), ["Made"]), (("--runs", "1"), ["Made"])):
+        opened.clear()
+        out = tmp_path / "-".join(["page", *options])
+        assert main(["report", str(both), "--out", str(out.with_suffix(".html")), *options]) == 0
+        assert main([*drawn, str(out), *options]) == 0
+        assert opened == named * 2
+        (caption,) = out.glob("*.txt")
+        assert [name for name in ("Made", "Other") if name in caption.read_text(encoding="utf-8")] == named
+        assert capsys.readouterr().err.count("Note:") == (0 if options else 2)

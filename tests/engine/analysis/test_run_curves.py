@@ -85,6 +85,23 @@ def test_the_interval_is_that_of_the_paired_t_against_the_reference_no_further(
             assert (low, high) == pytest.approx((tested.low, tested.high))
 
 
+def test_the_reference_has_the_interval_to_its_own_model_of_the_table(runs: list[RunResult]) -> None:
+    reference, other = run_curves(runs[:2], "MAP", 0, [DATA] * 2)
+    assert reference is not None and other is not None and other.own_half is None
+    assert reference.model is not None and reference.own_half is not None
+    number = [c.values for c in runs[0].plan.combinations].index(reference.values)
+    path = {model.place: model for model in tried_models(runs[0], "MAP")[number]}
+    steps = list(zip(*(path[place].steps for place in reference.places), strict=True))
+    worth = np.concatenate(values_by_query(runs[0], DATA, steps, "MAP"), axis=1)
+    assert reference.own_half[reference.model] == 0
+    for position in range(reference.x.size):
+        tested = ttest_rel(worth[position], worth[reference.model]).confidence_interval(0.95)
+        if not np.isnan(tested.low):
+            assert reference.own_half[position] == pytest.approx((tested.high - tested.low) / 2)
+    (alone,) = run_curves(runs[:1], "MAP", None, [DATA])
+    assert alone is not None and alone.own_half is None
+
+
 def test_a_model_that_is_not_stored_of_each_fold_has_no_interval(runs: list[RunResult]) -> None:
     single = replace(runs[1], folds=tuple(replace(fold, paths=fold.paths[:1]) for fold in runs[1].folds))
     whole = run_curves([runs[0], single], "MAP", 0, [DATA] * 2)[1]

@@ -77,3 +77,19 @@ def test_measures_on_the_part_that_chose_the_models_rank_nothing() -> None:
     (group,) = grouped({1: (record(1), chosen_on), 2: (record(2), chosen_on)})
     assert (group.part, group.is_ranked) == (Part.CHOSEN_ON, False)
     assert group.measured == (1, 2) and group.unranked
+
+
+def test_runs_on_some_folds_that_no_run_does_on_all_are_partial() -> None:
+    some = {"folds": (2,), "seed": 5}
+    groups = grouped(
+        {
+            1: (record(1), measured()),
+            2: (record(2, folds=(2,)), measured(numbers=(2,), folds=(2,))),
+            3: (record(3, **some), measured(numbers=(2,), **some)),
+            4: (record(4, folds=(1, 2)), measured(folds=(1, 2))),
+        }
+    )
+    by_run = {key: group for group in groups for key in group.keys}
+    assert by_run[1].partial == ()
+    assert by_run[2].partial == (3,)
+    assert by_run[2].n_folds == 2

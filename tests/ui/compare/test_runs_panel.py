@@ -339,3 +339,83 @@ def test_name_and_measure_stay_in_sight_when_the_table_is_scrolled_sideways(pane
     QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
     assert header.sortIndicatorSection() == keys.index("MAP")
     table.grab()
+
+
+def two_groups(panel):
+    rows = (done(1), done(2), done(3))
+    groups = [
+        one_group(*rows[:2]),
+        replace(one_group(rows[2], extent="fold 5 only"), partial=(3,), n_folds=5),
+    ]
+    panel.show_runs(rows, groups)
+    return rows, groups
+
+
+def listed(panel):
+    rows = panel.table.rows_model.shown_rows()
+    return ["heading" if isinstance(row, Heading) else row.key for row in rows]
+
+
+def test_a_press_on_a_heading_folds_its_runs_and_they_stay_folded_when_runs_are_shown_anew(panel):
+    rows, groups = two_groups(panel)
+    first, second = panel.table.heading_bars()
+    assert first.geometry().top() == panel.table.rowViewportPosition(0)
+    QTest.mouseClick(first, Qt.MouseButton.LeftButton, pos=first.rect().center())
+    assert listed(panel) == ["heading", "heading", 3]
+    panel.show_runs(rows, groups)
+    assert listed(panel) == ["heading", "heading", 3]
+    assert second.geometry().top() == panel.table.rowViewportPosition(1)
+    QTest.mouseClick(first, Qt.MouseButton.LeftButton, pos=first.rect().center())
+    assert listed(panel) == ["heading", 1, 2, "heading", 3]
+
+
+def test_headings_are_folded_by_keys_and_tab_leads_there(panel):
+    two_groups(panel)
+    first = panel.table.heading_bars()[0]
+    panel.table.setFocus()
+    QTest.keyClick(panel.table, Qt.Key.Key_Tab)
+    assert first.button.hasFocus()
+    for key, is_folded in (
+        (Qt.Key.Key_Space, True),
+        (Qt.Key.Key_Return, False),
+        (Qt.Key.Key_Left, True),
+        (Qt.Key.Key_Left, True),
+        (Qt.Key.Key_Right, False),
+    ):
+        QTest.keyClick(panel.window().focusWidget(), key)
+        assert (1 not in listed(panel)) is is_folded
+        assert first.button.hasFocus()
+
+
+def test_a_folded_group_opens_for_a_run_that_comes_to_be_shown(panel):
+    two_groups(panel)
+    panel.mark(1)
+    panel.table.headingFolded.emit(panel.group_of(1).identity)
+    assert panel.table.current() is None  # it is not listed
+    panel.mark(1)
+    assert 1 not in listed(panel)
+    panel.mark(3)
+    assert panel.table.current().key == 3
+    panel.mark(2)
+    assert panel.table.current().key == 2
+
+
+def test_the_link_of_a_group_on_some_folds_asks_for_all_folds(panel):
+    two_groups(panel)
+    first, second = panel.table.heading_bars()
+    assert first.link.isHidden() and not second.link.isHidden()
+    asked = []
+    panel.everyFoldAsked.connect(asked.append)
+    QTest.mouseClick(second.link, Qt.MouseButton.LeftButton)
+    assert asked == [(3,)]
+    assert 3 in listed(panel)  # and does not fold
+
+
+def test_a_finished_run_has_no_numbers_while_it_is_measured(panel):
+    row = done(1)
+    group = replace(one_group(row, unranked="not finished"), measured=())
+    panel.show_runs([row], [group])
+    assert cells(panel)[0]["MAP"] == "–"
+    assert group.unranked not in headings(panel)[0]
+    panel.show_runs([row], [one_group(row)])
+    assert cells(panel)[0]["MAP"] == "0.5500"

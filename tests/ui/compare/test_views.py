@@ -122,3 +122,18 @@ def test_printed_averages_are_listed(theme, stage):
     view.show_runs([])
     assert view.table.rows() == []
     assert view.caption() == ""
+
+
+def test_the_highlighted_row_is_the_fold_that_is_shown(folds_view: FoldsView) -> None:
+    folds_view.foldChosen.connect(folds_view.mark)
+    plan = Plan("x", parameters={"regularization": 1.0})
+    folds_view.show_run("run 1", plan, [fold(number, [0.5, 0.6]) for number in (1, 2)])
+    folds_view.mark(1)
+    table, seen = folds_view.table, []
+    folds_view.foldChosen.connect(seen.append)
+    for label, highlighted in (("2", "2"), ("mean", "mean"), ("sd", "mean"), ("1", "1"), ("sd", "1")):
+        row = [one.label for one in table.rows()].index(label)
+        at = table.visualRect(table.model().index(row, 0)).center()
+        QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+        assert [one.label for one in table.selected()] == [highlighted]
+    assert seen == [2, None, 1]

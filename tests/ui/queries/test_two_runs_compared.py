@@ -53,8 +53,9 @@ def test_the_legend_has_the_colours_of_the_points(compared: MainWindow) -> None:
         assert legend.isVisible()
         image = legend.grab().toImage()
         ratio = image.devicePixelRatio()
-        for corner, color in zip(legend.corners(), loss_and_gain(theme.colors), strict=True):
-            dot = image.pixelColor(round((corner.x() + 5) * ratio), round((corner.y() + 9) * ratio))
+        for box, color in zip(legend.boxes(legend.width()), loss_and_gain(theme.colors), strict=True):
+            center = legend.swatch(box).center()
+            dot = image.pixelColor(round(center.x() * ratio), round(center.y() * ratio))
             assert dot.name() == color.name()
 
 

@@ -32,7 +32,7 @@ from rankstudio.ui.compare.runs_panel import RunRow, RunsPanel
 from rankstudio.ui.features.features_panel import FeaturesPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.selected_model import LIVE, SelectedModel
+from rankstudio.ui.model.selected_model import LIVE, PROBE, SelectedModel
 from rankstudio.ui.select.heat_map import SIZES
 from rankstudio.ui.style.number_format import combination_label
 from rankstudio.ui.widgets import Heading, TableView
@@ -293,7 +293,8 @@ def _model(sight: Sight) -> Iterator[Fault]:
     slider = sight.window.sections.select.curves.slider
     axis = next((axis for axis in model.plan.axes if axis.is_grid), None)
     if axis is not None and slider.isVisible():
-        value = model.values[model.plan.axes.index(axis)]
+        inspected = sight.window.current.inspected_values
+        value = (inspected if inspected else model.values)[model.plan.axes.index(axis)]
         if value in slider.values():
             yield from _differ("slider", slider.value(), value)
 
@@ -309,10 +310,14 @@ def _inspection(sight: Sight) -> Iterator[Fault]:
         yield from _differ("inspected fold", model.fold is sight.window.session.watched, True)
         nearest = int(np.abs(model.path.x_values - (asked.place or 0)).argmin())
         is_last = model.path.step_kind is StepKind.ITERATIONS
-        yield from _differ(
-            "inspected step", model.position, len(model.path.steps) - 1 if is_last else nearest
-        )
-        if model.key == LIVE:
+        if is_last or asked.place is not None:  # else it is the best one of the path
+            yield from _differ(
+                "inspected step", model.position, len(model.path.steps) - 1 if is_last else nearest
+            )
+        if model.key == PROBE:
+            is_new = record is not None and record.combination_of(model.values) is None
+            yield from _differ("inspected path is of no run", is_new, True)
+        elif model.key == LIVE:
             yield from _differ("inspected live path", sight.model is not None and sight.model.live, True)
         elif record is not None:
             path = record.paths.get((model.fold.number, int(model.key)))
@@ -326,7 +331,12 @@ def _inspection(sight: Sight) -> Iterator[Fault]:
         if panel.over is None and sight.window.session.fold is not None:
             marked = None if model is None else (model.key, model.x_value)
             yield from _differ(f"inspected point of {name}", plot.family.inspection, marked)
-    buttons = sight.window.sections.choose_buttons.buttons
+    views = sight.window.sections.compare.views
+    buttons = [
+        button
+        for button in sight.window.sections.choose_buttons.buttons
+        if button.objectName() != "results-panel-choose" or views.key() == "pareto"
+    ]
     if sight.window.session.fold is not None:
         yield from _differ("choose buttons", {button.isHidden() for button in buttons}, {model is None})
 
@@ -391,6 +401,10 @@ def _curves(sight: Sight) -> Iterator[Fault]:
         elif LIVE in drawn:
             ys = _ys(sight, name, live) if live is not None else []
             expected[LIVE] = (drawn[LIVE].xs if curves.over else live.x_values if live else [], ys)
+        probe = sight.window.current.shown.inspection
+        if PROBE in drawn:
+            ys = _ys(sight, name, probe.path) if probe is not None and probe.key == PROBE else []
+            expected[PROBE] = (drawn[PROBE].xs, ys)
         extra = [key for key in drawn if key not in expected]
         yield from _differ(f"curves of nothing, {name}", extra, [])
         for key, (xs, ys) in expected.items():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.model_selection import best_position, smallest_position
-from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.experiment.results.results import FoldResult, PathResult
 from rankstudio.engine.language import tr
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.support.number_format import fixed
 
 
@@ -148,3 +150,33 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
         )
 
     return SmallestSet(plan.select_by, set_at(smallest), set_at(best), set_at(position))
+
+
+def has_choice_of_size(plan: Plan, path: PathResult) -> bool:
+    """Return whether a path is one of a selector, on which a number of features can be chosen."""
+    return plan.entry.selects and len(path.steps) > 1 and path.step_kind is not StepKind.ITERATIONS
+
+
+def smallest_set_beside(plan: Plan, fold: FoldResult, selected: Sequence[int]) -> SmallestSet | None:
+    """Return the smallest set of a path beside a selection of a finished fold, as :func:`smallest_set` does.
+
+    Parameters
+    ----------
+    plan : Plan
+    fold : FoldResult
+    selected : sequence of int
+        0-based columns of the selection, in the order of selection.
+
+    Returns
+    -------
+    SmallestSet or None
+        None also if no path of the fold has the selection, or a number of features cannot be chosen on it.
+    """
+    chosen = fold.chosen.unit.position
+    for path in sorted(fold.paths, key=lambda path: path.unit.position != chosen):
+        if not has_choice_of_size(plan, path):
+            continue
+        for position, step in enumerate(path.steps):
+            if tuple(step.selected) == tuple(selected):
+                return smallest_set(plan, path, position)
+    return None

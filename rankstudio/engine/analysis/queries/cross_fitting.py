@@ -9,9 +9,11 @@ from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.fingerprint import data_digest
-from rankstudio.engine.errors import DatasetError, RankStudioError
+from rankstudio.engine.errors import DatasetError, RankStudioError, StoreError
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import RunKey
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
@@ -85,21 +87,36 @@ def cross_fitted(
     return replace(run, plan=now, folds=tuple(measured))
 
 
-def has_cross_fitted(run: RunResult) -> bool:
-    """Return whether all measures of a run's plan are known cross-fitted in all folds."""
-    return all(name in fold.cross_fitted for fold in run.folds for name in run.plan.evaluated)
-
-
 def with_cross_fitted(run: RunResult, dataset: FoldedDataset | None) -> RunResult:
     """Return a run with its cross-fitted measures, computed where an earlier version did not keep them.
 
     Nothing else of it changes. Returns the run itself if it has them, or if they cannot be computed: without
     the data or a validation part.
     """
-    if dataset is None or has_cross_fitted(run) or not all(fold.validation for fold in run.folds):
+    if dataset is None or run.has_cross_fitted or not all(fold.validation for fold in run.folds):
         return run
     with suppress(RankStudioError):
         fitted = cross_fitted(run, dataset)
-        folds = zip(run.folds, fitted.folds, strict=True)
-        return replace(run, folds=tuple(replace(fold, cross_fitted=new.cross_fitted) for fold, new in folds))
+        n_queries = {fold.number: fold.vali.n_queries for fold in dataset.folds if fold.vali is not None}
+        folds = [
+            replace(
+                fold,
+                cross_fitted=new.cross_fitted,
+                n_validation_queries=n_queries.get(fold.fold, 0),
+            )
+            for fold, new in zip(run.folds, fitted.folds, strict=True)
+        ]
+        return replace(run, folds=tuple(folds))
     return run
+
+
+def fitted_in_study(study: Study, key: RunKey, run: RunResult, dataset: FoldedDataset | None) -> RunResult:
+    """Return a run of a study as :func:`with_cross_fitted` does; the study keeps what is computed.
+
+    A study that cannot be written stays as it is.
+    """
+    fitted = with_cross_fitted(run, dataset)
+    if fitted is not run:
+        with suppress(StoreError):
+            study.save_cross_fitted(key, fitted.folds)
+    return fitted

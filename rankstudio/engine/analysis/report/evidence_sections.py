@@ -12,6 +12,7 @@ from rankstudio.engine.analysis.evidence.evidence_table import (
     importance_text,
 )
 from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
+from rankstudio.engine.analysis.evidence.smallest_set import smallest_set_beside
 from rankstudio.engine.analysis.figures.evidence_figures import evidence_figures, importance_figure
 from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
@@ -34,6 +35,10 @@ def evidence_blocks(source: ReportSource) -> Iterator[Block]:
 
 def _of_selection(run: ReportedRun, fold: int, found: SelectionEvidence, drawn: bool) -> Iterator[Block]:
     names = _Names(run)
+    result = next((one for one in run.result.folds if one.fold == fold), None)
+    sets = smallest_set_beside(run.plan, result, found.selected) if result is not None else None
+    if sets is not None:
+        yield Paragraph(f"Run {run.number}, fold {fold}: {sets.sentence}")
     title = f"Run {run.number}, fold {fold}: evidence for {found.k} features"
     selected = [row for row in found.rows if row.selected]
     milliseconds = column_milliseconds(run.plan.feature_costs, run.result.feature_ids.tolist())

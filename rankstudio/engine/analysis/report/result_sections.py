@@ -96,7 +96,7 @@ def _best_cells(group: ReportedGroup, names: Sequence[str]) -> frozenset[tuple[i
 
 def _curves(group: ReportedGroup) -> ReportFigure | None:
     """Return validation by size, the bands paired with the best run; None where nothing was validated."""
-    figure = curves_of(group.title, group.runs[:_MOST_RUNS], group.measure)
+    figure = curves_of(group.folds_title, group.runs[:_MOST_RUNS], group.measure)
     return ReportFigure(figure) if figure is not None else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,6 +26,7 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ParameterError, RankStudioError, StoreError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.results.unfitted import Unfitted
 from rankstudio.engine.experiment.runner import open_data
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.storage.study_contents import (
@@ -114,6 +115,8 @@ class ReportSource:
         Times at which the test parts of datasets were sealed and shown.
     measure : str
         Measure for comparing runs; "" for the selection criterion.
+    other_datasets : tuple of str
+        Names of datasets of the study whose runs are left out by default.
     """
 
     title: str
@@ -121,6 +124,7 @@ class ReportSource:
     settings: ReportSettings = field(default_factory=ReportSettings)
     seal_marks: tuple[SealMark, ...] = ()
     measure: str = ""
+    other_datasets: tuple[str, ...] = ()
 
     def is_sealed(self, run: ReportedRun) -> bool:
         """Return whether the test part of a run's dataset is sealed."""
@@ -139,33 +143,6 @@ class ReportSource:
     def sealed_datasets(self) -> tuple[str, ...]:
         """Names of the datasets whose test parts are sealed."""
         return tuple(dict.fromkeys(run.result.data_name for run in self.runs if self.is_sealed(run)))
-
-    def on_dataset(self, name: str) -> ReportSource:
-        """Return the source with the runs on one dataset only.
-
-        Raises
-        ------
-        ParameterError
-            If no run is on it.
-        """
-        names = list(self.datasets())
-        if names and name not in names:
-            raise ParameterError("data", name, f"one of {', '.join(names)}")
-        return replace(self, runs=tuple(run for run in self.runs if run.result.data_name == name))
-
-    def of_runs(self, numbers: Sequence[int]) -> ReportSource:
-        """Return the source with some of its runs only.
-
-        Raises
-        ------
-        ParameterError
-            If there is no run of a number.
-        """
-        known = [run.number for run in self.runs]
-        for number in numbers:
-            if number not in known:
-                raise ParameterError("runs", number, f"numbers of completed runs: {listed(known) or 'none'}")
-        return replace(self, runs=tuple(run for run in self.runs if run.number in numbers))
 
     @cached_property
     def groups(self) -> tuple[ReportedGroup, ...]:
@@ -220,6 +197,11 @@ class ReportedGroup:
     def title(self) -> str:
         """Name for titles: that of the dataset, with the part, folds and queries if it has several groups."""
         return f"{self.data} ({self.group.scope})" if self.n_groups > 1 else self.data
+
+    @property
+    def folds_title(self) -> str:
+        """Name for titles of figures of another part than the group's, which has other queries."""
+        return f"{self.data} ({self.group.folds_text})" if self.n_groups > 1 else self.data
 
     @property
     def is_ranked(self) -> bool:
@@ -291,41 +273,125 @@ class DataOpener:
         return self._opened[key]
 
 
-def read_study(study: Study, opener: Opener = no_data, *, includes_hidden: bool = False) -> ReportSource:
-    """Return the source of a study's report: its finished, undamaged runs.
+ALL_DATA = "all"
+"""Name for the runs on all datasets of a study."""
+
+
+@dataclass(frozen=True)
+class RunChoice:
+    """Which finished runs of a study are reported or drawn.
+
+    Attributes
+    ----------
+    data : str
+        Name of a dataset, or "all"; "" for the runs of `numbers` or, without them, for the dataset of the
+        latest run.
+    numbers : tuple of int or None
+        Numbers of runs; None for any.
+    """
+
+    data: str = ""
+    numbers: tuple[int, ...] | None = None
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the latest run decides on the dataset."""
+        return not self.data and self.numbers is None
+
+    def of(self, datasets: Mapping[int, str]) -> tuple[int, ...]:
+        """Return the numbers of the chosen runs.
+
+        Parameters
+        ----------
+        datasets : Mapping of int to str
+            Name of the dataset of each finished run, by number.
+
+        Raises
+        ------
+        ParameterError
+            If there is no run of a number, or none on the dataset.
+        """
+        for number in self.numbers or ():
+            if number not in datasets:
+                known = listed(datasets) or "none"
+                raise ParameterError("runs", number, f"numbers of completed runs: {known}")
+        chosen = [number for number in datasets if self.numbers is None or number in self.numbers]
+        names = dict.fromkeys(datasets[number] for number in chosen)
+        if not chosen or self.data == ALL_DATA or (not self.data and self.numbers is not None):
+            return tuple(chosen)
+        name = self.data or datasets[chosen[-1]]
+        if name not in names:
+            raise ParameterError("data", name, f"one of {', '.join(names)}")
+        return tuple(number for number in chosen if datasets[number] == name)
+
+
+EVERY_RUN = RunChoice(ALL_DATA)
+
+
+def read_study(
+    study: Study,
+    opener: Opener = no_data,
+    *,
+    choice: RunChoice = EVERY_RUN,
+    includes_hidden: bool = False,
+    fits_all: bool = False,
+) -> ReportSource:
+    """Return the source of a study's report: its chosen finished, undamaged runs.
+
+    Cross-fitted values that an earlier version did not store are computed where the data are available, and
+    the study keeps them.
 
     Parameters
     ----------
     study : Study
     opener : callable
         Returns the documents of a run, or None: :class:`DataOpener` or :func:`no_data`.
+    choice : RunChoice
+        Only the data of the chosen runs are opened.
     includes_hidden : bool
         Whether runs that the user has hidden are included.
+    fits_all : bool
+        Whether data are opened only for missing cross-fitted values, of any run. Otherwise they are opened
+        for all runs, and the values are computed for runs whose test part is sealed or missing.
 
     Raises
     ------
     StoreError
         If the study cannot be read.
+    ParameterError
+        If the choice names a run or a dataset that the study does not have.
     """
+    sound = [summary.key for summary in study.runs() if summary.finished and not summary.damage]
+    labels = {key.id: study.label(key) for key in sound}
+    keys = {key.id: key for key in sound if includes_hidden or not labels[key.id].hidden}
+    datasets = {number: study.data(key).name for number, key in keys.items()}
+    chosen = choice.of(datasets)
     runs = []
-    for summary in study.runs():
-        label = study.label(summary.key)
-        if not summary.finished or summary.damage or (label.hidden and not includes_hidden):
-            continue
-        result, recorded = study.result(summary.key), study.data(summary.key)
+    for key in (keys[number] for number in chosen):
+        result, recorded = study.result(key), study.data(key)
         plan = result.plan.changed(data=recorded.opened_by(result.plan))
         result = replace(result, plan=plan)
         if result.complete:
-            data = opener(plan, recorded)
-            if is_sealed(study.seal_marks, recorded):
+            data = None if fits_all else opener(plan, recorded)
+            is_needed = fits_all or is_sealed(study.seal_marks, recorded) or not result.part.is_estimate
+            if is_needed and result.unfitted is Unfitted.NOT_STORED:
                 from rankstudio.engine.analysis.queries.cross_fitting import (  # noqa: PLC0415 - brings numba
-                    with_cross_fitted,
+                    fitted_in_study,
                 )
 
-                result = with_cross_fitted(result, data)
-            evidence, importances = kept_evidence(study, summary.key)
-            runs.append(ReportedRun(summary.key.id, result, recorded, data, label, evidence, importances))
-    return ReportSource(study.title, tuple(runs), study.report_settings, study.seal_marks)
+                documents = opener(plan, recorded) if fits_all else data
+                result = fitted_in_study(study, key, result, documents)
+            evidence, importances = kept_evidence(study, key)
+            runs.append(ReportedRun(key.id, result, recorded, data, labels[key.id], evidence, importances))
+    reported = {datasets[number] for number in chosen}
+    others = dict.fromkeys(name for name in datasets.values() if name not in reported)
+    return ReportSource(
+        study.title,
+        tuple(runs),
+        study.report_settings,
+        study.seal_marks,
+        other_datasets=tuple(others) if choice.is_default else (),
+    )
 
 
 def kept_evidence(

@@ -197,15 +197,38 @@ def pareto_figure(
         if models:
             x, y = tuple(m.x for m in models), tuple(m.mean for m in models)
             series.append(Series(run_label(number, called), x, y, kind="points", number=number - 1))
-    best, enough = found.models[found.best], found.models[found.suggested]
+    by_size = found.by == "size"
+    title = tr("{data}: size against validation {name}")
+    if not by_size:
+        title = tr("{data}: cost against validation {name}")
+    return CurvesFigure(
+        "front" if by_size else "cost-front",
+        title.format(data=data, name=name),
+        _pareto_caption(data, found, name),
+        over("size" if by_size else "cost", milliseconds=found.by == "milliseconds"),
+        FigureAxis(tr("validation {name}").format(name=name)),
+        tuple(series),
+        marks=tuple(_pareto_marks([plan for *_, plan in runs], found)),
+    )
 
-    def said(model_name: str, position: int) -> str:
+
+def _pareto_marks(plans: Sequence[Plan], found: ParetoFront) -> Iterator[Mark]:
+    """Yield the best model, and the smallest one that is good enough, as marks."""
+    short = (
+        tr("smallest not significantly worse") if found.paired else tr("smallest within one standard error")
+    )
+    named = {tr("best"): found.best}
+    if found.suggested != found.best:
+        named[short] = found.suggested
+    for name, position in named.items():
         model = found.models[position]
-        values = values_label(runs[model.run][2], model.values)
+        values = values_label(plans[model.run], model.values)
         cost = tr("{number} ms").format(number=significant(model.x)) if found.by == "milliseconds" else ""
-        return ", ".join(filter(None, [f"{model_name}: k = {model.size:g}", cost, values]))
+        label = ", ".join(filter(None, [f"{name}: k = {model.size:g}", cost, values]))
+        yield Mark(label, model.x, model.mean)
 
-    marks = [Mark(said(tr("best"), found.best), best.x, best.mean)]
+
+def _pareto_caption(data: str, found: ParetoFront, name: str) -> str:
     rule = tr("not significantly worse than the best") if found.paired else tr("within one standard error")
     caption = tr(
         "{data}: number of features against mean {name} on the validation part, for the best "
@@ -218,26 +241,7 @@ def pareto_figure(
             "other of their run beats. The line joins the Pareto-optimal models. Marked: the best model, and "
             "the cheapest model {rule}."
         )
-    if found.suggested != found.best:
-        short = (
-            tr("smallest not significantly worse")
-            if found.paired
-            else tr("smallest within one standard error")
-        )
-        marks.append(Mark(said(short, found.suggested), enough.x, enough.mean))
-    title = tr("{data}: size against validation {name}")
-    if found.by != "size":
-        title = tr("{data}: cost against validation {name}")
-    milliseconds = found.by == "milliseconds"
-    return CurvesFigure(
-        "front" if found.by == "size" else "cost-front",
-        title.format(data=data, name=name),
-        caption.format(data=data, name=name, rule=rule),
-        over("size" if found.by == "size" else "cost", milliseconds=milliseconds),
-        FigureAxis(tr("validation {name}").format(name=name)),
-        tuple(series),
-        marks=tuple(marks),
-    )
+    return caption.format(data=data, name=name, rule=rule)
 
 
 def differences_figure(
@@ -274,6 +278,7 @@ def differences_figure(
 _Draws = Callable[[str, Sequence[ReportedRun], str], Figure | None]
 """From the name of the data, its runs and a measure to a figure."""
 
+_OF_GROUP_PART = ("test", "differences")  # figures of the queries that the title of a group counts
 _MOST_RUNS = 12  # in one figure
 _MOST_FOLDS = 40
 
@@ -354,8 +359,9 @@ def _of_group(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
     name = group.measure
 
     def figure(key: str, title: str, make: _Draws, runs: Sequence[ReportedRun]) -> StudyFigure:
-        drawn = partial(_captioned, partial(make, group.title, runs, name), runs, name)
-        return StudyFigure(f"{key}{suffix}", f"{group.title}: {title}", drawn)
+        named = group.title if key in _OF_GROUP_PART else group.folds_title
+        drawn = partial(_captioned, partial(make, named, runs, name), runs, name)
+        return StudyFigure(f"{key}{suffix}", f"{named}: {title}", drawn)
 
     kept = runs[:_MOST_RUNS]
     yield figure("curves", f"validation {name} of the runs", curves_of, kept)

@@ -28,6 +28,7 @@ from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.difference import distinctions
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.results.unfitted import Unfitted
 from rankstudio.engine.export.result_table.table import (
     MARKS,
     ResultCell,
@@ -86,9 +87,15 @@ class TableRun:
             If a measure is missing and the documents are not available.
         """
         result = self.result
+        if not result.part.is_estimate and result.unfitted is Unfitted.NOT_STORED:
+            from rankstudio.engine.analysis.queries.cross_fitting import (  # noqa: PLC0415 - brings numba
+                with_cross_fitted,
+            )
+
+            result = with_cross_fitted(result, self.documents())
         missing = [name for name in names if not result.has_per_query(name)]
         if not missing:
-            return self
+            return replace(self, result=result)
         data = self.documents()
         if data is not None:
             return replace(self, result=engine.with_measures(result, data, missing, sealed=self.sealed))
@@ -99,7 +106,7 @@ class TableRun:
                 f"{plan.title} on {result.data_name} has no {' and '.join(unknown)}, and the original "
                 f"data to compute it are missing or changed: {plan.data}."
             )
-        return self
+        return replace(self, result=result)
 
 
 def table_runs(sources: Iterable[ReportSource], part: str | None = None) -> list[TableRun]:

@@ -17,15 +17,18 @@ from rankstudio.engine.data.source_file import LoadedFile, SourceFile
 from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableFacts, check_memory
 from rankstudio.engine.data.tabular.documents import ColumnsReader, TableColumns
 from rankstudio.engine.data.tabular.recognition import column_names, short
+from rankstudio.engine.data.tabular.vectors import check_length, length_expected, length_found, vector_names
 from rankstudio.engine.errors import (
     ColumnValueError,
     DataError,
+    DatasetError,
     FileAccessError,
     MissingExtraError,
     MissingValueError,
     RankStudioError,
     shown_path,
 )
+from rankstudio.engine.language import tr
 from rankstudio.engine.support.file_pages import release
 
 ROWS = 1 << 14  # at a time
@@ -43,8 +46,7 @@ def read_arrow(
         file.end()
         arrow = _ArrowFile(file.path, file if isinstance(file, LoadedFile) else None)
         if builder.holds_parts:
-            rows, schema = arrow.described()
-            check_memory(shown_path(file.path), rows, _n_columns(schema))
+            check_memory(shown_path(file.path), arrow.described()[0], arrow.n_columns())
         for row, frame in arrow.frames():
             progress.check()
             if frame.num_rows:
@@ -61,8 +63,8 @@ def arrow_size(path: Path) -> float:
     FileAccessError, MissingExtraError
         If the file cannot be read.
     """
-    rows, schema = _ArrowFile(path).described()
-    return 8.0 * rows * _n_columns(schema)
+    file = _ArrowFile(path)
+    return 8.0 * file.described()[0] * file.n_columns()
 
 
 def first_rows(path: Path, n_rows: int) -> Any:
@@ -103,6 +105,8 @@ class _ArrowFile:
             with path.open("rb") as file:
                 begin = file.read(len(PARQUET))
         self._is_parquet = begin == PARQUET
+        self._lengths: dict[str, int] = {}
+        """Length of the lists in each column of lists that may have any."""
 
     def described(self) -> tuple[int, Any]:
         """Return how many rows it has, and its schema."""
@@ -126,7 +130,7 @@ class _ArrowFile:
                 if batch is None:
                     return
                 batch.validate(full=True)
-                frame = _without_lists(self._pa.Table.from_batches([batch]))
+                frame = _without_lists(self._with_equal_lists(self._pa.Table.from_batches([batch]), done))
                 # Names are decoded here, which fails for those that are damaged.
                 frame = frame.rename_columns(list(column_names(frame.column_names)))
             except RankStudioError:
@@ -136,6 +140,58 @@ class _ArrowFile:
             for begin in range(0, frame.num_rows, ROWS):
                 yield done + begin, frame.slice(begin, ROWS)
             done += frame.num_rows
+
+    def n_columns(self) -> int:
+        """Return how many columns the table has once each place of its lists is one.
+
+        Lists of any length are as long as the first one, for which the first rows are read.
+        """
+        schema = self.described()[1]
+        n_columns = sum(getattr(field.type, "list_size", 1) for field in schema)
+        if any(self._is_list(field.type) for field in schema):
+            frame = next((frame for _, frame in self.frames()), None)
+            return n_columns if frame is None else int(frame.num_columns)
+        return n_columns
+
+    def _is_list(self, kind: Any) -> bool:
+        types = self._pa.types
+        return bool(types.is_list(kind) or types.is_large_list(kind))
+
+    def _with_equal_lists(self, table: Any, first_row: int) -> Any:
+        """Return rows whose lists have one length, which is then that of their columns' types.
+
+        Raises
+        ------
+        DataError
+            If the lists of a column differ in length, or the first rows have none.
+        """
+        for position, field in enumerate(table.schema):
+            if self._is_list(field.type):
+                column = table.column(position).combine_chunks()
+                length = self._length_of_lists(field.name, column, first_row)
+                column = column.cast(self._pa.list_(field.type.value_type, length))
+                table = table.set_column(position, field.name, column)
+        return table
+
+    def _length_of_lists(self, name: str, column: Any, first_row: int) -> int:
+        """Return the length that all lists of a column have."""
+        import pyarrow.compute as pc  # noqa: PLC0415 - an extra
+
+        lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
+        there = np.flatnonzero(~np.isnan(lengths.astype(np.float64)))
+        if name not in self._lengths:
+            if not there.size:
+                text = tr('{path}: found no list in the first {n} rows of column "{name}", expected one.')
+                raise DatasetError(text.format(path=shown_path(self._path), n=len(lengths), name=short(name)))
+            self._lengths[name] = int(lengths[there[0]])
+            check_length(shown_path(self._path), short(name), self._lengths[name])
+        length = self._lengths[name]
+        other = there[lengths[there] != length]
+        if other.size:
+            row = first_row + int(other[0]) + 1
+            found = length_found(int(lengths[other[0]]), name)
+            raise ColumnValueError(self._path, 0, 0, f"{found}, row {row}", length_expected(length))
+        return length
 
     def batches(self) -> Iterator[Any]:
         """Yield its record batches, of Parquet with so many rows at a time."""
@@ -186,10 +242,7 @@ def _columns_of(path: Path, frame: Any, first_row: int) -> TableColumns:
 
 
 def _without_lists(table: Any) -> Any:
-    """Return a table with a column for each place of the lists of fixed size in it.
-
-    They are called after the place, as in "feature 7", where one column has such lists, else after both.
-    """
+    """Return a table with a column for each place of the lists of fixed size in it, see `vector_names`."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     lists = [field.name for field in table.schema if pa.types.is_fixed_size_list(field.type)]
@@ -201,11 +254,11 @@ def _without_lists(table: Any) -> Any:
             columns.append(column)
             names.append(field.name)
             continue
-        for i in range(field.type.list_size):
-            columns.append(
-                pa.chunked_array([_place(chunk, i) for chunk in column.chunks], field.type.value_type)
-            )
-            names.append(f"{'feature' if len(lists) == 1 else field.name} {i + 1}")
+        columns += [
+            pa.chunked_array([_place(chunk, i) for chunk in column.chunks], field.type.value_type)
+            for i in range(field.type.list_size)
+        ]
+        names += vector_names(field.name, field.type.list_size, alone=len(lists) == 1)
     return pa.table(columns, names=names)
 
 
@@ -214,11 +267,6 @@ def _place(chunk: Any, place: int) -> Any:
     import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 
     return pc.list_element(chunk, place)
-
-
-def _n_columns(schema: Any) -> int:
-    """Return how many columns a table has once each place of its lists is one."""
-    return sum(getattr(field.type, "list_size", 1) for field in schema)
 
 
 def _damaged(path: Path, error: Exception) -> FileAccessError:

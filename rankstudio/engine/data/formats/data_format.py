@@ -43,7 +43,7 @@ class DataFormat:
     @property
     def is_table(self) -> bool:
         """Whether it has named columns."""
-        return self.key in ("csv", "tsv", "parquet", "arrow")
+        return self.key in ("csv", "tsv", "parquet", "arrow", "records")
 
     @property
     def ending(self) -> str:
@@ -85,6 +85,14 @@ FORMATS = (
         "the same as Parquet",
         ("ids of features",),
         extra="parquet",
+    ),
+    DataFormat(
+        "records",
+        "JSON Lines",
+        (".jsonl", ".ndjson", ".json"),
+        "an object per document, with the query, the label, and features by name or in a list; read only",
+        ("ids of features",),
+        reads_only=True,
     ),
     DataFormat(
         "trec",

@@ -25,7 +25,7 @@ from rankstudio.engine.data.formats.json_values import JsonValues
 from rankstudio.engine.data.formats.judgments import Grades, judged_by_any, read_judgments
 from rankstudio.engine.data.formats.trec import negative_grades
 from rankstudio.engine.data.read_progress import ReadProgress
-from rankstudio.engine.data.source_file import SourceFile, line_error, number, quoted
+from rankstudio.engine.data.source_file import SourceFile, line_error, number, quoted, unpacked_stream
 from rankstudio.engine.data.table import MOST_FEATURES, Table
 from rankstudio.engine.data.table_builder import (
     DocumentPiece,
@@ -114,7 +114,7 @@ def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
         Where there is no document.
     """
     found = False
-    for line, value in JsonValues(file, tr(EXPECTED)):
+    for line, value in JsonValues(file.path, unpacked_stream(file), tr(EXPECTED)):
         try:
             for document in _in_response(value, (), file.path):
                 found = True

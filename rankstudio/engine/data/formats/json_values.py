@@ -7,9 +7,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
-from rankstudio.engine.data.source_file import SourceFile, line_error, unpacked_stream, utf_16_error
+from rankstudio.engine.data.source_file import line_error, utf_16_error
 from rankstudio.engine.errors import FormatError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
@@ -46,15 +47,18 @@ class JsonValues:
 
     Parameters
     ----------
-    file : SourceFile
+    path : Path
+        Path of the file, for messages.
+    stream : binary file
+        Contents of the file.
     expected : str
         What a value should be, for messages.
     """
 
-    def __init__(self, file: SourceFile, expected: str) -> None:
-        self._path = file.path
+    def __init__(self, path: Path, stream: IO[bytes], expected: str) -> None:
+        self._path = path
         self._expected = expected
-        self._text = io.TextIOWrapper(unpacked_stream(file), "utf-8-sig", errors="replace")
+        self._text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace")
         self._rest = ""
         self._at = 0
         self._line = 1

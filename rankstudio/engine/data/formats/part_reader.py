@@ -24,6 +24,7 @@ from rankstudio.engine.data.formats.feature_logs import logs_in, read_logs, refu
 from rankstudio.engine.data.formats.judgments import judgment_files, judgments_beside
 from rankstudio.engine.data.formats.recognised_form import (
     HEAD,
+    TABLE_FORMS,
     identity_of,
     read_as,
     read_sizes,
@@ -66,7 +67,7 @@ _LITTLE = 1 << 27  # bytes of files that always fit
 _LEAST = 1 << 28  # bytes that are free where files are read by pieces; with fewer they fit, or are refused
 _PACKED = 6  # times the size, which the text in a packed file has, about
 _PER_DOCUMENT = 60  # bytes beside its features
-_OF_LOGS = 0.5  # bytes of a table for each of a log: of a feature it has a name and a value of some digits
+_OF_JSON = 0.5  # bytes of a table for each of a text: of a feature it has a name and a value of some digits
 _ID = re.compile(rb"[ \t](\d{1,10}):")
 
 Files = tuple[Path, ...]
@@ -292,7 +293,7 @@ class PartReader:
 
 def _refuse_judges(path: Path, form: str, told: DataColumns) -> None:
     """Refuse label columns of several judges where a format has one label."""
-    if told.labels and form not in ("csv", "arrow"):
+    if told.labels and form not in TABLE_FORMS:
         text = (
             tr("{path}: feature logs have no label columns; name a file of judgments for each judge instead.")
             if form in _JOINED
@@ -325,8 +326,8 @@ def _need(path: Path, told: DataColumns) -> _Need:
         return _Need(arrow_size(path), size)
     head = read_beginning(path, HEAD)
     text = size if without_ending(path.name) == path.name else _PACKED * size
-    if form == "logs":
-        return _Need(_OF_LOGS * text, text)
+    if form in ("logs", "records"):
+        return _Need(_OF_JSON * text, text)
     lines = max(head.count(b"\n"), 1)
     ids = _ID.findall(head)
     width, n_lines = max(map(int, set(ids)), default=1), text * lines / max(len(head), 1)
@@ -543,6 +544,10 @@ def _reader(form: str) -> FormatReader:
     """Return what reads such files; imported only now, as who opens what is known does not wait for it."""
     if form == "logs":
         return read_logs
+    if form == "records":
+        from rankstudio.engine.data.formats.json_records import read_records  # noqa: PLC0415 - see above
+
+        return read_records
     if form == "arrow":
         from rankstudio.engine.data.formats.arrow import read_arrow  # noqa: PLC0415 - see above
 

@@ -21,6 +21,7 @@ from rankstudio.engine.data.file_access import (
 )
 from rankstudio.engine.data.formats.data_format import format_of_name
 from rankstudio.engine.data.formats.feature_logs import is_log
+from rankstudio.engine.data.formats.json_records import is_records
 from rankstudio.engine.data.formats.trec import is_judgment
 from rankstudio.engine.data.table import SIZES_ENDINGS, ReadAs
 from rankstudio.engine.data.table_builder import PartFiles
@@ -31,6 +32,9 @@ from rankstudio.engine.support.files import read_text
 
 HEAD = 1 << 16
 """Bytes of a file's text that are looked at."""
+
+TABLE_FORMS = ("csv", "arrow", "records")
+"""Formats with named columns, as `recognised_form` returns them."""
 
 _FEATURE = re.compile(rb"[0-9]+:")
 
@@ -50,7 +54,7 @@ def recognised_form(path: Path, told: DataColumns) -> str:
     -------
     str
         "letor", "sizes" (SVMlight text without queries, or with a file of query sizes), "csv", "arrow",
-        "trec" or "logs".
+        "trec", "logs" or "records".
 
     Raises
     ------
@@ -63,6 +67,8 @@ def recognised_form(path: Path, told: DataColumns) -> str:
         return "arrow"
     if is_log(head):
         return "logs"
+    if is_records(head):
+        return "records"
     lines = [line for line in head.split(b"\n") if line.strip(b"\0\r \t")]
     if lines and is_judgment(lines[0].decode("utf-8", "replace")):
         return "trec"
@@ -118,7 +124,7 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
 
 def identity_of(part: PartFiles) -> str:
     """Return the specifications that determine the contents besides the bytes of the files; "" for none."""
-    is_table = part.form in ("csv", "arrow")
+    is_table = part.form in TABLE_FORMS
     told = part.told.as_dict()
     values = {name: value for name, value in told.items() if is_table != (name in ("ids_from", "no_queries"))}
     if part.told.labels:  # the labels of all judges are read, whichever is in use
@@ -144,7 +150,7 @@ def read_as(path: Path, form: str, told_by: tuple[str, ...], *, no_queries: bool
         return ReadAs("lightgbm" if sizes.endswith(".query") else "xgboost", sizes)
     qid, label, part = told_by
     key = format_of_name(path.name).key
-    keys = ("parquet", "arrow") if form == "arrow" else ("csv", "tsv")
+    keys = {"arrow": ("parquet", "arrow"), "records": ("records",)}.get(form, ("csv", "tsv"))
     return ReadAs(key if key in keys else keys[0], qid or sizes, label, part)
 
 

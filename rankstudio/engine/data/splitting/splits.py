@@ -14,6 +14,7 @@ import shutil
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -448,14 +449,10 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
         If their numbers of features differ.
     """
     first = datasets[0]
-    if any(d.n_features != first.n_features for d in datasets):
-        raise ParameterError(
-            "datasets", [d.n_features for d in datasets], "the same number of features in all parts"
-        )
-    sizes = np.concatenate([np.diff(d.query_ptr) for d in datasets])
-    ids = tuple(q for d in datasets for q in d.query_ids)
-    if len(datasets) == len(ids) and len(set(ids)) == 1:
-        sizes, ids = sizes.sum(keepdims=True), ids[:1]
+    n_features = [d.n_features for d in datasets]
+    if len(set(n_features)) > 1:
+        raise ParameterError("datasets", n_features, "the same number of features in all parts")
+    sizes, ids = _joined_queries(datasets)
     arrays = (
         _joined([d.X for d in datasets]),
         np.concatenate([d.y for d in datasets]),
@@ -471,13 +468,21 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
         y=y,
         query_ptr=query_ptr,
         query_ids=ids,
-        comments=tuple(c for d in datasets for c in d.comments),
+        comments=tuple(chain.from_iterable(d.comments for d in datasets)),
         source=None,
         missing=missing,
-        warnings=tuple(w for d in datasets for w in d.warnings),
+        warnings=tuple(chain.from_iterable(d.warnings for d in datasets)),
         file_rows=None,
         greatest_grade=max(d.greatest_grade for d in datasets),
     )
+
+
+def _joined_queries(datasets: Sequence[RankingDataset]) -> tuple[Ints, tuple[str, ...]]:
+    """Return sizes and ids of the queries of all datasets; of one ranking, which all have a part of, once."""
+    sizes = np.concatenate([np.diff(d.query_ptr) for d in datasets])
+    ids = tuple(chain.from_iterable(d.query_ids for d in datasets))
+    is_one_ranking = len(datasets) == len(ids) and len(set(ids)) == 1
+    return (sizes.sum(keepdims=True), ids[:1]) if is_one_ranking else (sizes, ids)
 
 
 def select_queries(dataset: RankingDataset, queries: Ints) -> RankingDataset:

@@ -36,6 +36,7 @@ from rankstudio.engine.data.tabular.recognition import (
     says_parts,
     short,
 )
+from rankstudio.engine.data.tabular.vectors import with_vectors
 from rankstudio.engine.errors import DataError, DatasetError, ParameterError, shown_path
 from rankstudio.engine.language import tr, translatable
 
@@ -410,7 +411,7 @@ def table_of_frame(frame: Any, told: DataColumns, *, refuse: bool) -> Table:
     part = PartFiles((Path(_WHERE),), told=told, refuse=refuse)
     builder = TableInMemory(part.paths[0])
     reader = ColumnsReader(part, builder, ReadProgress())
-    reader.add(part.paths[0], frame_columns(frame))
+    reader.add(part.paths[0], with_vectors(frame_columns(frame)))
     return builder.finish(reader.facts("row"))
 
 

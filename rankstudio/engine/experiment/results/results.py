@@ -17,10 +17,11 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.left_out_names import is_left_out, left_out, validated
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
-from rankstudio.engine.experiment.plan.protocol import LEAVE_QUERY_OUT, SMALLEST
+from rankstudio.engine.experiment.plan.protocol import LEAVE_QUERY_OUT, SMALLEST, parse_protocol
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.path_steps import PathSteps, StepsFile
 from rankstudio.engine.experiment.results.subset_choices import SubsetChoices
+from rankstudio.engine.experiment.results.unfitted import Unfitted
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
@@ -225,6 +226,8 @@ class FoldResult:
     data_digest : str
         Digest of the data of all folds, as in
         `rankstudio.engine.data.fingerprint.data_digest`; "" if unknown.
+    n_validation_queries : int
+        Queries of the validation part; 0 without one, and in a study of an earlier version.
     """
 
     fold: int
@@ -239,6 +242,7 @@ class FoldResult:
     constant: tuple[int, ...] = ()
     cross_fitted: Mapping[str, Floats] = field(default_factory=dict)
     data_digest: str = ""
+    n_validation_queries: int = 0
 
     def measured(self, part: Part) -> Mapping[str, float]:
         """Return the measures of the fold's model, or of its choice of one, on a part; empty if unknown."""
@@ -300,6 +304,24 @@ class RunResult:
     def data_digest(self) -> str:
         """Digest of the data, equal for runs on the same documents and labels; "" if unknown."""
         return next((fold.data_digest for fold in self.folds), "")
+
+    @property
+    def has_cross_fitted(self) -> bool:
+        """Whether all measures of the plan are known cross-fitted in all folds."""
+        return all(name in fold.cross_fitted for fold in self.folds for name in self.plan.evaluated)
+
+    @property
+    def unfitted(self) -> Unfitted | None:
+        """Why it has no cross-fitted values; None if it has."""
+        if all(fold.cross_fitted for fold in self.folds):
+            return None
+        if parse_protocol(self.plan.protocol).kind == LEAVE_QUERY_OUT:
+            return Unfitted.LEFT_OUT_ONE_BY_ONE
+        if not all(fold.validation for fold in self.folds):
+            return Unfitted.NO_VALIDATION
+        if any(fold.n_validation_queries == 1 for fold in self.folds):
+            return Unfitted.TOO_FEW
+        return Unfitted.INNER_NOT_STORED if self.plan.inner else Unfitted.NOT_STORED
 
     @cached_property
     def part(self) -> Part:

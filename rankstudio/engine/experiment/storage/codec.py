@@ -179,6 +179,7 @@ def fold_values(result: FoldResult) -> dict[str, Any]:
         **({"constant": list(result.constant)} if result.constant else {}),
         **({"cross_fitted": _per_query_values(result.cross_fitted)} if result.cross_fitted else {}),
         **({"data": result.data_digest} if result.data_digest else {}),
+        **({"validation_queries": result.n_validation_queries} if result.n_validation_queries else {}),
     }
 
 
@@ -224,6 +225,7 @@ def fold_from_values(
         _known_ids(values.get("constant", []), ids),
         _per_query(values.get("cross_fitted", {}), names),
         checksum(values["data"]) if "data" in values else "",
+        exactly(values.get("validation_queries", 0), int),
     )
 
 

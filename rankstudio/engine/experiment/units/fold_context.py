@@ -384,6 +384,7 @@ class FoldContext:
             self.fold.train.greatest_grade,
             tuple(int(ids[column]) for column in left_out),
             FrozenMapping(self.cross_fitted(chosen, paths)),
+            n_validation_queries=vali.n_queries if (vali := self._parts.get("vali")) is not None else 0,
         )
 
     def cross_fitted(self, chosen: Chosen, paths: Sequence[PathResult]) -> dict[str, Floats]:

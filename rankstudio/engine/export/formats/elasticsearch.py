@@ -132,6 +132,7 @@ FORMAT = ModelFormat(
     read,
     single="Elasticsearch",
     beside=FEATURE_SET,
+    told_beside=True,
     fit=not_negative,
     fitted=translatable(
         "Features with negative values are shifted in their templates, because Elasticsearch "

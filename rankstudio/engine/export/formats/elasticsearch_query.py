@@ -13,6 +13,7 @@ from rankstudio.engine.export.formats.model_format import Documents, Files, Mode
 from rankstudio.engine.export.formats.trial import weighted_sum
 from rankstudio.engine.export.score_function import ScoreFunction, ValueRanges, shifted
 from rankstudio.engine.language import tr, translatable
+from rankstudio.engine.support.escaping import clean_text
 
 _SOURCE = (
     "double sum = 0.0; "
@@ -32,6 +33,7 @@ def write_script(function: ScoreFunction) -> Files:
         "fields": [given.identifier for given in function.inputs],
         "weights": list(function.weights),
         "shifts": [given.shift for given in function.inputs],
+        "about": clean_text(function.about),
     }
     script = {"source": _SOURCE, "params": parameters}
     return {"": json_bytes({"query": {"script_score": {"query": {"match_all": {}}, "script": script}}})}
@@ -143,5 +145,6 @@ RANK_FEATURE = ModelFormat(
     write_rank_features,
     read_rank_features,
     trees=False,
+    told_beside=True,
     single="Elasticsearch",
 )

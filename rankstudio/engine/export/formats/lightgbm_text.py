@@ -7,7 +7,9 @@ from rankstudio.engine.export.formats.model_format import Documents, Files, Mode
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.export.trees import ScoreTree, checked_trees, model_text, tree_scores, tree_text
 from rankstudio.engine.language import translatable
+from rankstudio.engine.support.escaping import clean_text, comment_text
 
+_END = "end of trees\n\n"
 _DEFAULT_LEFT = 2  # bit 1 of LightGBM's decision type: a missing value goes left
 
 
@@ -19,7 +21,11 @@ def write(function: ScoreFunction) -> Files:
     names = list(function.columns)
     names += ["unused", "unused_too"][: max(0, 2 - len(names))]
     trees = [f"Tree={n}\n{_tree(tree)}\n\n\n" for n, tree in enumerate(function.trees)]
-    return {"": model_text(trees, names, "[-inf:inf]").encode()}
+    text = model_text(trees, names, "[-inf:inf]")
+    about = (
+        f"{_END}# {comment_text(clean_text(function.about), 'hash')}\n\n"  # LightGBM goes on at "parameters:"
+    )
+    return {"": text.replace(_END, about, 1).encode()}
 
 
 def _tree(tree: ScoreTree) -> str:

@@ -15,6 +15,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.score_function import ScoreFunction, ValueRanges, refusal_of
 from rankstudio.engine.language import tr
+from rankstudio.engine.support.escaping import clean_text, one_line
 from rankstudio.engine.support.files import write_bytes
 
 Files = Mapping[str, bytes]
@@ -39,6 +40,10 @@ class Documents:
     X: Floats
     query_ptr: Ints
     dtype: Any = np.float64
+
+
+ABOUT = "-about.txt"
+"""End of the name of the file that says where a model is from, after the stem of the model."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,8 @@ class ModelFormat:
         Extra of the package that installs a required library.
     beside : str
         Ending of a second file; "" if there is none.
+    told_beside : bool
+        Whether the file of a weighted sum has no place for a text, so that its origin is in another file.
     prints : int
         Significant digits or decimals of printed scores; 0 if scores are passed on unrounded.
     fit : callable(ScoreFunction, ValueRanges) -> sequence of ScoreFunction, optional
@@ -90,6 +97,7 @@ class ModelFormat:
     single: str = ""
     extra: str = ""
     beside: str = ""
+    told_beside: bool = False
     prints: int = 0
     fit: Callable[[ScoreFunction, ValueRanges], Sequence[ScoreFunction]] | None = None
     fitted: str = ""
@@ -133,12 +141,19 @@ class ModelFormat:
         """
         if reason := self.refusal(linear=function.linear, scaled=function.scaled, kind=function.kind):
             raise OutputError(reason)
-        return self.write(function)
+        files = self.write(function)
+        if self.told_beside and function.linear:
+            return {**files, ABOUT: f"{clean_text(one_line(function.about))}\n".encode()}
+        return files
 
     def paths(self, path: Path) -> dict[str, Path]:
         """Return the paths of files by their endings: the given path, and others next to it."""
-        beside = {self.beside: path.with_name(f"{path.stem}{self.beside}")} if self.beside else {}
-        return {"": path, **beside}
+        endings = filter(None, [self.beside, ABOUT if self.told_beside else ""])
+        return {"": path, **{ending: path.with_name(f"{path.stem}{ending}") for ending in endings}}
+
+    def scored_files(self, path: Path) -> Files:
+        """Return the contents of the files at a path that :attr:`read` scores with."""
+        return {ending: place.read_bytes() for ending, place in self.paths(path).items() if ending != ABOUT}
 
     def save(self, path: Path, files: Files) -> list[Path]:
         """Write files, all or none of the new ones, and return their paths.
@@ -148,7 +163,7 @@ class ModelFormat:
         OutputError
             If a file cannot be written.
         """
-        paths = self.paths(path)
+        paths = {ending: place for ending, place in self.paths(path).items() if ending in files}
         made: list[Path] = []
         try:
             for ending, place in paths.items():

@@ -13,6 +13,7 @@ from rankstudio.engine.export.formats.trial import tree_sum, weighted_sum
 from rankstudio.engine.export.score_function import ModelInput, ScoreFunction, ValueRanges, centred
 from rankstudio.engine.export.trees import Node
 from rankstudio.engine.language import translatable
+from rankstudio.engine.support.escaping import clean_text
 
 FEATURES = "-features.json"
 _PACKAGE = "org.apache.solr.ltr"
@@ -36,6 +37,7 @@ def write(function: ScoreFunction) -> Files:
         "class": f"{_PACKAGE}.model.{kind}",
         "store": store,
         "name": function.name,
+        "description": clean_text(function.about),  # Solr reads the other fields only
         "features": [_feature(given) for given in function.inputs],
         "params": parameters,
     }

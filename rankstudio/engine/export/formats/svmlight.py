@@ -13,6 +13,7 @@ from rankstudio.engine.export.formats.model_format import Documents, Files, Mode
 from rankstudio.engine.export.formats.trial import weighted_sum
 from rankstudio.engine.export.score_function import ScoreFunction, ValueRanges, centred, shifted
 from rankstudio.engine.language import translatable
+from rankstudio.engine.support.escaping import clean_text, comment_text
 
 _HEADER = """\
 SVM-light Version {version}
@@ -49,7 +50,9 @@ def write(function: ScoreFunction, version: str) -> Files:
         vectors=n + 1,
         threshold=-math.fsum(weight * given.shift for given, weight in pairs) + 0.0,
     )
-    return {"": (head + "".join(f"{weight!r} {given.id}:1 #\n" for given, weight in pairs)).encode()}
+    vectors = [f"{weight!r} {given.id}:1 #" for given, weight in pairs]
+    vectors[:1] = [f"{first} {comment_text(clean_text(function.about), 'hash')}" for first in vectors[:1]]
+    return {"": (head + "".join(f"{vector}\n" for vector in vectors)).encode()}
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents, prints: str) -> Floats:

@@ -196,23 +196,13 @@ class CurvesPlot(Plot):
         note : sequence of str
             Shown beside it while the mouse is elsewhere, the first line bold.
         """
-        self.family.choice = None if key is None else (key, x)
+        self.family.choice = _point_or_none(key, x)
         self._note = tuple(note)
         self.mark_dirty()
 
     def inspect(self, key: Hashable | None, x: float = 0.0, note: Sequence[str] = ()) -> None:
-        """Mark another point as inspected, with its note in place of the chosen one's.
-
-        Parameters
-        ----------
-        key : hashable or None
-            Its curve; None takes the mark away.
-        x : float
-            Its k.
-        note : sequence of str
-            Shown beside it while the mouse is elsewhere, the first line bold.
-        """
-        self.family.inspection = None if key is None else (key, x)
+        """Mark another point as inspected, with its note before the chosen one's; as :meth:`select` does."""
+        self.family.inspection = _point_or_none(key, x)
         self._inspected_note = tuple(note) if key is not None else ()
         self.mark_dirty()
 
@@ -489,3 +479,7 @@ class CurvesPlot(Plot):
         if to is not None:
             self.picked.emit(to[0], whole(to[1]))
         return to is not None
+
+
+def _point_or_none(key: Hashable | None, x: float) -> tuple[Hashable, float] | None:
+    return None if key is None else (key, x)

@@ -48,6 +48,7 @@ _TITLE = 22.0
 _POINT, _RING = 4.0, 6.5
 _MOST_ROWS = 3
 _MODEL = 4.0
+_ALONE = 8.0  # the ring of a run that has one model
 _ENDS = 0.3  # of the width, that names at the ends of curves take at most
 _END_ROW = 16  # pixels from one of them to the next
 _AIR = 0.02  # of the range of k, at each end: room for markers
@@ -73,6 +74,8 @@ class OverlaidCurve:
         At its end; "" for the label.
     model : int or None
         Position of the point that stands for the run in tables.
+    own_half : ndarray of shape (K,) or None
+        Of the reference: half the length of the interval of the difference to its own model.
     """
 
     key: int
@@ -86,6 +89,17 @@ class OverlaidCurve:
     dash: tuple[float, ...] | None = None
     name: str = ""
     model: int | None = None
+    own_half: Floats | None = None
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it has one model only, and no line."""
+        return self.x.size == 1
+
+    @property
+    def band(self) -> Floats:
+        """Half the height of its band at each point."""
+        return self.half if self.own_half is None else self.own_half
 
     def look(self, colors: Colors) -> palettes.Category:
         """Return how it is drawn."""
@@ -203,7 +217,14 @@ class OverlayPlot(Plot):
         x = np.concatenate([curve.x for curve in self.curves])
         y = np.concatenate([curve.y for curve in self.curves])
         x_range = (float(x.min()), float(x.max())) if x.min() < x.max() else padded(float(x[0]), float(x[0]))
-        return padded(*x_range, _AIR), readable_range(y, np.empty(0))
+        return padded(*x_range, _AIR), readable_range(y, self._best_values())
+
+    def _best_values(self) -> Floats:
+        """Return the best value of each curve, which no range leaves out; none where none is better."""
+        if self.higher_is_better is None:
+            return np.empty(0)
+        best = np.nanmax if self.higher_is_better else np.nanmin
+        return np.array([best(curve.y) for curve in self.curves if np.isfinite(curve.y).any()], float)
 
     def figure(self) -> CurvesFigure:
         """Return curves of runs over each other, with their bands."""
@@ -325,7 +346,8 @@ def ends_width(plot: OverlayPlot, size: QSizeF) -> float:
     if not plot.names_at_ends or not plot.curves:
         return 0.0
     metrics = QFontMetricsF(font(SMALL, bold=True))
-    width = max(metrics.horizontalAdvance(_end_name(curve)) for curve in plot.curves) + 2 * _GAP
+    named = [curve for curve in plot.curves if not curve.is_point] or plot.curves
+    width = max(metrics.horizontalAdvance(_end_name(curve)) for curve in named) + 2 * _GAP
     height = plot.axes.frame(size, (0.0, 1.0), (0.0, 1.0)).area.height()
     has_room = width <= _ENDS * size.width() and scaled(_END_ROW) * len(plot.curves) <= height
     return width if has_room else 0.0
@@ -337,9 +359,10 @@ def _end_name(curve: OverlaidCurve) -> str:
 
 def draw_end_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Write the names at the right, each as high as its curve ends, none over another one."""
-    ends = [curve.y[np.flatnonzero(np.isfinite(curve.y))[-1:]] for curve in plot.curves]
-    heights = [frame.y_px(float(y[0])) if y.size else frame.area.bottom() for y in ends]
-    order = sorted(range(len(heights)), key=heights.__getitem__)
+    lines = [number for number, curve in enumerate(plot.curves) if not curve.is_point]
+    ends = {i: plot.curves[i].y[np.flatnonzero(np.isfinite(plot.curves[i].y))[-1:]] for i in lines}
+    heights = {i: frame.y_px(float(y[0])) if y.size else frame.area.bottom() for i, y in ends.items()}
+    order = sorted(heights, key=heights.__getitem__)
     row = float(scaled(_END_ROW))
     low, high = frame.area.top() + row / 2, frame.area.bottom() - row / 2
     places = apart([min(max(heights[i], low), high) for i in order], row, low, high)
@@ -351,6 +374,30 @@ def draw_end_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: C
         painter.setPen(curve.look(colors).color)
         text = painter.fontMetrics().elidedText(_end_name(curve), Qt.TextElideMode.ElideRight, int(room))
         painter.drawText(QRectF(left, y - row / 2, room, row), LEFT, text)
+
+
+def draw_point_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Write the names of runs that have one model beside their markers, none over another one."""
+    numbers = [number for number, curve in enumerate(plot.curves) if curve.is_point]
+    points = {i: frame.point(float(plot.curves[i].x[0]), float(plot.curves[i].y[0])) for i in numbers}
+    order = sorted((i for i in numbers if np.isfinite(plot.curves[i].y[0])), key=lambda i: points[i].y())
+    row = float(scaled(_END_ROW))
+    low, high = frame.area.top() + row / 2, frame.area.bottom() - row / 2
+    places = apart([min(max(points[i].y(), low), high) for i in order], row, low, high)
+    for i, y in zip(order, places, strict=True):
+        curve = plot.curves[i]
+        painter.setFont(font(SMALL, bold=True))
+        text = _end_name(curve)
+        width = painter.fontMetrics().horizontalAdvance(text) + 4.0
+        left = points[i].x() + _ALONE + 5
+        if left + width > frame.outer.right():
+            left = max(frame.area.left(), points[i].x() - _ALONE - 5 - width)
+        box = QRectF(left, y - row / 2, width, row)
+        ground = colors.q("panel")
+        ground.setAlphaF(0.8)
+        painter.fillRect(box, ground)  # curves run below
+        painter.setPen(curve.look(colors).color)
+        painter.drawText(box, LEFT, text)
 
 
 def draw_models(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -366,8 +413,11 @@ def draw_models(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colo
 def draw_hint(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Explain circles and band beside the title, where there is room."""
     parts = [tr("○ model of the table")] if any(curve.model is not None for curve in plot.curves) else []
-    if plot.one_band and any(np.isfinite(curve.half).any() for curve in plot.curves):
-        parts.append(tr("band: paired difference of the selected run"))
+    outstanding = plot.outstanding()
+    if plot.one_band and any(np.isfinite(curve.band).any() for curve in plot.curves):
+        is_own = outstanding is not None and plot.curves[outstanding].own_half is not None
+        text = tr("band: paired difference of the selected run")
+        parts.append(tr("band: paired difference to its own ○ model") if is_own else text)
     painter.setFont(font(SMALL))
     metrics = painter.fontMetrics()
     room = frame.outer.width() - metrics.horizontalAdvance(plot.axes.title) - 40
@@ -382,13 +432,13 @@ def draw_intervals(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: C
     """Draw each curve's band: half the interval of its difference up and down."""
     with between_axes(painter, frame):
         for number, curve in enumerate(plot.curves):
-            there = np.isfinite(curve.half)
+            there = np.isfinite(curve.band)
             is_shown = not plot.one_band or number == plot.outstanding()
             if not there.any() or not is_shown:
                 continue
             color = curve.look(colors).color
             color.setAlphaF(_alpha(plot, number))
-            low, high = curve.y - curve.half, curve.y + curve.half
+            low, high = curve.y - curve.band, curve.y + curve.band
             if np.count_nonzero(there) == 1:
                 painter.setPen(pen(color, 6.0))
                 i = int(np.flatnonzero(there)[0])
@@ -406,13 +456,17 @@ def draw_intervals(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: C
 
 
 def draw_overlaid(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw the curves; a run that has one model is a marker."""
+    """Draw the curves; a run that has one model is a marker on a light ring."""
     for number, curve in enumerate(plot.curves):
         look = curve.look(colors)
-        if curve.x.size == 1:
+        if curve.is_point:
+            point = frame.point(float(curve.x[0]), float(curve.y[0]))
+            painter.setPen(pen(look.color, 1.4))
+            painter.setBrush(colors.q("panel"))
+            painter.drawEllipse(point, _ALONE, _ALONE)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(look.color)
-            draw_marker(painter, look.marker, frame.point(float(curve.x[0]), float(curve.y[0])), _POINT + 1)
+            draw_marker(painter, look.marker, point, _POINT + 1)
             continue
         is_named = ends_width(plot, frame.outer.size()) > 0
         wide = _stands_out(plot, number) or (curve.reference and not is_named)
@@ -447,6 +501,7 @@ def draw_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Color
         draw_hint(plot, painter, frame, colors)
     if ends_width(plot, frame.outer.size()):
         draw_end_names(plot, painter, frame, colors)
+        draw_point_names(plot, painter, frame, colors)
         return
     painter.setFont(font(SMALL))
     width = frame.outer.width()

@@ -11,7 +11,7 @@ from experiment.small import assert_same, dataset, ended, part, partly_stored, v
 from representatives import every
 
 from rankstudio.engine import cross_fitted
-from rankstudio.engine.analysis.queries.cross_fitting import with_cross_fitted
+from rankstudio.engine.analysis.queries.cross_fitting import fitted_in_study, with_cross_fitted
 from rankstudio.engine.analysis.queries.measurement import Measurement, without_test
 from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
@@ -20,6 +20,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.cross_fit import query_groups, query_subsets
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.engine.experiment.results.unfitted import Unfitted
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.storage.study import Study
@@ -166,6 +167,11 @@ def test_values_are_those_of_the_model_where_nothing_was_chosen_by_these_queries
                 assert average(fold.cross_fitted[name]) == value
 
 
+def few_queries() -> FoldedDataset:
+    """A part of four queries, which any protocol divides."""
+    return FoldedDataset("Four queries", None, (Fold(1, part(5, queries=4), None, None),))
+
+
 def test_without_validation_queries_to_choose_by_nothing_is_claimed() -> None:
     data = dataset(1)
     fold = data.folds[0]
@@ -174,7 +180,16 @@ def test_without_validation_queries_to_choose_by_nothing_is_claimed() -> None:
     without = run_plan(GREEDY.changed(select_by="criterion"), unvalidated)
     alone = run_plan(GREEDY, single)
     assert sealed(without).part is Part.NONE
+    assert without.unfitted is Unfitted.NO_VALIDATION
     assert sealed(alone).part is Part.CHOSEN_ON
+    assert alone.unfitted is Unfitted.TOO_FEW
+    earlier = of_earlier_version(alone)
+    forgotten = tuple(replace(one, n_validation_queries=0) for one in earlier.folds)
+    again = with_cross_fitted(replace(earlier, folds=forgotten), single)
+    assert again.unfitted is Unfitted.TOO_FEW
+    assert run_plan(GREEDY.changed(protocol="leave-query-out, nested 2-fold"), few_queries()).unfitted is (
+        Unfitted.LEFT_OUT_ONE_BY_ONE
+    )
     few = FoldedDataset("Three queries", None, (replace(fold, vali=part(4, queries=3)),))
     assert sealed(run_plan(GREEDY, few)).part is Part.CROSS_FITTED
 
@@ -199,3 +214,23 @@ def test_a_study_keeps_what_is_computed_later(plan: Plan, tmp_path: Path) -> Non
     with Study.open(tmp_path / "a.rankstudio") as study:
         assert not study.damage()
         assert_same(study.result(key), run)
+
+
+def test_a_study_computes_missing_values_once(tmp_path: Path) -> None:
+    data = dataset(2)
+    with Study.create(tmp_path / "a.rankstudio") as study:
+        run = ended(run_stored(GREEDY, data, study))
+        key = study.runs()[0].key
+        for fold in run.folds:
+            study.save_fold(key, replace(fold, cross_fitted={}, n_validation_queries=0))
+        earlier = study.result(key)
+        assert earlier.unfitted is Unfitted.NOT_STORED
+        assert fitted_in_study(study, key, earlier, None) is earlier
+        fitted = fitted_in_study(study, key, earlier, data)
+        assert fitted.unfitted is None
+        assert_same(study.result(key), fitted)
+        assert fitted_in_study(study, key, study.result(key), None).unfitted is None
+        for fold in run.folds:
+            study.save_fold(key, replace(fold, cross_fitted={}))
+        (tmp_path / "a.rankstudio").unlink()  # which cannot keep them
+        assert fitted_in_study(study, key, earlier, data).unfitted is None

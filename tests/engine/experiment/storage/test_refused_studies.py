@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from experiment.small import dataset
+from experiment.small import assert_same, dataset
 from experiment.stored import PLAN, die_with, fill, finished, open_elsewhere
 from wording import naming
 
@@ -98,6 +98,38 @@ def test_what_has_a_log_is_refused_and_untouched_too(path: Path, what: str) -> N
     ):
         Study.open(path)
     assert (path.read_bytes(), log.read_bytes()) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_what_a_study_with_a_log_lost_is_refused_or_told_or_no_loss(path: Path) -> None:
+    """The log has the last pages: where only these are lost, nothing is."""
+    run, study = fill(path)
+    study.close()
+    die_with(
+        path,
+        "file = StudyFile(sys.argv[1])\n"
+        "with file.transaction() as db: db.execute(\"UPDATE study SET title = 'other'\")",
+    )
+    log = path.with_name(path.name + "-wal")
+    content, logged = path.read_bytes(), log.read_bytes()
+    outcomes = []
+    for lost in (0, 5000, *range(4096, len(content), 4096)):
+        left = content[: len(content) - lost]
+        path.write_bytes(left)
+        log.write_bytes(logged)
+        try:
+            again = Study.open(path)
+        except StoreError:
+            assert (path.read_bytes(), log.read_bytes()) == (left, logged)
+            outcomes.append("refused")
+            continue
+        with again:
+            (summary,) = again.runs()
+            outcomes.append("told" if summary.damage else "whole")
+            if not summary.damage:
+                assert_same(again.result(summary.key), run)
+    assert (outcomes[0], outcomes[-1]) == ("whole", "refused")
+    assert outcomes[2:] == sorted(outcomes[2:], key=["whole", "told", "refused"].index)
 
 
 def test_what_is_no_file_is_refused(path: Path) -> None:

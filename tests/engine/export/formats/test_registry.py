@@ -118,8 +118,12 @@ def test_files_stand_beside_each_other() -> None:
         if form.linear:
             paths = form.paths(Path("out") / f"model{form.suffix}")
             assert list(paths) == list(form.files(score_function(linear(1.0))))
-            expected = {"solr": "model-features.json", "elasticsearch": "model-featureset.json"}.get(key)
-            assert [path.name for path in paths.values()][1:] == ([expected] if expected else [])
+            expected = {
+                "solr": ["model-features.json"],
+                "elasticsearch": ["model-featureset.json", "model-about.txt"],
+                "elasticsearch-rank-feature": ["model-about.txt"],
+            }.get(key, [])
+            assert [path.name for path in paths.values()][1:] == expected
 
 
 def test_identifiers_are_names_in_every_language_and_no_two_are_the_same() -> None:

@@ -97,7 +97,7 @@ def test_svm_light(weighted, key: str, version: str) -> None:
     assert int(head["number of support vectors plus 1"]) == len(vectors) + 1
     weights = {}
     for vector in vectors:  # the factor is a double, and values are floats: 1 is the same in both
-        found = re.fullmatch(r"(\S+) (\d+):1 #", vector)
+        found = re.fullmatch(r"(\S+) (\d+):1 #.*", vector)
         weights[int(found[2])] = float(found[1])
     assert list(weights) == sorted(ids)
     scores = [sum(weight * row[n] for n, weight in weights.items()) for row in weighted.rows]
@@ -486,3 +486,26 @@ def test_sql(given) -> None:
         base.executemany(f"INSERT INTO t VALUES ({', '.join('?' * len(rows[0]))})", rows)
         scores = [s for (s,) in base.execute(f"SELECT {expression.strip()} FROM t ORDER BY n")]
     assert given.same(scores) == given.all
+
+
+@pytest.mark.parametrize("key", MODEL_FORMATS)
+@pytest.mark.parametrize("how", ["mean validation MAP of all folds", "\ud800 # */ --> \n}]}\nend of trees"])
+def test_every_file_says_how_the_model_was_chosen(given: Any, key: str, how: str) -> None:
+    """Catches a format that lacks it, and a text from a model's file that ends the place it is in."""
+    form = MODEL_FORMATS[key]
+    plain = score_function(given.model)
+    chosen = {"how": how, "values": {"regularization": 2.0}, "n_features": 3, "folds": [1]}
+    model = replace(given.model, origin={**given.model.origin, "fold": "all", "chosen": chosen})
+    function = score_function(model)
+    if form.refusal(linear=plain.linear, scaled=plain.scaled, kind=plain.kind):
+        return
+    if key == "elasticsearch-rank-feature":
+        weights = tuple(map(abs, plain.weights))
+        plain, function = (replace(one, weights=weights) for one in (plain, function))
+    files = form.files(function)
+    if how.isascii():
+        assert how.encode() in b" ".join(files.values()), key
+    X = np.abs(np.random.default_rng(0).normal(size=(20, max(1, len(plain.inputs)))))[:, : len(plain.inputs)]
+    documents = Documents(X, np.array([0, 20]))
+    bare = form.read(form.files(plain), plain, documents)
+    np.testing.assert_array_equal(form.read(files, function, documents), bare)

@@ -1,0 +1,153 @@
+"""JSON Lines of plain records: a document on each line, or in a list of objects.
+
+A value is a number, a text, null, or a list of numbers that stands for several features.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.data.formats.json_values import JsonValues
+from rankstudio.engine.data.read_progress import ReadProgress
+from rankstudio.engine.data.source_file import SourceFile, line_error, unpacked_stream
+from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableFacts
+from rankstudio.engine.data.tabular.documents import ColumnsReader, TableColumns
+from rankstudio.engine.data.tabular.recognition import clean_name, column_names
+from rankstudio.engine.data.tabular.vectors import with_vectors
+from rankstudio.engine.errors import ColumnValueError, DataError, FormatError, MissingValueError, shown_path
+from rankstudio.engine.language import tr, translatable
+
+EXPECTED = translatable("an object with the query, the label and the features of a document on each line")
+
+_ROWS = 4096  # at a time
+_SHOWN = 40
+_RESPONSE = re.compile(rb'"(?:hits|root|responses?)"\s*:\s*[\[{]')
+_OBJECTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{")
+
+
+def is_records(beginning: bytes) -> bool:
+    """Return whether a text that begins so has objects of JSON that are no responses of a search engine."""
+    return _OBJECTS.match(beginning) is not None and _RESPONSE.search(beginning) is None
+
+
+def read_records(
+    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress
+) -> TableFacts:
+    """Read records of JSON; see `FormatReader`.
+
+    The keys of the first records are the columns; later records may leave some of them out.
+    """
+    reader = ColumnsReader(part, builder, progress)
+    for file in files:
+        for block in _blocks(file):
+            progress.check()
+            reader.add(file.path, with_vectors(block.columns()), file.done / max(file.size, 1))
+    return reader.facts("line")
+
+
+def first_records(path: Path, beginning: bytes, n_rows: int) -> tuple[tuple[str, ...], list[list[Any]]]:
+    """Return the names of the columns and the first rows of a text that begins so.
+
+    Raises
+    ------
+    DataError
+        If the first object is no JSON.
+    """
+    block = _Block(path)
+    try:
+        for line, value in islice(JsonValues(path, io.BytesIO(beginning), tr(EXPECTED)), n_rows):
+            block.add(line, value)
+    except DataError:  # the beginning may end within an object; the reader tells where it is none
+        if not block.lines:
+            raise
+    table = with_vectors(block.columns())
+    columns = [table.column(i).tolist() for i in range(len(table.names))]
+    return table.names, [list(row) for row in zip(*columns, strict=True)]
+
+
+def _blocks(file: SourceFile) -> Iterator[_Block]:
+    """Yield some records at a time, all with the keys of the first block."""
+    values = iter(JsonValues(file.path, unpacked_stream(file), tr(EXPECTED)))
+    keys: tuple[str, ...] | None = None
+    while True:
+        block = _Block(file.path, keys)
+        for line, value in islice(values, _ROWS):
+            block.add(line, value)
+        if not block.lines:
+            return
+        keys = tuple(block.values)
+        yield block
+
+
+@dataclass
+class _Block:
+    """Some records as columns.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for sentences.
+    keys : tuple of str, optional
+        All keys that a record may have.
+    """
+
+    path: Path
+    keys: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        self.values: dict[str, list[Any]] = {key: [] for key in self.keys or ()}
+        self.lines: list[int] = []
+
+    def add(self, line: int, record: Any) -> None:
+        """Add a record; FormatError unless it is an object with known keys."""
+        if not isinstance(record, dict):
+            raise line_error(self.path, line, repr(record)[:_SHOWN], tr(EXPECTED))
+        for key in record:
+            if key in self.values:
+                continue
+            if self.keys is not None:
+                found = tr('the new key "{name}"').format(name=clean_name(key)[:_SHOWN])
+                raise FormatError(self.path, line, 0, found, tr("the keys of the records before"))
+            self.values[key] = [None] * len(self.lines)
+        self.lines.append(line)
+        for key, column in self.values.items():
+            column.append(record.get(key))
+
+    def columns(self) -> TableColumns:
+        """Return the records as a table."""
+        arrays = [_array(values) for values in self.values.values()]
+        return TableColumns(
+            where=shown_path(self.path),
+            names=column_names([*self.values]),
+            n_rows=len(self.lines),
+            column=arrays.__getitem__,
+            error=self._error,
+            line=self.lines.__getitem__,
+            unit="line",
+        )
+
+    def _error(self, row: int, found: str, expected: str, missing: bool = False) -> DataError:
+        kind = MissingValueError if missing else ColumnValueError
+        return kind(self.path, self.lines[row], 0, found, expected)
+
+
+def _array(values: list[Any]) -> NDArray[Any]:
+    """Return values as numbers where all of them are, else as objects."""
+    kinds = {type(value) for value in values}
+    if kinds <= {int, float}:
+        try:
+            return np.array(values)
+        except OverflowError:
+            pass
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return objects

@@ -1,0 +1,152 @@
+"""Columns that hold a list of numbers for each document: one column for each place of the lists.
+
+PyTerrier's frames, datasets of Hugging Face and records of JSON have features in this form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.data.table import MOST_FEATURES
+from rankstudio.engine.data.tabular.recognition import short
+from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.language import tr, trn
+
+if TYPE_CHECKING:
+    from rankstudio.engine.data.tabular.documents import TableColumns
+
+
+def vector_names(name: str, length: int, *, alone: bool) -> tuple[str, ...]:
+    """Return the names of the columns that a column of lists becomes.
+
+    They are called after the place, as in "feature 7", where one column of a table has lists, else after
+    both.
+
+    Examples
+    --------
+    >>> vector_names("scores", 2, alone=True), vector_names("scores", 2, alone=False)
+    (('feature 1', 'feature 2'), ('scores 1', 'scores 2'))
+    """
+    stem = "feature" if alone else name
+    return tuple(f"{stem} {place}" for place in range(1, length + 1))
+
+
+def check_length(where: str, name: str, length: int) -> None:
+    """Refuse lists that are longer than data may have features.
+
+    Raises
+    ------
+    DatasetError
+    """
+    if length > MOST_FEATURES:
+        text = tr('{where}: found lists of {n} values in column "{name}", expected at most {most}.')
+        raise DatasetError(text.format(where=where, n=length, name=name, most=MOST_FEATURES))
+
+
+def length_expected(length: int) -> str:
+    """Return what is expected of a list, for messages."""
+    text = trn("{n} value, as in the rows before", "{n} values, as in the rows before", length)
+    return text.format(n=length)
+
+
+def length_found(length: int, name: str) -> str:
+    """Return what a list of another length is, for messages."""
+    return trn('{n} value in column "{name}"', '{n} values in column "{name}"', length).format(
+        n=length, name=short(name)
+    )
+
+
+def with_vectors(table: TableColumns) -> TableColumns:
+    """Return a table with a column for each place of the lists in it.
+
+    Raises
+    ------
+    DataError
+        If the lists of a column differ in length.
+
+    Notes
+    -----
+    O(mk) for lists of k values; each column of lists is read once.
+    """
+    columns: dict[int, NDArray[Any]] = {}
+    lengths: dict[int, int] = {}
+    for position in range(len(table.names)):
+        values = table.column(position)
+        length = _length(values)
+        if length is not None:
+            check_length(table.where, table.names[position], length)
+            columns[position] = values
+            lengths[position] = length
+    if not lengths:
+        return table
+    matrices = {i: _matrix(table, i, values, lengths[i]) for i, values in columns.items()}
+    names: list[str] = []
+    places: list[tuple[int, int | None]] = []
+    for position, name in enumerate(table.names):
+        if position not in lengths:
+            names.append(name)
+            places.append((position, None))
+            continue
+        names += vector_names(name, lengths[position], alone=len(lengths) == 1)
+        places += [(position, place) for place in range(lengths[position])]
+
+    def column(position: int) -> NDArray[Any]:
+        source, place = places[position]
+        return table.column(source) if place is None else matrices[source][:, place]
+
+    return replace(table, names=tuple(names), column=column)
+
+
+def _is_list(value: Any) -> TypeGuard[Sequence[Any]]:
+    """Return whether a value is a list of any kind, and no array of a single value."""
+    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def _length(values: NDArray[Any]) -> int | None:
+    """Return the length of the first list in a column; None for a column of single values."""
+    if values.ndim > 1:
+        return int(values.shape[1])
+    if values.dtype.kind != "O":
+        return None
+    first = next((value for value in values.tolist() if value is not None), None)
+    return len(first) if _is_list(first) else None
+
+
+def _matrix(table: TableColumns, position: int, values: NDArray[Any], length: int) -> NDArray[Any]:
+    """Return the lists of a column as the rows of an array, NaN where there is no list."""
+    if values.ndim == 2:
+        return values
+    rows: list[Sequence[Any]] = []
+    nothing = [None] * length
+    for row, value in enumerate(values.tolist()):
+        if value is None or (isinstance(value, float) and np.isnan(value)):
+            rows.append(nothing)
+        elif not _is_list(value):
+            name = short(table.names[position])
+            text = tr('{what} in column "{name}"').format(what=f'"{short(str(value))}"', name=name)
+            raise table.error(row, text, length_expected(length))
+        elif len(value) != length:
+            raise table.error(row, length_found(len(value), table.names[position]), length_expected(length))
+        else:
+            rows.append(value)
+    return _array(rows, length)
+
+
+def _array(rows: Sequence[Sequence[Any]], length: int) -> NDArray[Any]:
+    """Return rows as numbers where all are, else as objects, of which the reader says what they are."""
+    simple = all(isinstance(row, np.ndarray) and row.dtype.kind in "biuf" for row in rows)
+    try:
+        if simple or {type(value) for row in rows for value in row} <= {int, float}:
+            return np.array(rows, dtype=np.float64).reshape(len(rows), length)
+    except (OverflowError, ValueError):
+        pass
+    objects = np.empty((len(rows), length), dtype=object)
+    for row, values in enumerate(rows):
+        for place, value in enumerate(values):
+            objects[row, place] = value
+    return objects

@@ -1,0 +1,140 @@
+"""Legends of coloured names, on as many lines as these need: of features, and of the models A and B."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from rankstudio.ui.plots.legend import flow
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.fonts import LEFT, SMALL, font, scaled
+from rankstudio.ui.style.plain_text import plain
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.layout import named
+
+_LINE = 19  # logical pixels of an entry
+_SWATCH = 9.0  # pixels
+_GAP = 5.0  # between a swatch and its name
+BETWEEN = 14.0
+"""Pixels between two entries of a line."""
+
+
+class Legend(QWidget):
+    """A title and names beside swatches; it is hidden without names.
+
+    Parameters
+    ----------
+    theme : Theme
+    name, said : str
+        For the program, and what a screen reader calls it.
+    """
+
+    pad = 0  # pixels at the left and at the right
+    radius = _SWATCH / 2  # of the corners of a swatch
+
+    def __init__(self, theme: Theme, name: str, said: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self._title = ""
+        self._names: tuple[str, ...] = ()
+        named(self, name, said)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+        self._show("", ())
+
+    def texts(self) -> tuple[str, ...]:
+        """Return the names."""
+        return self._names
+
+    def _show(self, title: str, names: Sequence[str], about: str = "") -> None:
+        """Show other names; ``about`` is the first line of the tooltip."""
+        self._title, self._names = title, tuple(names)
+        self.setAccessibleDescription("; ".join(names))
+        self.setToolTip(plain("\n".join(filter(None, (about or title, *names)))))
+        self.setVisible(bool(names))
+        self.updateGeometry()
+        self.update()
+
+    def color(self, colors: Colors, position: int) -> QColor:
+        """Return the colour of a name."""
+        raise NotImplementedError
+
+    def most(self, room: float) -> float:
+        """Return the greatest width of an entry where a line has some room."""
+        return room
+
+    def hasHeightForWidth(self) -> bool:
+        """Return that it is higher where it is narrow."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height of all lines."""
+        boxes = self.boxes(width)
+        return int(boxes[-1].bottom()) + 1 if boxes else 0
+
+    def sizeHint(self) -> QSize:
+        """Return the height at the present width."""
+        return QSize(0, self.heightForWidth(max(200, self.width())))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the same height: no line is cut off."""
+        return self.sizeHint()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Take other lines where the width has changed."""
+        super().resizeEvent(event)
+        self.updateGeometry()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Take the height of another text size."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange:
+            self.updateGeometry()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw swatches and names."""
+        colors = self._theme.colors
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(font(SMALL))
+        texts, n_titles = self._texts(), int(bool(self._title))
+        for position, (text, box) in enumerate(zip(texts, self.boxes(self.width()), strict=True)):
+            room = box
+            if position >= n_titles:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(self.color(colors, position - n_titles))
+                painter.drawRoundedRect(self.swatch(box), self.radius, self.radius)
+                room = box.adjusted(_SWATCH + _GAP, 0, 0, 0)
+            painter.setPen(colors.q("muted" if position < n_titles else "text"))
+            width = int(room.width() + 2)
+            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, width)
+            painter.drawText(room.adjusted(0, 0, 4, 0), LEFT, shown)
+
+    @staticmethod
+    def swatch(box: QRectF) -> QRectF:
+        """Return where the swatch of an entry stands."""
+        corner = QPointF(box.left() + 0.5, box.center().y() - _SWATCH / 2)
+        return QRectF(corner.x(), corner.y(), _SWATCH, _SWATCH)
+
+    def boxes(self, width: int) -> list[QRectF]:
+        """Return where the title, if there is one, and the names stand in a width."""
+        metrics = QFontMetricsF(font(SMALL))
+        room = float(width - 2 * self.pad)
+        n_titles = int(bool(self._title))
+        widths = [
+            min(self.most(room), metrics.horizontalAdvance(text) + _SWATCH + _GAP)
+            if position >= n_titles
+            else min(room, metrics.horizontalAdvance(text))
+            for position, text in enumerate(self._texts())
+        ]
+        places = zip(flow(widths, room, BETWEEN), widths, strict=True)
+        line = float(scaled(_LINE))
+        return [QRectF(self.pad + x, row * line, own, line) for (x, row), own in places]
+
+    def _texts(self) -> tuple[str, ...]:
+        if not self._names:
+            return ()
+        return (self._title, *self._names) if self._title else self._names

@@ -1,0 +1,295 @@
+"""The headings of a table: bars over its rows that fold what is below them, and lead on by a link."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import partial
+
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QEnterEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QTableView,
+    QToolButton,
+    QWidget,
+)
+
+from rankstudio.ui.language import tr
+from rankstudio.ui.style.fonts import BASE, LEFT, SMALL, font
+from rankstudio.ui.style.icons import set_icon
+from rankstudio.ui.style.plain_text import plain
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.columns import ColumnModel, Heading
+from rankstudio.ui.widgets.layout import fill, named
+
+_SIDE = 14  # of the arrow, in logical pixels
+_LEAST = 40  # pixels of the text, which gives way to the link
+_KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+
+
+class HeadingText(QWidget):
+    """Title and parts of a heading on one line, cut where there is no room.
+
+    Parameters
+    ----------
+    theme : Theme
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._heading = Heading("", "")
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Expanding)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+
+    def show_heading(self, heading: Heading) -> None:
+        """Show another heading."""
+        self._heading = heading
+        self.updateGeometry()
+        self.update()
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether not all of it is seen."""
+        return self.width() < self.sizeHint().width()
+
+    def sizeHint(self) -> QSize:
+        """Return the width of the whole text."""
+        return QSize(sum(self._width(*piece) for piece in self._pieces()) + 1, 16)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the width of the first letters."""
+        return QSize(_LEAST, 16)
+
+    def _pieces(self) -> list[tuple[str, bool, int]]:
+        """Return the texts one after the other, with whether each is bold, and its size."""
+        heading = self._heading
+        return [(f"{heading.title}   ", True, BASE), *((text, bold, SMALL) for text, bold in heading.parts)]
+
+    @staticmethod
+    def _width(text: str, bold: bool, size: int) -> int:
+        return QFontMetrics(font(size, bold)).horizontalAdvance(text)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the texts."""
+        painter, colors = QPainter(self), self._theme.colors
+        room = self.rect()
+        for text, bold, size in self._pieces():
+            painter.setFont(font(size, bold))
+            painter.setPen(colors.q("text" if bold else "muted"))
+            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+            painter.drawText(room, LEFT, shown)
+            room.setLeft(room.left() + painter.fontMetrics().horizontalAdvance(shown))
+        painter.end()
+
+
+class HeadingBar(QWidget):
+    """One heading: an arrow that folds the rows below it, its text, and a link.
+
+    A click anywhere on it folds; so do Space and Enter on the arrow, and the left and right arrow keys.
+
+    Parameters
+    ----------
+    theme : Theme
+    parent : QWidget
+
+    Attributes
+    ----------
+    folded : Signal()
+        The rows are to be folded, or unfolded.
+    linked : Signal()
+        The link was pressed.
+    entered : Signal()
+        The mouse came here from another row.
+    button : QToolButton
+    link : QPushButton
+    """
+
+    folded = Signal()
+    linked = Signal()
+    entered = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._heading = Heading("", "")
+        self.button = named(QToolButton(), "heading-fold", role="fold")
+        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.text = HeadingText(theme)
+        self.link = named(QPushButton(), "heading-link", role="chip-link")
+        self.link.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        row = fill(QHBoxLayout(self), self.button, self.text, self.link, margins=(6, 1, 8, 1), spacing=4)
+        row.addStretch(1)
+        for button in (self.button, self.link):
+            button.installEventFilter(self)
+        self.button.clicked.connect(self.folded)
+        self.link.clicked.connect(self.linked)
+
+    def show_heading(self, heading: Heading) -> None:
+        """Show another heading, or another state of the same one."""
+        if heading == self._heading:
+            return
+        self._heading = heading
+        arrow = "chevron-right" if heading.is_folded else "chevron-down"
+        set_icon(self.button, self._theme, arrow, "text", _SIDE)
+        state = tr("folded") if heading.is_folded else tr("unfolded")
+        self.button.setAccessibleName(f"{heading.text} · {state}")
+        self.text.show_heading(heading)
+        self.link.setText(heading.link.replace("&", "&&"))
+        self.link.setAccessibleName(heading.link)
+        self.link.setToolTip(plain(heading.link_hint))
+        self.link.setVisible(bool(heading.link))
+        self._tell_in_full()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the ground, and a line above and below."""
+        painter, colors = QPainter(self), self._theme.colors
+        box = self.rect()
+        painter.fillRect(box, colors.q("inset"))
+        painter.setPen(colors.q("line"))
+        for y in (box.top(), box.bottom()):
+            painter.drawLine(0, y, box.width(), y)
+        painter.end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Offer the tooltip only where something is cut off."""
+        super().resizeEvent(event)
+        self._tell_in_full()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Announce the mouse."""
+        super().enterEvent(event)
+        self.entered.emit()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Fold on a press of the left button."""
+        event.accept()
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.folded.emit()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Take the second press of a double click as another one."""
+        self.mousePressEvent(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Fold and unfold by the arrow keys, as trees do; Enter presses the button that has the keyboard."""
+        if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
+            return False
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            assert isinstance(watched, QAbstractButton)
+            watched.click()
+            return True
+        if event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            if self._heading.is_folded == (event.key() == Qt.Key.Key_Right):
+                self.folded.emit()
+            return True
+        return False
+
+    def _tell_in_full(self) -> None:
+        self.setToolTip(plain(self._heading.text) if self.text.is_cut else "")
+
+
+class HeadingBars(QObject):
+    """Keeps a bar over each heading of a table, across the whole table however far it is scrolled sideways.
+
+    Parameters
+    ----------
+    theme : Theme
+    table : QTableView
+    rows : ColumnModel
+        The rows of the table.
+
+    Attributes
+    ----------
+    folded, linked : Signal(object)
+        Key of a heading whose rows are to be folded or unfolded, or whose link was pressed.
+    entered : Signal()
+        The mouse came from a row to a heading.
+    """
+
+    folded = Signal(object)
+    linked = Signal(object)
+    entered = Signal()
+
+    def __init__(self, theme: Theme, table: QTableView, rows: ColumnModel) -> None:
+        super().__init__(table)
+        self._theme, self._table, self._rows = theme, table, rows
+        self._bars: dict[Hashable, HeadingBar] = {}
+        self._order: list[Hashable] = []  # in which Tab goes through them
+        theme.restyled.connect(self.place)
+
+    def bars(self) -> list[HeadingBar]:
+        """Return the bars in the order of their headings."""
+        return [self._bars[heading.key] for _, heading in self._headings()]
+
+    def place(self) -> None:
+        """Show the headings that there are by now, where they are."""
+        headings = self._headings()
+        if not headings and not self._bars:
+            return
+        keys = {heading.key for _, heading in headings}
+        for key in [key for key in self._bars if key not in keys]:
+            bar = self._bars.pop(key)
+            bar.hide()
+            bar.deleteLater()
+        for number, heading in headings:
+            bar = self._bars.get(heading.key) or self._add(heading.key)
+            bar.show_heading(heading)
+            bar.setGeometry(self._box(number))
+            bar.show()
+        order = [heading.key for _, heading in headings]
+        if order != self._order:
+            self._order = order
+            self._lead_tab()
+
+    def _lead_tab(self) -> None:
+        """Let Tab go from the table through its headings."""
+        before: QWidget = self._table
+        for bar in self.bars():
+            for button in (bar.button, bar.link):
+                QWidget.setTabOrder(before, button)
+                before = button
+
+    def move(self) -> None:
+        """Let the bars follow their rows."""
+        for number, heading in self._headings() if self._bars else ():
+            if heading.key in self._bars:
+                self._bars[heading.key].setGeometry(self._box(number))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Bring a bar into sight to which the keyboard came."""
+        if event.type() == QEvent.Type.FocusIn and event.reason() in _KEYBOARD:  # type: ignore[attr-defined]
+            numbers = {heading.key: number for number, heading in self._headings()}
+            for key, bar in self._bars.items():
+                if watched in (bar.button, bar.link) and key in numbers:
+                    self._table.scrollTo(self._rows.index(numbers[key], 0))
+        return False
+
+    def _headings(self) -> list[tuple[int, Heading]]:
+        rows = self._rows.shown_rows()
+        return [(number, row) for number, row in enumerate(rows) if isinstance(row, Heading)]
+
+    def _box(self, number: int) -> QRect:
+        table = self._table
+        top, height = table.rowViewportPosition(number), table.rowHeight(number)
+        return QRect(0, top, table.viewport().width(), height)
+
+    def _add(self, key: Hashable) -> HeadingBar:
+        bar = self._bars[key] = HeadingBar(self._theme, self._table.viewport())
+        bar.folded.connect(partial(self.folded.emit, key))
+        bar.linked.connect(partial(self.linked.emit, key))
+        bar.entered.connect(self.entered)
+        for button in (bar.button, bar.link):
+            button.installEventFilter(self)
+        return bar
