@@ -138,6 +138,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--studies-seed", type=int, help="their seed: 0, or a fresh one if their number is given"
     )
     studies.addoption("--study-number", type=int, help="draw only the study of this number again")
+    sparse = parser.getgroup("sparse", "runs and commands on sparse and on dense rows")
+    sparse.addoption("--sparse-runs", type=int, help="draw so many runs, with all commands; 6 in the checks")
+    sparse.addoption("--sparse-seed", type=int, help="their seed: 0, or a fresh one if their number is given")
+    sparse.addoption("--sparse-number", type=int, help="draw only the run of this number again")
     parser.addoption("--plan-number", type=int, help="run only the plan of this number again")
     parser.addoption(
         "--slowest", type=Path, metavar="FILE", help="write the slowest files and tests to a file"

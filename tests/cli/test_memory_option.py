@@ -25,7 +25,8 @@ def test_a_run_within_little_memory_has_the_same_results(tmp_path: Path, done, m
     goes = [line for line in mapped.err.splitlines() if line.endswith("of memory, limit 1.0 MB.")]
     assert len(goes) == 1
     assert naming("documents disk").search(goes[0])
-    assert naming("4 LETOR 4.0 2").search(whole.err)
+    assert not naming("LETOR").search(whole.err)
+    assert naming("4 LETOR 4.0 2").search(done([*options, "--convention", "letor4"]).err)
     assert not naming("documents disk").search(whole.err)
     assert "RANKSTUDIO_MEMORY" not in os.environ
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import permutations, product
 from math import log2, nan, sqrt
+from typing import Any
 
 Labels = Sequence[float]
 
@@ -90,6 +91,13 @@ def letor(
     return 0.0 if cut and n < cut else ndcg(ranked, cut or n, power_gain, letor_discount)
 
 
+LETOR: dict[str, dict[str, Any]] = {
+    "letor4": {},
+    "letor3": {"short_precision_is_zero": True},
+    "mslr": {"threshold": 2.0},
+}
+
+
 def ranklib(name: str, ranked: Labels, *, empty: float = 0.0, map_divides_by_k: bool = False) -> float:
     """As RankLib; with the other values of the two options, as LightGBM and XGBoost."""
     kind, cut = split(name)
@@ -105,6 +113,11 @@ def ranklib(name: str, ranked: Labels, *, empty: float = 0.0, map_divides_by_k: 
     if kind == "MeanNDCG":
         return mean(ndcg(ranked, j, power_gain, log_discount) for j in range(1, n + 1))
     return ndcg(ranked, k, power_gain, log_discount)
+
+
+def standard(name: str, ranked: Labels) -> float:
+    """As most programs: NDCG of RankLib, the rest of trec_eval, in the order of the file."""
+    return ranklib(name, ranked) if "NDCG" in name else trec(name, ranked)
 
 
 def trec(name: str, ranked: Labels) -> float:
@@ -268,13 +281,11 @@ def slow(convention: str, name: str, labels: Labels, scores: Sequence[float], id
     if name in of_pairs:
         return of_pairs[name](labels, scores)
     ranked = in_order(labels, scores)
+    if convention in LETOR:
+        return letor(name, ranked, **LETOR[convention])
     match convention:
-        case "letor4":
-            return letor(name, ranked)
-        case "letor3":
-            return letor(name, ranked, short_precision_is_zero=True)
-        case "mslr":
-            return letor(name, ranked, threshold=2.0)
+        case "standard":
+            return standard(name, ranked)
         case "ranklib":
             return ranklib(name, ranked)
         case "lightgbm":

@@ -105,7 +105,7 @@ def test_a_convention_changed_while_a_run_works_leaves_the_run_its_own(opened: O
         measured_by(window, "trec_eval")
         wait_until(lambda: not window.runs.busy)
         assert window.runs.records[0].state is RunState.DONE
-        assert window.runs.records[0].result.plan.convention == "letor4"
+        assert window.runs.records[0].result.plan.convention == "standard"
         settle(window)
 
 

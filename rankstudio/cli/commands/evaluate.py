@@ -64,7 +64,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--convention",
         choices=list(CONVENTIONS),
         help="evaluation convention (see below); by default mslr for MSLR-WEB, letor3 for the LETOR 3.0 "
-        "datasets and letor4 for other data",
+        "datasets, letor4 for those of LETOR 4.0 and standard for other data",
     )
     parser.add_argument(
         "--measures",

@@ -217,7 +217,7 @@ def _carry_out(
         plan = _given_plan(plan, *task.given, dataset)
     if out is not None:
         refuse_other_run(plan, out, figures=task.figures, refitted=args.refit, force=args.force, study=study)
-    _say_of_data(plan, dataset, stated="convention" in task.stated)
+    _say_of_data(plan, dataset)
     with logged(store, dataset.name) as log:
         with study_at(study) as kept, stopping() as stop:
             going = Going(plan, dataset, study=kept, workers=at_hand, log=log)
@@ -235,24 +235,30 @@ def _carry_out(
     return result, stopped
 
 
-def _say_of_data(plan: Plan, dataset: FoldedDataset, *, stated: bool) -> None:
-    """Print what there is to say of clicks, of the data, and of a convention that was not stated."""
+def _say_of_data(plan: Plan, dataset: FoldedDataset) -> None:
+    """Print what there is to say of clicks, of the data, and of queries and labels by the convention."""
+    from rankstudio.engine.experiment.plan.plan import CRITERION
     from rankstudio.engine.experiment.units.preferred import click_facts
+    from rankstudio.engine.metrics.short_queries import short_query_note
 
     clicks = click_facts(plan)
     if clicks is not None:
         tell(clicks.sentence, file=sys.stderr)
-    note = "" if stated else _labels_note(dataset)
-    for warning in dict.fromkeys((*dataset.warnings, *filter(None, [note]))):
+    names = (*plan.measures, *([] if plan.select_by == CRITERION else [plan.chosen_by]))
+    notes = [
+        _labels_note(dataset, plan.convention),
+        short_query_note(dataset.query_sizes, plan.convention, dict.fromkeys(names)),
+    ]
+    for warning in dict.fromkeys((*dataset.warnings, *filter(None, notes))):
         tell(f"Note: {warning}", file=sys.stderr)
 
 
-def _labels_note(dataset: FoldedDataset) -> str:
-    """Return what there is to say of the labels and the usual convention of data."""
+def _labels_note(dataset: FoldedDataset, key: str) -> str:
+    """Return what there is to say of the labels of data and a convention."""
     from rankstudio.engine.analysis.conventions import convention_note
 
     greatest = max(float(fold.train.y.max()) for fold in dataset.folds)
-    return convention_note(dataset.known, greatest, dataset.convention)
+    return convention_note(dataset.known, greatest, key)
 
 
 def _given_plan(plan: Plan, name: str, place: Path, models: bool, dataset: FoldedDataset) -> Plan:

@@ -30,7 +30,7 @@ from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.support.blocks import group_blocks
 from rankstudio.engine.support.file_pages import chosen_columns as chosen_in_file
 from rankstudio.engine.support.file_pages import in_file, release
-from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
+from rankstudio.engine.support.grades import STANDARD, Grading, greatest, ranks_of_ids
 from rankstudio.engine.support.query_ids import checked_ids
 from rankstudio.engine.support.sparse_rows import SparseRows, chosen_columns
 
@@ -77,6 +77,8 @@ class RankingDataset:
         case unless a query was scattered.
     greatest_grade : float
         Largest label of the whole dataset, for ERR; by default that of ``y``.
+    convention : str
+        Key of the usual convention: that of the public dataset that a file was recognised as, or "standard".
     """
 
     X: Floats
@@ -92,6 +94,7 @@ class RankingDataset:
     sparse: bool = False
     file_rows: Ints | None = None
     greatest_grade: float = -1.0
+    convention: str = STANDARD
 
     def __post_init__(self) -> None:
         """Take the greatest grade of the labels where nobody says of what dataset they are."""
@@ -437,7 +440,8 @@ class FoldedDataset:
     folds : tuple of Fold
         At least one fold.
     convention : str
-        Key of the usual convention of the dataset (see ``rankstudio.engine.metrics``).
+        Key of the usual convention of the dataset (see ``rankstudio.engine.metrics``); by default that of the
+        first training part.
     known : str or None
         Key of the recognised dataset ("letor4", "ohsumed", "gov", "mslr", "yahoo").
     divided_by : str
@@ -465,7 +469,7 @@ class FoldedDataset:
     name: str
     path: Path | None
     folds: tuple[Fold, ...]
-    convention: str = "letor4"
+    convention: str = ""
     known: str | None = None
     divided_by: str = ""
     checksum: str = ""
@@ -488,11 +492,19 @@ class FoldedDataset:
 
         if len(grades) > 1:
             object.__setattr__(self, "folds", changed_parts(self.folds, graded))
+        if not self.convention:
+            object.__setattr__(self, "convention", self.folds[0].train.convention)
 
     @property
     def greatest_grade(self) -> float:
         """Largest label of all parts of all folds, for ERR; 0 or more."""
         return self.folds[0].train.greatest_grade
+
+    @cached_property
+    def query_sizes(self) -> Ints:
+        """Number of documents of each query in the parts of the first fold."""
+        sizes = [np.diff(part.query_ptr) for part in self.folds[0].parts.values()]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *sizes])
 
     @classmethod
     def of(cls, data: FoldedDataset | RankingDataset) -> FoldedDataset:

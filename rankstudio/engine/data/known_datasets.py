@@ -1,7 +1,10 @@
 """Datasets that everybody of the field knows: how to tell them, what their features mean, how to measure.
 
-A dataset is recognised by its number of features together with its labels, the style of its comments and the
-name of its folder. A wrong name is worse than none, so what could be something else is left unnamed; and a
+A dataset is recognised by its number of features together with its labels, and the style of its comments,
+the name of its folder or, without comments, values that others do not have. LETOR's conventions and those of
+MSLR hold for these datasets only: all others are measured as by most programs, see
+`rankstudio.engine.metrics.conventions`. What is recognised depends on the files alone, not on who reads them.
+A wrong name is worse than none, so what could be something else is left unnamed; and a
 ``features.csv`` or ``feature_names.txt`` beside the data (lines of ``id,name``), or the ``features.json`` of
 Solr or Elasticsearch, wins over everything here, unless its header says that it holds something else.
 """
@@ -31,6 +34,7 @@ from rankstudio.engine.support.escaping import csv_cells, unguarded
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.files import read_text
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
+from rankstudio.engine.support.grades import STANDARD
 from rankstudio.engine.support.resources import resource, table
 from rankstudio.engine.support.shard import shards_of
 
@@ -88,9 +92,9 @@ class KnownDataset:
             return False
         if any(self.folder.search(part) for part in path.parts[-4:]):
             return True
-        if self.comment is not None:
-            return all(map(self.comment.search, comments))
-        return self.unmistakable is not None and not any(comments) and self.unmistakable(dataset)
+        if any(comments):
+            return self.comment is not None
+        return self.unmistakable is not None and self.unmistakable(dataset)
 
 
 @dataclass(frozen=True)
@@ -118,12 +122,17 @@ class Identity:
     feature_set: FeatureSet | None = None
 
     def name_features(self, dataset: RankingDataset) -> RankingDataset:
-        """Return the dataset with the names."""
+        """Return the dataset with the names and the convention."""
         names = dataset.feature_names
         if self.names:
             old = zip(dataset.feature_ids.tolist(), names, strict=True)
             names = tuple(self.names.get(i, name) for i, name in old)
-        return replace(dataset, feature_names=names, warnings=dataset.warnings + self.warnings)
+        return replace(
+            dataset,
+            feature_names=names,
+            warnings=dataset.warnings + self.warnings,
+            convention=self.convention,
+        )
 
 
 def identify(path: Path, dataset: RankingDataset) -> Identity:
@@ -136,7 +145,8 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     dataset : RankingDataset
         Dataset read from it.
     """
-    known = next((k for k in KNOWN if k.fits(path, dataset)), None)
+    path = path.absolute()
+    known = _known_dataset(path, dataset)
     names: Mapping[int, str] = {}
     from_zero = dataset.feature_names[0] == "id 0"  # as the file has it, where it is 1 here
     unnamed = from_zero or dataset.feature_names == default_names(dataset.feature_ids)
@@ -153,10 +163,16 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
         warnings += () if feature_set.ids else (feature_set.unused(dataset.n_features),)
         names = {**names, **feature_set.labels}
     names = own or names
-    key, convention = (known.key, known.convention) if known else (None, "letor4")
+    key, convention = (known.key, known.convention) if known else (None, STANDARD)
     return Identity(
         key, convention, names, warnings, feature_set if feature_set and feature_set.ids else None
     )
+
+
+def _known_dataset(path: Path, dataset: RankingDataset) -> KnownDataset | None:
+    if not dataset.n_documents:
+        return None
+    return next((known for known in KNOWN if known.fits(path, dataset)), None)
 
 
 def _own_names(path: Path, *, lists: bool) -> tuple[dict[int, str], tuple[str, ...]]:
@@ -266,7 +282,31 @@ def _blocks(dataset: RankingDataset) -> Iterator[Floats]:
         release(dataset.X[shard.rows])
 
 
-_UNMISTAKABLE = {"mslr": _is_mslr}
+def _is_zero_in(columns: Sequence[int]) -> Callable[[RankingDataset], bool]:
+    """Return a test for values that are scaled within each query as LETOR's, with these columns all 0.
+
+    They go from 0 to 1, and the inverse document frequencies, which are equal for all documents of a query,
+    become 0. Columns count from 1.
+    """
+    zero = [column - 1 for column in columns]
+
+    def is_scaled(dataset: RankingDataset) -> bool:
+        largest = np.zeros(dataset.n_features)
+        for X in map(np.asarray, _blocks(dataset)):
+            low, high = X.min(axis=0), X.max(axis=0)
+            if low.min() < 0.0 or high.max() > 1.0 or high[zero].any():
+                return False
+            np.maximum(largest, high, out=largest)
+        return bool(np.count_nonzero(largest == 1.0) >= dataset.n_features // 2)
+
+    return is_scaled
+
+
+_UNMISTAKABLE = {
+    "mslr": _is_mslr,
+    "letor4": _is_zero_in((6, 7, 8, 9, 10)),
+    "ohsumed": _is_zero_in((5, 6, 7, 20, 21, 22, 35, 36, 37)),
+}
 
 
 def _known(key: str, values: Mapping[str, Any]) -> KnownDataset:

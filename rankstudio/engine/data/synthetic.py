@@ -175,7 +175,10 @@ NAME = "Sample"
 
 
 def open_sample() -> FoldedDataset:
-    """Open the bundled sample: 250 queries, 46 features with LETOR 4.0's names, labels 0-2, five folds."""
+    """Open the bundled sample: 250 queries, 46 features with LETOR 4.0's names, labels 0-2, five folds.
+
+    It imitates LETOR 4.0 and is measured by its convention.
+    """
     named = Identity("letor4", "letor4", table_of_names("letor4"))
     paths = [resource("sample", f"S{i}.txt.gz") for i in range(1, N_PARTS + 1)]
     parts = [named.name_features(load_letor(path)) for path in paths]

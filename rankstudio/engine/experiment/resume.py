@@ -19,7 +19,7 @@ from rankstudio.engine.experiment.results.events import (
     UnitFinished,
     UnitProgress,
 )
-from rankstudio.engine.experiment.runner import Finished, check, run
+from rankstudio.engine.experiment.runner import Finished, check, run, with_usual_convention
 from rankstudio.engine.experiment.storage.study import RunKey, Study
 from rankstudio.engine.methods.shards.training_data import TrainingData
 
@@ -68,6 +68,7 @@ def run_stored(
         cannot be stored. Results stored earlier are safe, and another call resumes from them.
     """
     dataset = FoldedDataset.of(dataset)
+    plan = with_usual_convention(plan, dataset)
     if key is None:
         check(plan, dataset)
         key = study.begin(plan, dataset, anew)

@@ -112,11 +112,16 @@ def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) ->
     """
     if "measures" not in stated:
         plan = usual_measures(plan, one_ranking=dataset.columns.no_queries)
-    if "convention" not in stated:
+    if "convention" not in stated or not plan.convention:
         plan = plan.changed(convention=dataset.convention)
     plan = with_known_costs(plan, dataset)
     validated = plan.inner or any(fold.vali is not None for fold in dataset.folds)
     return plan if "select_by" in stated or validated else plan.changed(select_by=CRITERION)
+
+
+def with_usual_convention(plan: Plan, dataset: FoldedDataset) -> Plan:
+    """Return a plan with the usual convention of the data, if it names none."""
+    return plan if plan.convention else plan.changed(convention=dataset.convention)
 
 
 def with_known_costs(plan: Plan, dataset: FoldedDataset) -> Plan:
@@ -192,7 +197,9 @@ def run(
         exceeds the available memory.
     """
     began = time.perf_counter()
-    dataset, folds, most_steps = _work(plan, _open(plan) if dataset is None else dataset)
+    dataset = FoldedDataset.of(_open(plan) if dataset is None else dataset)
+    plan = with_usual_convention(plan, dataset)
+    dataset, folds, most_steps = _work(plan, dataset)
     done = done or Finished()
     computed = [fold for fold in folds if fold.number not in done.folds]
     estimated = _estimated(plan, computed, executor)

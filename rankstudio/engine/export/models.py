@@ -106,7 +106,8 @@ class Model:
     @property
     def needed(self) -> frozenset[int]:
         """Ids of the features that it may use."""
-        return frozenset((*(f.id for f in self.features), *self.beyond.get("columns", ())))
+        of_thresholds = (weak["id"] for weak in self.beyond.get("thresholds", ()))
+        return frozenset((*(f.id for f in self.features), *self.beyond.get("columns", ()), *of_thresholds))
 
     def predict(self, X: Floats, feature_ids: Ints | None = None) -> Floats:
         """Score documents.

@@ -11,7 +11,7 @@ holds the table to that. This module imports no compiled code: the window reads 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 from types import MappingProxyType
 from typing import Any
@@ -20,10 +20,15 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.grades import STANDARD
 from rankstudio.engine.support.resources import table
 
-DEFAULT = "letor4"
-"""Key of the convention that holds where nobody chose one."""
+DEFAULT = STANDARD
+"""Key of the convention of data that are not recognised as a public dataset, and of plain arrays."""
+
+USUAL = ""
+"""In place of a key: the usual convention of the data that a plan runs on."""
 
 
 class Gain(Enum):
@@ -130,6 +135,30 @@ class Convention:
         return chances
 
     @property
+    def objective(self) -> Convention:
+        """The convention by which methods optimise and select: a query with fewer than k documents counts.
+
+        Where such a query counts 0 whatever the ranking, nothing could be learned from it. Here k becomes the
+        number of its documents; everything else follows the convention.
+        """
+        ndcg, precision = (
+            Short.SHRINK if rule is Short.ZERO else rule for rule in (self.short_ndcg, self.short_precision)
+        )
+        return replace(self, short_ndcg=ndcg, short_precision=precision)
+
+    def is_zero_below(self, name: str) -> int:
+        """Return the number of documents below which a query counts 0 in a measure; 0 if it always counts.
+
+        Parameters
+        ----------
+        name : str
+            Name of a measure, such as "NDCG@10".
+        """
+        chosen = measure(name)
+        rule = {"NDCG": self.short_ndcg, "P": self.short_precision}.get(chosen.family.name)
+        return chosen.cut or 0 if rule is Short.ZERO else 0
+
+    @property
     def rules(self) -> tuple[tuple[str, str], ...]:
         """The convention as rows of a small table, for tooltips and help: aspect and rule."""
         short = {
@@ -177,13 +206,19 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
 
 
 def convention(key: str) -> Convention:
-    """Return a convention by its key.
+    """Return a convention by its key; that of unknown data for :data:`USUAL`.
 
     Raises
     ------
     ParameterError
         For an unknown key; the message lists the known keys.
     """
+    key = key or DEFAULT
     if key not in CONVENTIONS:
         raise ParameterError("convention", key, "one of " + ", ".join(CONVENTIONS))
     return CONVENTIONS[key]
+
+
+def objective(key: str) -> Convention:
+    """Return the convention by which methods optimise and select, see :attr:`Convention.objective`."""
+    return convention(key).objective

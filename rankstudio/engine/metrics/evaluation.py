@@ -89,8 +89,8 @@ def evaluate(
         Query id of each document, numbers or text. Documents of a query need not be consecutive; they keep
         their order.
     convention : str or Convention
-        ``"letor4"``, ``"letor3"``, ``"mslr"``, ``"ranklib"``, ``"trec_eval"``, ``"lightgbm"`` or
-        ``"sklearn"``.
+        ``"standard"``, ``"letor4"``, ``"letor3"``, ``"mslr"``, ``"ranklib"``, ``"trec_eval"``,
+        ``"lightgbm"`` or ``"sklearn"``. Arrays have no origin: name the convention of LETOR's data.
     measures : sequence of str or Measure, optional
         By default the measures of LETOR's script: NDCG@1 … NDCG@10, MeanNDCG, P@1 … P@10 and MAP.
     document_ids : array-like of shape (m,), optional

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Floats, Ints
 
+STANDARD = "standard"
+"""Key of the convention of measures for data that are not those of a known public dataset."""
+
 
 def _unknown() -> None:
     return None

@@ -236,6 +236,16 @@ class SparseColumns:
         return self._rows.scores(coefs)
 
 
+def value_range(X: Features) -> tuple[float, float]:
+    """Return the least and the greatest value of an array or of such a matrix, with its zeros."""
+    if not isinstance(X, SparseRows):
+        return float(X.min()), float(X.max())
+    has_zeros = X.nnz < X.shape[0] * X.shape[1]
+    values = X.csr.data
+    bounds = (0.0, 0.0) if has_zeros or not values.size else (np.inf, -np.inf)
+    return float(values.min(initial=bounds[0])), float(values.max(initial=bounds[1]))
+
+
 def concatenated(matrices: Sequence[Features]) -> Features:
     """Return arrays, or matrices of this kind, one behind the other."""
     if not isinstance(matrices[0], SparseRows):

@@ -24,6 +24,7 @@ from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, path
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress, finish
 from rankstudio.ui.background.worker import CancelFlag, JobFunction
@@ -404,7 +405,7 @@ class FoldCache:
 
         inspector = self._inspector
         if inspector is None or inspector.dataset is not fold.train:
-            inspector = Inspector(fold.train, convention or "letor4", _others(fold))
+            inspector = Inspector(fold.train, convention or DEFAULT, _others(fold))
         wanted = convention or inspector.convention, measure or inspector.measure
         if wanted != (inspector.convention, inspector.measure):
             inspector = inspector.measured_by(*wanted)

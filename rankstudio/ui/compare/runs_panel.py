@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf, isfinite, isnan
@@ -17,12 +17,13 @@ from rankstudio.engine.analysis.significance import ComparedRun
 from rankstudio.engine.experiment.plan.difference import distinctions, parameter_texts
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.part import Part
-from rankstudio.engine.experiment.results.results import fold_notes
+from rankstudio.engine.experiment.results.results import FoldResult, fold_notes
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.engine.export.tables import range_text
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.metrics.short_queries import short_query_note
 from rankstudio.engine.support.number_format import percentage, signed
 from rankstudio.ui.compare.difference_cells import DifferenceCells, Scale, is_better
 from rankstudio.ui.compare.groups import RunGroup
@@ -155,12 +156,19 @@ def run_row(record: RunRecord, measured: MeasuredRun, choice: Choice) -> RunRow:
         record.label,
         measure_summary(measured.plan, folds),
         measured.plan.convention,
-        " ".join(note.what for note in (*record.notes, *fold_notes(measured.plan, folds))),
+        " ".join(_notes(record, measured.plan, folds)),
         _by_hand(record.plan, choice),
         record.n_folds,
         len(record.folds),
         record.result.seconds if record.result is not None else 0.0,
     )
+
+
+def _notes(record: RunRecord, plan: Plan, folds: tuple[FoldResult, ...]) -> Iterator[str]:
+    yield from (note.what for note in (*record.notes, *fold_notes(plan, folds)))
+    short = short_query_note(record.dataset.query_sizes, plan.convention, plan.measures)
+    if short:
+        yield short
 
 
 def _by_hand(plan: Plan, choice: Choice) -> str:

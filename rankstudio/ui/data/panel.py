@@ -13,7 +13,9 @@ from rankstudio.engine.analysis.conventions import convention_note
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary
+from rankstudio.engine.experiment.plan.plan import USUAL_MEASURES
 from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.metrics.short_queries import short_query_note
 from rankstudio.engine.support import memory
 from rankstudio.ui.data.preferences import PreferencesView
 from rankstudio.ui.language import tr, trn
@@ -185,13 +187,19 @@ def _without_relevant(summary: DatasetSummary | None) -> str:
 
 
 def convention_facts(dataset: FoldedDataset, summary: DatasetSummary | None, key: str) -> tuple[Fact, ...]:
-    """Return by which convention data are measured whose labels it was not made for."""
+    """Return by which convention data are measured, if it does not suit their labels or their queries."""
+    short = short_query_note(summary.query_sizes, key, USUAL_MEASURES) if summary is not None else ""
     greatest = max((value for value, _ in summary.labels), default=0.0) if summary is not None else 0.0
     about = convention_note(dataset.known, greatest, key)
-    if not about:
-        return ()
-    note = tr("labels up to {greatest:g}").format(greatest=greatest)
-    return (Fact(convention(key).label, "", note, tooltip=about),)
+    facts = []
+    if about:
+        note = tr("labels up to {greatest:g}").format(greatest=greatest)
+        facts.append(Fact(convention(key).label, "", note, tooltip=about))
+    if short:
+        remedy = tr("The {label} convention has it so. Choose another convention in the toolbar.")
+        tooltip = f"{short} {remedy.format(label=convention(key).label)}"
+        facts.append(Fact(convention(key).label, short, tooltip=tooltip, wraps=True))
+    return tuple(facts)
 
 
 class DataPanel(Panel):

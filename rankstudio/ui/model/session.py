@@ -140,7 +140,8 @@ class Session(QObject):
     @property
     def convention(self) -> str:
         """Key of the convention that is looked at: the plan's own, unless another was picked."""
-        return self._convention or self.plan.convention
+        usual = self._dataset.convention if self._dataset is not None else ""
+        return self._convention or self.plan.convention or usual
 
     @property
     def chooses(self) -> bool:
@@ -234,6 +235,7 @@ class Session(QObject):
                 plan = plan if plan.leaves_out else plan.changed(select_by=CRITERION)
             elif plan.select_by == CRITERION:
                 plan = plan.changed(select_by=plan.measures[0])
+        plan = plan if plan.convention else plan.changed(convention=dataset.convention)
         self._dataset = dataset
         before, self._state = self.plan, SessionState(plan.changed(data=data), choice)
         self._inspection = None

@@ -43,7 +43,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
 @pytest.mark.parametrize("key", [None, *CONVENTIONS])
 def test_json_is_what_the_function_returns(files: tuple[str, str], key: str | None, capsys) -> None:
     assert main(["evaluate", *files, "--json", *([] if key is None else ["--convention", key])]) == 0
-    expected = evaluate(LABELS, SCORES, QUERIES, convention=key or "letor4")
+    expected = evaluate(LABELS, SCORES, QUERIES, convention=key or "standard")
     printed = json.loads(capsys.readouterr().out)
     assert printed == dict(expected)
     assert list(printed) == list(LETOR_MEASURES)
@@ -94,7 +94,7 @@ def test_per_query(tmp_path: Path, answer, done) -> None:
         ["30", "0.0000", "–"],
     ]
     assert answer([*command, "--json"]) == {
-        "convention": "letor4",
+        "convention": "standard",
         "average": {"MAP": 0.25, "Disagreement": 1.0},
         "queries": [
             {"query": "7", "MAP": 0.5, "Disagreement": 1.0},

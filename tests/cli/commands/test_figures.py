@@ -29,7 +29,7 @@ def test_all_figures_are_listed_and_written(study: Path, tmp_path: Path, done) -
         "Greedy RankRLS",
         "λ = 2⁰ … 2² (3 values)",
         "k = ",
-        "LETOR",
+        "Standard",
         "Seed 0",
         "RankStudio",
         "MAP",

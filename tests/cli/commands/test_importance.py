@@ -65,7 +65,7 @@ def test_a_model_of_a_run_is_permuted_as_any_other(folder: Path) -> None:
     part = open_dataset(folder).folds[0]
     result = run_plan(Plan(str(folder), "ranksvm", {"C": (1.0,)}, folds=(1,)))
     step = result.folds[0].chosen.step
-    found = finish(step_importance(step, part.vali, measure("NDCG@5"), "letor4", 4, 2))
+    found = finish(step_importance(step, part.vali, measure("NDCG@5"), "standard", 4, 2))
     expected = permutation_importance(
         lambda X: X @ step.coef,
         part.vali.X,
@@ -124,13 +124,13 @@ def test_a_study_keeps_the_importance_of_its_runs_for_the_report(
         chosen = next(fold for fold in study.result(summary.key).folds if fold.fold == 2).chosen
         step = chosen.step
         model = model_place(chosen.unit.position, step.selected)
-        name = importance_place("validation", "MAP", "letor4", model)
+        name = importance_place("validation", "MAP", "standard", model)
         assert study.evidence(summary.key, 2, name) is not None
     ((fold, kept),) = source.runs[0].importances
-    assert (fold, kept.part, kept.convention) == (2, "validation", "letor4")
+    assert (fold, kept.part, kept.convention) == (2, "validation", "standard")
     assert kept.n_features == step.n_selected
     part = open_dataset(folder).folds[1].vali
-    found = finish(step_importance(step, part, measure("MAP"), "letor4", 3, 4))
+    found = finish(step_importance(step, part, measure("MAP"), "standard", 3, 4))
     np.testing.assert_array_equal(kept.found.loss, found.loss)
     permuted = {row["feature"]: row["permuted"]["mean"] for row in printed["features"]}
     ids = part.feature_ids

@@ -52,7 +52,7 @@ def test_selection_says_what_the_function_says(data: Path, answer) -> None:
     printed = answer(["lab", "selection", str(data), *words.split()])
     told = finish(simulate_selection(open_dataset(data), 5, 2, measure="NDCG@5", repetitions=3, seed=4))
     assert [e["bias"] for e in printed["estimators"].values()] == told.bias.tolist()
-    assert (printed["data"], printed["measure"], printed["convention"]) == ("all", "NDCG@5", "letor4")
+    assert (printed["data"], printed["measure"], printed["convention"]) == ("all", "NDCG@5", "standard")
 
 
 def test_a_quantity_is_varied_as_in_the_window(data: Path, answer, capsys) -> None:

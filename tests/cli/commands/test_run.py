@@ -64,7 +64,7 @@ def test_a_run_prints_its_tables_and_writes_its_files(folder, tmp_path, capsys) 
     values = json.loads((out / "results.json").read_text())
     assert [f["fold"] for f in values["folds"]] == [1, 2]
     assert values["plan"]["parameters"]["regularization"] == [1.0, 2.0, 4.0]
-    assert naming("Greedy RankRLS Made LETOR 4.0").search(printed.out)
+    assert naming("Greedy RankRLS Made Standard").search(printed.out)
     assert f"{values['average']['MAP']:.4f}" in printed.out
     assert naming("Fold 2").search(printed.err)
     files = {"results.json", "metrics.csv", "selection_path.csv", "plan.toml", "study.rankstudio", "models"}
@@ -97,7 +97,7 @@ def test_folds_are_made_anew_and_a_rule_chooses(folder, tmp_path, done) -> None:
     file = str(folder / "Fold1" / "train.txt")
     options = ["--protocol", "3-fold", "--rule", "at most 2", "--seed", "5", "--lambda", "1"]
     printed = done(["run", "--data", file, *options, "--out", str(tmp_path / "a")])
-    assert naming("3-fold LETOR 4.0").search(printed.out)
+    assert naming("3-fold Standard").search(printed.out)
     assert "no validation part" not in printed.err
     values = json.loads((tmp_path / "a" / "results.json").read_text())
     assert (values["plan"]["protocol"], values["plan"]["rule"]) == ("3-fold", "at most 2")
@@ -199,7 +199,7 @@ def test_left_out_queries_choose_in_the_terminal_and_a_rerun_has_the_same_bits(
     file = str(folder / "Fold1" / "train.txt")
     options = ["--method", "rankrls", "--select-by", "leave-query-out MAP", "--lambda", "1,4"]
     printed = done(["run", "--data", file, *options, "--out", str(tmp_path / "a")])
-    assert naming("LETOR 4.0").search(printed.out)
+    assert naming("Standard").search(printed.out)
     assert "no validation part" not in printed.err
     assert main(["run", str(tmp_path / "a" / "plan.toml"), "--out", str(tmp_path / "b")]) == 0
     assert (tmp_path / "a" / "results.json").read_bytes() == (tmp_path / "b" / "results.json").read_bytes()

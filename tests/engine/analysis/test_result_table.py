@@ -224,7 +224,7 @@ def test_notes_say_what_has_to_be_known() -> None:
         for name in ("gas", "listnet")
     ]
     found = result_table(runs, TableQuery(("MAP",)))
-    assert found.notes == ("Measures follow the LETOR 4.0 convention.",)
+    assert found.notes == ("Measures follow the Standard convention.",)
     assert found.notes_of(TableStyle()) == found.notes
     assert found.notes_of(TableStyle(sd=True))[1:] == ("± is the standard deviation over the folds.",)
     better = result_table(

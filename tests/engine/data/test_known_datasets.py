@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.analysis.score_evaluation import evaluate_file
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.formats.data_file import load_data, load_letor
 from rankstudio.engine.data.known_datasets import KNOWN, identify, table_of_names
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.runner import run_plan, usual_choices
+from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.resources import resource
+from rankstudio.engine.support.sparse_rows import SparseRows
 
 GOV2 = "docid = GX008-86-4444840 inc = 1 prob = 0.086622"
 MEDLINE = "docid = 244338"
@@ -57,8 +65,66 @@ def test_conventions() -> None:
         "ohsumed": "letor3",
         "gov": "letor3",
         "mslr": "mslr",
-        "yahoo": "letor4",
+        "yahoo": "standard",
     }
+
+
+def scaled(zero: Sequence[int], n: int) -> np.ndarray:
+    """Features that are scaled within one query of four documents, with columns of zeros."""
+    X = np.tile([[0.0], [0.25], [0.5], [1.0]], n)
+    X[:, [column - 1 for column in zero]] = 0.0
+    return X
+
+
+LETOR_ZERO = {46: [6, 7, 8, 9, 10], 45: [5, 6, 7, 20, 21, 22, 35, 36, 37]}
+
+
+@pytest.mark.parametrize(("n", "key"), [(46, "letor4"), (45, "ohsumed")])
+def test_letor_data_without_comments_are_recognised_in_every_folder(n: int, key: str) -> None:
+    labels, zero = [0, 1, 2, 0], LETOR_ZERO[n]
+    fits = dataset(n, labels, X=scaled(zero, n))
+    assert identify(NOWHERE, fits).known == key
+    for odd in (scaled(zero[1:], n), scaled(zero, n) * 2.0, scaled(zero, n) * 0.9, scaled(zero, n) - 0.5):
+        found = identify(NOWHERE, dataset(n, labels, X=odd))
+        assert (found.known, found.convention) == (None, "standard")
+    with_sparse_rows = replace(fits, X=SparseRows.of_array(np.array(fits.X)))
+    assert identify(NOWHERE, with_sparse_rows).known == key
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "convention"),
+    [
+        ("mine.txt", "1 qid:1 1:0.5 2:1\n0 qid:1 1:0.1\n", "standard"),
+        ("MQ2008/test.txt", f"1 qid:1 46:0.5 # {GOV2}\n0 qid:1 46:1 # {GOV2}\n", "letor4"),
+        ("other/part.txt", f"1 qid:1 46:0.5 # {GOV2}\n0 qid:1 46:1 # {GOV2}\n", "letor4"),
+        ("OHSUMED/test.txt", "1 qid:1 45:0.5\n0 qid:1 45:1\n", "letor3"),
+        ("MSLR-WEB10K/test.txt", "4 qid:1 136:0.5\n0 qid:1 136:1\n", "mslr"),
+        ("yahoo/set1.train.txt", "4 qid:1 699:0.5\n0 qid:1 699:1\n", "standard"),
+    ],
+)
+def test_all_doors_give_the_same_data_the_same_convention(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, text: str, convention: str
+) -> None:
+    path = tmp_path / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text + text.replace("qid:1", "qid:2"))
+    monkeypatch.chdir(path.parent)
+    part, folded = load_data(path.name), open_dataset(path.name)
+    plan = Plan(path.name, "single-feature", select_by="criterion")
+    result = run_plan(plan, part)
+    by_terminal = usual_choices(plan, folded, ())
+    Path("a.scores").write_text("0.2\n0.1\n" * 2)
+    scored, *_ = evaluate_file(Path(path.name), Path("a.scores"), None, [measure("MAP")])
+    doors = [
+        part.convention,
+        folded.convention,
+        FoldedDataset.of(part).convention,
+        load_letor(path.name).convention,
+        result.plan.convention,
+        by_terminal.convention,
+        scored.convention.key,
+    ]
+    assert set(doors) == {convention}
 
 
 @pytest.mark.parametrize(("key", "n"), [("letor4", 46), ("ohsumed", 45), ("gov", 64), ("mslr", 136)])

@@ -2,20 +2,22 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from wording import naming
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.metrics.conventions import CONVENTIONS, DEFAULT, Short, convention
+from rankstudio.engine.metrics.conventions import CONVENTIONS, DEFAULT, USUAL, Short, convention, objective
 
-KEYS = ["letor4", "letor3", "mslr", "ranklib", "trec_eval", "lightgbm", "sklearn"]
+KEYS = ["standard", "letor4", "letor3", "mslr", "ranklib", "trec_eval", "lightgbm", "sklearn"]
 
 
-def test_the_seven_conventions_are_there_and_letor4_is_the_default() -> None:
+def test_all_conventions_are_there_and_that_of_most_programs_is_the_default() -> None:
     assert list(CONVENTIONS) == KEYS
-    assert DEFAULT == "letor4"
+    assert DEFAULT == "standard"
+    assert convention(USUAL) is convention(DEFAULT)
     assert [convention(key).key for key in KEYS] == KEYS
 
 
@@ -31,6 +33,24 @@ def test_every_convention_explains_itself(key: str) -> None:
     assert len(dict(entry.rules)) == len(entry.rules) == 9
     assert all(what and how for what, how in entry.rules)
     assert entry.short_ndcg is not Short.FIXED  # NDCG@k has nothing to divide by k
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_objective_of_methods_counts_short_queries_and_follows_the_convention_elsewhere(key: str) -> None:
+    rules = objective(key)
+    assert Short.ZERO not in (rules.short_ndcg, rules.short_precision)
+    assert replace(rules, short_ndcg=0, short_precision=0) == replace(
+        convention(key), short_ndcg=0, short_precision=0
+    )
+    assert (rules == convention(key)) == (key not in ("letor4", "letor3", "mslr"))
+    assert not rules.is_zero_below("NDCG@10") and not rules.is_zero_below("P@10")
+
+
+def test_measures_in_which_short_queries_count_zero() -> None:
+    zero = {key: [convention(key).is_zero_below(name) for name in ("NDCG@7", "P@5", "MAP")] for key in KEYS}
+    assert zero.pop("letor4") == zero.pop("mslr") == [7, 0, 0]
+    assert zero.pop("letor3") == [7, 5, 0]
+    assert all(below == [0, 0, 0] for below in zero.values())
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,8 @@ def test_it_is_a_mapping_of_averages() -> None:
     assert len(result) == 22
     assert result["P@1"] == 1.0
     assert result.get("ERR") is None
-    assert result.convention.key == "letor4"
-    assert "2 queries, LETOR 4.0" in repr(result)
+    assert result.convention.key == "standard"
+    assert "2 queries, Standard" in repr(result)
     assert dict(pickle.loads(pickle.dumps(result))) == dict(result)
 
 

@@ -53,7 +53,7 @@ def run_alone(plan: Plan, window: MainWindow) -> RunResult:
 def test_another_convention_measures_curves_map_tables_and_model_anew(ran: MainWindow) -> None:
     record = first(ran)
     pick(ran, "convention", "ranklib")
-    assert ran.session.plan.convention == "letor4"
+    assert ran.session.plan.convention == "standard"
     expected = run_alone(record.plan.changed(convention="ranklib"), ran).folds[1].paths
     curves = ran.sections.select.curves
     for key, path in enumerate(expected):
@@ -69,7 +69,7 @@ def test_another_convention_measures_curves_map_tables_and_model_anew(ran: MainW
     model = ran.current.model
     assert model.plan.convention == "ranklib"
     assert ran.current.test == dict(anew.folds[2].test)
-    pick(ran, "convention", "letor4")
+    pick(ran, "convention", "standard")
     assert ran.current.test == dict(record.folds[2].test)
 
 
@@ -118,7 +118,7 @@ def test_the_runs_stand_by_every_convention_with_their_places(ran: MainWindow) -
     assert [row.key for row in rows] == [1, 2]
     for record, row in zip(ran.runs.records, rows, strict=True):
         for key in CONVENTIONS:
-            own = run_alone(record.plan, ran) if key == "letor4" else None
+            own = run_alone(record.plan, ran) if key == "standard" else None
             if own is not None:
                 assert row.means[key] == pytest.approx(own.average["MAP"], rel=1e-12)
             better = sum(other.means[key] > row.means[key] for other in rows)
@@ -126,8 +126,8 @@ def test_the_runs_stand_by_every_convention_with_their_places(ran: MainWindow) -
     assert naming("mean MAP test rank").search(views.caption())
     pick(ran, "measure", "Disagreement")
     for row in views.conventions.table.rows():
-        others = [other.means["letor4"] for other in views.conventions.table.rows()]
-        assert row.places["letor4"] == 1 + sum(other < row.means["letor4"] for other in others)
+        others = [other.means["standard"] for other in views.conventions.table.rows()]
+        assert row.places["standard"] == 1 + sum(other < row.means["letor4"] for other in others)
 
 
 def test_paired_tests_curves_and_front_are_of_the_measure_that_is_shown(ran: MainWindow) -> None:

@@ -63,14 +63,14 @@ def test_the_terminal_gives_the_same_numbers_for_the_same_study(
 def test_runs_that_cannot_be_paired_are_left_out_with_the_reason(window: MainWindow) -> None:
     run_with(window)
     run_with(window, convention="trec_eval")
-    run_with(window, convention="letor4", folds=(1,))
+    run_with(window, convention="standard", folds=(1,))
     window.sections.compare.panel.selected.emit(1)
     look(window, "tests")
     assert paired(window) == []
     groups = window.sections.compare._scope.groups()
     assert {group.measured: group.apart for group in groups} == {
         (1,): "",
-        (2,): "measured by the convention trec_eval, not LETOR 4.0",
+        (2,): "measured by the convention trec_eval, not Standard",
         (3,): "on fold 1, not on folds 1, 2",
     }
     rows = window.sections.compare.panel.table.rows_model.shown_rows()
@@ -101,7 +101,7 @@ def test_the_folds_of_the_chosen_run_stand_under_each_other_with_mean_and_deviat
             assert spread.test[name] == pytest.approx(stdev(values))
             assert average.validation[name] == pytest.approx(mean(f.validation[name] for f in folds))
         assert average.size == mean(len(fold.selected) for fold in folds)
-    assert views(window).caption().startswith("run 1 · Greedy RankRLS on Small · LETOR 4.0")
+    assert views(window).caption().startswith("run 1 · Greedy RankRLS on Small · Standard")
     table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
     assert [row.label for row in table.rows()][2:] == ["mean", "sd"]
 

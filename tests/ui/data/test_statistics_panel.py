@@ -184,7 +184,7 @@ def test_the_statistics_follow_the_convention_that_is_looked_at(window: MainWind
     window.commands["page_data"].trigger()
     settle(window)
     panel, seen = window.sections.data.statistics, []
-    for key in ("letor4", "lightgbm", "letor4"):
+    for key in ("standard", "lightgbm", "standard"):
         window.measurement.look_by(key)
         settle(window)
         train = window.session.watched.train

@@ -63,7 +63,7 @@ def test_what_is_offered_is_measured_before_it_is_looked_at(
 
     monkeypatch.setattr(remeasurement.Remeasurement, "_fold", refuse)
     show, look_by = window.session.show_measure, window.measurement.look_by
-    for look, key in ((look_by, "ranklib"), (look_by, "letor4"), (show, "ERR"), (show, "P@5")):
+    for look, key in ((look_by, "ranklib"), (look_by, "standard"), (show, "ERR"), (show, "P@5")):
         look(key)
         settle(window)
         views.append(window.models.measured.view(record))

@@ -17,6 +17,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyR
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import errors_of_sets
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.statistics.paired import mean_difference
@@ -54,7 +55,7 @@ class FeatureLosses:
 
 
 def feature_losses(
-    judge: Judge, data: GivenData, features: Sequence[int], measure: str = "", convention: str = "letor4"
+    judge: Judge, data: GivenData, features: Sequence[int], measure: str = "", convention: str = DEFAULT
 ) -> FeatureLosses:
     """Measure a set of features on left-out queries, with all features and without each of them.
 

@@ -35,6 +35,7 @@ from rankstudio.engine.methods.selection.single_feature import (
 from rankstudio.engine.methods.shards.sums import summed, sums_of_products
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.shards.work import Joined
+from rankstudio.engine.metrics.conventions import Convention, objective
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.steps import Step, steps_of
@@ -158,19 +159,19 @@ def scores_by_query(estimator: Selector, data: TrainingData) -> Waiting[Floats]:
             name, both = estimator.measure, estimator.direction == "best"
         case _:
             name = "NDCG@10"
-    convention = estimator.convention  # type: ignore[attr-defined] # all three have one
+    convention = objective(estimator.convention)  # type: ignore[attr-defined] # all three have one
     _, directions = yield from measuring_features(data, name, convention, both)
     return (yield from _measured(data, np.diag(directions), name, convention))
 
 
-def _measured(data: TrainingData, weights: Floats, name: str, convention: str) -> Waiting[Floats]:
+def _measured(data: TrainingData, weights: Floats, name: str, convention: Convention) -> Waiting[Floats]:
     """Return a measure of each query ranked by some weights (c, n), the greater the better, shape (c, Q)."""
     name = find_measure(name).name
     (values,) = yield from summed(data, _WHAT, _values_by_query, weights, name, convention, by_blocks=True)
     return np.asarray(values if find_measure(name).higher_is_better else 1.0 - values)
 
 
-def _values_by_query(data: QueryData, weights: Floats, name: str, convention: str) -> tuple[Joined]:
+def _values_by_query(data: QueryData, weights: Floats, name: str, convention: Convention) -> tuple[Joined]:
     evaluator = Evaluator(data.y, data.ptr, convention, [name], grading=data.grading)
     single = np.count_nonzero(weights, axis=1) == 1
     if single.all():  # a feature and its negative rank as they are, without any rounding
@@ -190,7 +191,7 @@ def _by_combinations(estimator: FSBFS, data: TrainingData, n_features: int) -> C
             continue
         others = [column for column in node.reached if column not in node.features]
         combinations = np.array([node.coef, *(node.combinations[column] for column in others)])
-        values = yield from _measured(data, combinations, estimator.measure, estimator.convention)
+        values = yield from _measured(data, combinations, estimator.measure, objective(estimator.convention))
         counted = ~np.isnan(values[0])
         values = np.where(counted, values, 0.0) / max(1, counted.sum())
         scores, parts = np.full(n, np.nan), np.zeros((n, counted.size))

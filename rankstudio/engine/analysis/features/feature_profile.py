@@ -15,6 +15,7 @@ from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.language import tr
+from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.clusters import Clusters, clusters
@@ -167,7 +168,7 @@ class Inspector:
     def __init__(
         self,
         dataset: RankingDataset,
-        convention: str = "letor4",
+        convention: str = DEFAULT,
         others: Mapping[str, RankingDataset] = FrozenMapping(),
         measure: str = ALONE[0],
     ) -> None:

@@ -17,6 +17,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.evaluator import count_pairs
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support.sparse_rows import value_range
 
 CONFIDENCE = 0.95
 """1 - θ of Theorem 3."""
@@ -79,7 +80,8 @@ def fsmrank_bounds(
     """
     X = train.X
     n, size = X.shape[1], np.abs(step.coef)
-    if float(X.min()) < 0 or float(X.max()) > 1 or importance.max() > 1:
+    low, high = value_range(X)
+    if low < 0 or high > 1 or importance.max() > 1:
         raise PlanError(tr("The bounds of FSMRank need features scaled to [0, 1] and importance up to 1."))
     used = np.flatnonzero(step.coef)
     s = np.where(step.coef[used] > 0, importance[used], importance[n + used])

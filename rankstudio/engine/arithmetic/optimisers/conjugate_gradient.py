@@ -53,7 +53,10 @@ def minimise(
     regularization : float
         λ > 0.
     tol : float
-        Stops when the residual b - (G + λI)w is at most this share of b, in Euclidean norm.
+        Stops when the residual b - (G + λI)w is at most tol (||b|| + ||G + λI|| ||w||), in Euclidean norms of
+        the equations with a unit diagonal, so that the scales of the columns do not matter: w then solves
+        equations that differ from these by about tol, the normwise backward error (Rigal and Gaches 1967). A
+        direct solution has an error of a few roundings, 2e-16.
     max_iter : int
         Maximum number of products.
 
@@ -65,7 +68,10 @@ def minimise(
 
     Notes
     -----
-    O(n) per iteration besides the product (Shewchuk 1994; Airola 2011, Paper I, section 4.3).
+    O(n) per iteration besides the product (Shewchuk 1994; Airola 2011, Paper I, section 4.3). The norm of the
+    matrix is the largest Rayleigh quotient of the directions so far. The updated residual drifts from the
+    true one, so where it is small enough, the true one is computed and the search starts again from it. It
+    ends as converged, too, when that no longer halves the true residual: rounding allows no better.
     """
     w = np.zeros_like(right)
     residual = right.copy()
@@ -73,19 +79,31 @@ def minimise(
     conditioned = inverse * residual
     direction = conditioned.copy()
     slope = float(residual @ conditioned)
-    least = tol * float(np.linalg.norm(right))
+    size_right = np.sqrt(slope)
+    norm = 1.0  # a diagonal element of the scaled matrix
+    last_true = np.inf
     for number in range(1, max_iter + 1):
         if slope > 0.0:
             along = product(direction) + regularization * direction
-            step = slope / float(direction @ along)
+            curvature = float(direction @ along)
+            norm = max(norm, curvature / float(direction @ (direction / inverse)))
+            step = slope / curvature
             w = w + step * direction
             residual -= step * along
+        limit = tol * (size_right + norm * np.sqrt(float(w @ (w / inverse))))
+        conditioned = inverse * residual
+        is_small = np.sqrt(float(residual @ conditioned)) <= limit
+        converged = False
+        if is_small:
+            residual = right - product(w) - regularization * w
+            conditioned = inverse * residual
+            true_size = np.sqrt(float(residual @ conditioned))
+            converged = true_size <= limit or true_size > 0.5 * last_true
+            last_true = true_size
         squares = float(residual @ residual)
         objective = max(0.0, constant - float(w @ (right + residual)))
-        converged = bool(np.sqrt(squares) <= least)
         yield OptimizerState(w, objective, squares / regularization, converged)
         if converged or number == max_iter:
             return
-        conditioned = inverse * residual
         slope, before = float(residual @ conditioned), slope
-        direction = conditioned + (slope / before) * direction
+        direction = conditioned if is_small else conditioned + (slope / before) * direction

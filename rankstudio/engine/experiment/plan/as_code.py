@@ -43,10 +43,11 @@ def as_command(plan: Plan, out: str = "") -> str:
     """
     words = ["rankstudio", "run"]
     words += ["--sample"] if plan.data == SAMPLE else ["--data", plan.data]
+    convention_words = ["--convention", plan.convention] if plan.convention else []
     given = plan.scores  # from them alone nothing is learned
     if given:
         option = "--models" if plan.method == GIVEN_MODEL.key else "--scores"
-        words += [option, f"{given['name']}={given['path']}", "--convention", plan.convention]
+        words += [option, f"{given['name']}={given['path']}", *convention_words]
     else:
         words += ["--method", plan.method]
     ranker = plan.ranker_entry
@@ -57,7 +58,7 @@ def as_command(plan: Plan, out: str = "") -> str:
             ranker.parameters, plan.ranker_parameters, _looked_for(ranker), prefix="--ranker-"
         )
     # What the terminal would otherwise take from the data is always said.
-    words += [] if given else ["--select-by", plan.select_by, "--convention", plan.convention]
+    words += [] if given else ["--select-by", plan.select_by, *convention_words]
     said = {*_SAID, "rule"} if given else _SAID
     plain = [f.name for f in fields(plan) if f.default is not MISSING]  # the others have words of their own
     words += field_words(plan, [name for name in plain if name not in said])

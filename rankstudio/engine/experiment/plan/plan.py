@@ -51,7 +51,7 @@ from rankstudio.engine.methods.catalog.parameter import (
     Parameter,
 )
 from rankstudio.engine.methods.catalog.shared import LEFT_OUT_CRITERIA
-from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.metrics.conventions import USUAL, convention
 from rankstudio.engine.metrics.names import ONE_RANKING_MEASURES, measure
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
@@ -99,7 +99,7 @@ class Plan:
     measures : tuple of str
         Measures to report.
     convention : str
-        Convention of the measures.
+        Convention of the measures; "" for the usual one of the data, which a run then names.
     folds : tuple of int
         Numbers of the folds to run; empty for all.
     missing : str
@@ -154,7 +154,7 @@ class Plan:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     select_by: str = "MAP"
     measures: tuple[str, ...] = USUAL_MEASURES
-    convention: str = "letor4"
+    convention: str = USUAL
     folds: tuple[int, ...] = ()
     missing: Missing = "query_min"
     normalize: Normalize = "none"

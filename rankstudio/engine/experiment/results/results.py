@@ -26,6 +26,7 @@ from rankstudio.engine.language import tr, trn
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import ByMeasure
+from rankstudio.engine.metrics.short_queries import zero_measure_note
 from rankstudio.engine.statistics.mean_intervals import LEAST_PAIRS
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.escaping import html_text
@@ -523,7 +524,8 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
     """Return a note where nothing tells models apart.
 
     That is so if no feature varies within a query, as in a table whose query column names the documents, or
-    if the measure is the same for all models, as MAP is if all documents are relevant.
+    if the measure is the same for all models, as MAP is if all documents are relevant, and NDCG@10 by LETOR's
+    conventions if all queries have fewer than 10 documents.
     """
     if _nothing_varies(folds):
         text = tr("No feature varies within a query, so no model can order documents. Check the query ids.")
@@ -533,6 +535,9 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
     ]
     if not found or not all(len(values) > 1 and np.ptp(values) == 0.0 for values in found):
         return ()
+    cause = zero_measure_note(plan.convention, plan.chosen_by)
+    if cause and all(values[0] == 0.0 for values in found):
+        return (Note(cause),)
     text = tr(
         "All models have the same {measure}, so it cannot choose one. Check the relevance labels, or choose "
         "another criterion."

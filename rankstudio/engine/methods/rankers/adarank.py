@@ -18,7 +18,7 @@ from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_ne
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import GivenData, ShardSession, training_data
 from rankstudio.engine.methods.shards.work import StateWork
-from rankstudio.engine.metrics.conventions import DEFAULT
+from rankstudio.engine.metrics.conventions import DEFAULT, Convention, objective
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
@@ -46,8 +46,8 @@ class AdaRank(LinearRanker):
         Number of weak rankers, 1 to 100,000.
     direction : {"both", "descending"}, default "both"
         Whether weak rankers may also rank in ascending order; in the paper they do not.
-    convention : str, default "letor4"
-        Convention of the measure.
+    convention : str, default "standard"
+        Convention of the measure; k of a cut-off is at most the number of documents of a query.
     repeats : bool, default False
         Whether a feature may be used more than once. The paper does not exclude it, but after the first
         repetition neither the ranking nor the query weights change, and every later round selects the same
@@ -101,7 +101,7 @@ class AdaRank(LinearRanker):
         coef = np.zeros(n)
         order: dict[int, None] = {}
         with training_data(data).session(
-            StateWork(_Reached, (wanted.name, self.convention, signs))
+            StateWork(_Reached, (wanted.name, objective(self.convention), signs))
         ) as session:
             rounds = _Rounds(session)
             yield from rounds.weigh(None)
@@ -128,7 +128,12 @@ class _Reached:
     """What every weak ranker reaches in each query, shape (weak rankers, Q), and how to measure a model."""
 
     def __init__(
-        self, data: QueryData, scratch: Scratch, measure: str, convention: str, signs: tuple[float, ...]
+        self,
+        data: QueryData,
+        scratch: Scratch,
+        measure: str,
+        convention: Convention,
+        signs: tuple[float, ...],
     ) -> None:
         self._measure, self._convention = measure, convention
         self.weak = scratch.empty(len(signs) * data.X.shape[1], data.ptr.size - 1)

@@ -26,7 +26,7 @@ from rankstudio.engine.methods.shards.training_data import (
     training_data,
 )
 from rankstudio.engine.methods.shards.work import StateWork
-from rankstudio.engine.metrics.conventions import DEFAULT
+from rankstudio.engine.metrics.conventions import DEFAULT, Convention, objective
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool, worthwhile
@@ -56,8 +56,8 @@ class CoordinateAscent(LinearRanker):
     tolerance : float, default 1e-3
         A start stops after the first iteration that improves the measure by at most this much; greater than
         0.
-    convention : str, default "letor4"
-        Convention of the measure.
+    convention : str, default "standard"
+        Convention of the measure; k of a cut-off is at most the number of documents of a query.
     seed : int, default 0
         Seed of orders and random starts, 0 to 2^32 - 1. Equal seeds give the same model on every machine.
 
@@ -108,7 +108,7 @@ class CoordinateAscent(LinearRanker):
         max_iter = self.checked("max_iter")
         tolerance = self.checked("tolerance")
         rng = np.random.default_rng(between("seed", self.seed, 0, MOST_SEED))
-        with ascent_search(training_data(data), self.measure, self.convention) as opened:
+        with ascent_search(training_data(data), self.measure, objective(self.convention)) as opened:
             ascent = yield from opened
             best, best_value, number = np.zeros(data.X.shape[1]), -np.inf, 0
             for start in range(n_restarts):
@@ -142,14 +142,17 @@ def _start(ascent: AscentSearch, rng: np.random.Generator | None) -> Floats:
 
 
 @contextmanager
-def ascent_search(data: TrainingData, measure: str, convention: str) -> Iterator[Waiting[AscentSearch]]:
+def ascent_search(
+    data: TrainingData, measure: str, convention: Convention
+) -> Iterator[Waiting[AscentSearch]]:
     """Provide the function that returns the search on some data.
 
     Parameters
     ----------
     data : TrainingData
-    measure, convention : str
+    measure : str
         Measure to maximise; errors are minimised.
+    convention : Convention
     """
     wanted = find_measure(measure)
     with data.session(StateWork(_Measuring, (wanted.name, convention))) as session:
@@ -202,7 +205,7 @@ def _kept(m: int, n: int) -> int:
 class _Measuring:
     """The transposed features of a shard, if memory allows, and how models are measured."""
 
-    def __init__(self, data: QueryData, scratch: Scratch, measure: str, convention: str) -> None:
+    def __init__(self, data: QueryData, scratch: Scratch, measure: str, convention: Convention) -> None:
         self._measure, self._convention = measure, convention
         self._keeps = scratch.keeps(_kept(*data.X.shape))
         self._kept: tuple[Floats, Any] | None = None

@@ -90,11 +90,12 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     solver : {"auto", "direct", "cg"}, default "auto"
         "direct" decomposes X^'X^. "cg" uses conjugate gradients, O(entries of X) each, without any matrix:
         for SciPy sparse X with any number of features. "auto" uses it if X is sparse.
-    tol : float, default 1e-10
-        For conjugate gradients, which stop when the residual of the normal equations is at most this share of
-        X^'y^.
-    max_iter : int, default 1000
-        Maximum number of conjugate gradients.
+    tol : float, default 1e-15
+        For conjugate gradients, which stop at this backward error of the weights, relative to the norms of
+        X^'X^ + λI and X^'y^, or where rounding allows no better: the weights then equal those of "direct" up
+        to rounding.
+    max_iter : int, default 100000
+        Maximum number of conjugate gradients; if they do not suffice, a warning says how far the minimum is.
     cost : {"magnitude", "unit", "inverse"}, default "magnitude"
         The loss of a pair whose labels differ by d > 0 and whose scores differ by g: (d - g)², (1 - g)² or
         (1 - g/d)² (eqs. (21), (20) and (22)).
@@ -144,12 +145,13 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     criterion_: float | Floats = field(init=False)
     n_iter_: int = field(init=False)
+    _n_gradients: int = field(init=False)
     _sums: Sums | None = field(init=False)
 
     regularization: float = 1.0
     solver: str = "auto"
-    tol: float = 1e-10
-    max_iter: int = 1000
+    tol: float = 1e-15
+    max_iter: int = 100_000
     pairs: str = "query"
 
     @property
@@ -157,7 +159,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         return ConjugateGradients.of(self.solver, self.tol, self.max_iter)
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
-        return self.max_iter if self.solver == "cg" else 1
+        return 1
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         if self.solver == "cg":
@@ -170,10 +172,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         return need.plus(3 * NUMBER * shape.n * (shape.m if wide else shape.n))
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield the only step, with all features; one step per iteration of conjugate gradients.
-
-        Learning by shards yields progress events before it.
-        """
+        """Yield the only step, with all features; shards and conjugate gradients yield progress before it."""
         regularization = self.checked("regularization")
         data = training_data(data)
         found = self._steps(data, regularization)
@@ -197,7 +196,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             if pairs != "query":
                 raise ParameterError("pairs", pairs, "query with the conjugate gradient solver")
             rows = pair_rows(data.whole("RankRLS"), cost)
-            yield from gradients.iterations(rows, rows.centred_labels, regularization)
+            last = yield from gradients.solution(rows, rows.centred_labels, regularization)
+            self._n_gradients = last.number
+            # The only step: validation would choose among all iterations, which is early stopping.
+            yield replace(last, number=1)
         elif pairs == "query":
             yield from model_steps(data, regularization, cost)
         else:
@@ -312,10 +314,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
         last = taken[-1]
-        self.criterion_, self.n_iter_, self._sums = last.criterion, last.number, None
-        if isinstance(last, Iteration):
-            self._gradients.warn_unless_converged(last)
-        if isinstance(last, Iteration) or self.pairs != "query":
+        is_iterated = isinstance(last, Iteration)
+        self.criterion_, self._sums = last.criterion, None
+        self.n_iter_ = self._n_gradients if is_iterated else 1
+        if is_iterated or self.pairs != "query":
             return
         self._sums = finish(sums_of_products(training_data(data), self.pair_cost()))
 

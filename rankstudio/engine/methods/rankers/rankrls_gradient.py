@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,10 +20,15 @@ from rankstudio.engine.methods.base import iterations
 from rankstudio.engine.methods.shards.training_data import GivenData
 from rankstudio.engine.steps import Iteration
 from rankstudio.engine.support.threads import pool, worthwhile
+from rankstudio.engine.support.work import Note, Waiting, WorkProgress
 
 SOLVERS = ("auto", "direct", "cg")
 
 _MOST_ITERATIONS = 10_000_000  # without rounding n would do; a greater number is taken for a slip
+
+
+_WHAT = "solving the normal equations"
+_LAST = 1e-31  # of the first squared residual: what rounding leaves
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,8 @@ class ConjugateGradients:
     solver : str
         "auto", "direct" or "cg".
     tol : float
-        They stop when the residual of the normal equations is at most this share of X^'y^.
+        Backward error of the weights at which they stop, see
+        `rankstudio.engine.arithmetic.optimisers.conjugate_gradient`.
     max_iter : int
     """
 
@@ -88,15 +95,36 @@ class ConjugateGradients:
             states = minimise(product, product.squares, right, constant, regularization, *limits)
             yield from iterations(states, data.X.shape[1])
 
+    def solution(
+        self, data: QueryData | SparseQueryData, labels: Floats, regularization: float
+    ) -> Waiting[Iteration]:
+        """Return the last of :meth:`iterations`, with progress events, and a note if they do not converge."""
+        first = 0.0
+        for last in self.iterations(data, labels, regularization):
+            first = first or last.gap
+            if not last.converged:
+                yield WorkProgress(_WHAT, _share(last.gap / first))
+        if not last.converged:
+            yield self._unconverged(last)
+        return last
+
     def warn_unless_converged(self, last: Iteration) -> None:
         """Issue a ConvergenceWarning if the last iteration is not close enough to the minimum."""
         if not last.converged:
-            from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - where it is needed
+            note = self._unconverged(last)
+            warnings.warn(note.what, note.kind, stacklevel=5)
 
-            warnings.warn(
-                f"RankRLS stopped after {last.number} conjugate gradient steps at an objective of "
-                f"{last.criterion:.6g}, at most {last.gap:.3g} above the minimum (tol {self.tol:g}). "
-                f"Increase max_iter, now {self.max_iter}, or tol.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+    def _unconverged(self, last: Iteration) -> Note:
+        from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - where it is needed
+
+        said = (
+            f"RankRLS stopped after {last.number} conjugate gradient steps at an objective of "
+            f"{last.criterion:.6g}, at most {last.gap:.3g} above the minimum (tol {self.tol:g}). "
+            f"Increase max_iter, now {self.max_iter}, or tol."
+        )
+        return Note(said, kind=ConvergenceWarning)
+
+
+def _share(decrease: float) -> float:
+    """Return the share of the work done when the squared residual has decreased to a share of the first."""
+    return min(1.0, math.log(max(decrease, _LAST)) / math.log(_LAST))

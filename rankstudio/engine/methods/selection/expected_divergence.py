@@ -19,7 +19,7 @@ from rankstudio.engine.methods.selection.base import Ordering, ScoredSelector, b
 from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.methods.shards.sums import labels_of
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
-from rankstudio.engine.metrics.conventions import DEFAULT
+from rankstudio.engine.metrics.conventions import DEFAULT, objective
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.memory import budget
 from rankstudio.engine.support.shard import Shard
@@ -94,8 +94,8 @@ class ExpectedDivergence(ScoredSelector):
         "fast" is a Gauss transform, O(M + V) for M training and V validation values, with an error below
         1e-14 + 5e-16 range / h times 1 / (h √(2π)), a density's maximum possible value; "exact" sums kernels
         one by one, O(MV) over distinct values.
-    convention : str, default "letor4"
-        Convention of NDCG@10. In LETOR 4.0's convention, queries with fewer than 10 documents count 0.
+    convention : str, default "standard"
+        Convention of NDCG@10; k is at most the number of documents of a query, in every convention.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
     groups : sequence of sequence of int, default ()
@@ -128,7 +128,7 @@ class ExpectedDivergence(ScoredSelector):
     >>> from rankstudio.engine.data.synthetic import make_ranking
     >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
     >>> ExpectedDivergence(3).fit(train.X, train.y, qid=train.qid).selection_order_
-    array([0, 1, 3])
+    array([0, 3, 1])
     """
 
     entry = EXPECTED_DIVERGENCE
@@ -194,7 +194,7 @@ class ExpectedDivergence(ScoredSelector):
         self, data: TrainingData, k: int
     ) -> Waiting[Ordering]:
         density, kde = self.checked("density"), self.checked("kde")
-        importance, _ = yield from measuring_features(data, "NDCG@10", self.convention, False)
+        importance, _ = yield from measuring_features(data, "NDCG@10", objective(self.convention), False)
         normalised, exact = density == "normalised", kde == "exact"
         divergence = yield from _diverging(data, normalised=normalised, exact=exact)
         scores = importance + divergence

@@ -22,7 +22,7 @@ from rankstudio.engine.methods.scikit_learn import check_is_fitted, validate_dat
 from rankstudio.engine.methods.selection.base import PathSelector
 from rankstudio.engine.methods.shards.sums import combined_models, deviations
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.metrics.conventions import DEFAULT
+from rankstudio.engine.metrics.conventions import DEFAULT, objective
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress, told_as
 
@@ -68,8 +68,8 @@ class FSBFS(PathSelector):
     tolerance : float, default 1e-3
         Coordinate ascent stops after the first iteration that improves the measure by at most this much;
         greater than 0.
-    convention : str, default "letor4"
-        Convention of the measure.
+    convention : str, default "standard"
+        Convention of the measure; k of a cut-off is at most the number of documents of a query.
     seed : int, default 0
         Seed of the orders in which coordinate ascent visits features, 0 to 2^32 - 1.
     regularization : float, default 1.0
@@ -171,7 +171,7 @@ class FSBFS(PathSelector):
         max_iter = self.checked("max_iter")
         tolerance = self.checked("tolerance")
         rng = np.random.default_rng(between("seed", self.seed, 0, MOST_SEED))
-        with ascent_search(data, self.measure, self.convention) as opened:
+        with ascent_search(data, self.measure, objective(self.convention)) as opened:
             ascent = yield from opened
             left: list[int] = ascent.informative.tolist()
             if not left:

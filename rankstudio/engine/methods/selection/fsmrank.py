@@ -20,6 +20,7 @@ from rankstudio.engine.methods.selection.kendall import comparing_rankings
 from rankstudio.engine.methods.selection.single_feature import directed_measures
 from rankstudio.engine.methods.shards.sums import summed
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Step, steps_of
 from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish, without_notes
 
@@ -434,6 +435,7 @@ class FSMSVM(_OfFSMRank):
 
 
 _MEASURES = {"ndcg": "NDCG@10", "map": "MAP"}
+_RULES = "letor4"  # of NDCG@10: the paper measures LETOR's data
 
 
 def importance(data: QueryData, kind: str) -> Floats:
@@ -463,7 +465,7 @@ def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floa
     elif kind == "none":
         both = np.ones(2 * data.X.shape[1])
     elif kind != "pearson":
-        downwards, upwards = yield from directed_measures(data, _MEASURES[kind])
+        downwards, upwards = yield from directed_measures(data, _MEASURES[kind], convention(_RULES).objective)
         assert upwards is not None  # asked for
         both = np.concatenate((downwards, upwards))
     else:

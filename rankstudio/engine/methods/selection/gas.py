@@ -18,7 +18,7 @@ from rankstudio.engine.methods.selection.kendall import Between, kendall_similar
 from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.methods.shards.sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.metrics.conventions import DEFAULT
+from rankstudio.engine.metrics.conventions import DEFAULT, objective
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
@@ -50,8 +50,8 @@ class GAS(PathSelector):
         (n, n), or a function that returns it.
     c : float, default 0.1
         Weight of similarity relative to importance, from 0 up; with 0 the features are ordered by importance.
-    convention : str, default "letor4"
-        Convention of the measure.
+    convention : str, default "standard"
+        Convention of the measure; k of a cut-off is at most the number of documents of a query.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
 
@@ -100,7 +100,7 @@ class GAS(PathSelector):
         """Return the importance of each feature, w, and its better direction, each of shape (n,)."""
         kind = self.checked("importance")
         measure = MEASURES[kind] if isinstance(kind, str) else "MAP"
-        importance, directions = yield from measuring_features(data, measure, self.convention)
+        importance, directions = yield from measuring_features(data, measure, objective(self.convention))
         if not isinstance(kind, str):
             return own_importance(kind, data, both=False), directions
         return (importance if find_measure(measure).higher_is_better else 1.0 - importance), directions

@@ -16,7 +16,7 @@ from rankstudio.engine.methods.shards.order_statistics import order_statistics
 from rankstudio.engine.methods.shards.sums import informative_columns, labels_of, summed
 from rankstudio.engine.methods.shards.training_data import TrainingData, column_portions
 from rankstudio.engine.methods.shards.work import Joined
-from rankstudio.engine.metrics.conventions import DEFAULT
+from rankstudio.engine.metrics.conventions import DEFAULT, Convention, objective
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
@@ -36,8 +36,8 @@ class SingleFeatureRanking(ScoredSelector):
     direction : {"best", "descending"}, default "best"
         "best": a feature may also rank in ascending order, if that is better. "descending": always high
         values first.
-    convention : str, default "letor4"
-        Convention of the measure.
+    convention : str, default "standard"
+        Convention of the measure; k of a cut-off is at most the number of documents of a query.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
     groups : sequence of sequence of int, default ()
@@ -81,7 +81,9 @@ class SingleFeatureRanking(ScoredSelector):
         self, data: TrainingData, k: int
     ) -> Waiting[Ordering]:
         both = self.checked("direction") == "best"
-        scores, directions = yield from measuring_features(data, self.measure, self.convention, both)
+        scores, directions = yield from measuring_features(
+            data, self.measure, objective(self.convention), both
+        )
         higher = find_measure(self.measure).higher_is_better
         gains = scores if higher else -scores
         # The disagreement error is NaN where no query has a pair: that comes after every number.
@@ -94,7 +96,7 @@ class SingleFeatureRanking(ScoredSelector):
 
 
 def measuring_features(
-    data: TrainingData, measure: str, convention: str = DEFAULT, both_directions: bool = True
+    data: TrainingData, measure: str, convention: str | Convention = DEFAULT, both_directions: bool = True
 ) -> Waiting[tuple[Floats, Floats]]:
     """Measure the ranking by each feature alone.
 
@@ -102,8 +104,9 @@ def measuring_features(
     ----------
     data : TrainingData
         Documents to rank.
-    measure, convention : str
-        Measure and its convention.
+    measure : str
+    convention : str or Convention
+        Convention of the measure, or its key; methods that select by it pass its objective.
     both_directions : bool
         Whether a feature may also rank in ascending order.
 
@@ -126,7 +129,7 @@ def measuring_features(
 
 
 def directed_measures(
-    data: TrainingData, measure: str, convention: str = DEFAULT, turned: bool = True
+    data: TrainingData, measure: str, convention: str | Convention = DEFAULT, turned: bool = True
 ) -> Waiting[tuple[Floats, Floats | None]]:
     """Return the measure of each feature in descending order, and on request in ascending order."""
     what, name = "measuring features", find_measure(measure).name
@@ -142,7 +145,7 @@ def directed_measures(
 
 
 def _measure_sums(
-    data: QueryData, columns: slice, measure: str, convention: str, signs: tuple[float, ...]
+    data: QueryData, columns: slice, measure: str, convention: str | Convention, signs: tuple[float, ...]
 ) -> tuple[Floats, Floats]:
     """Return the sums over queries of some features' measure, and how many have one, each (signs, c)."""
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed

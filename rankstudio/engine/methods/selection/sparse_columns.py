@@ -10,6 +10,7 @@ import numpy as np
 from rankstudio.engine.arithmetic.query_data import rows_of_queries
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.metrics.conventions import Convention
 from rankstudio.engine.metrics.names import measure as find_measure
 
 _VALUES = 1 << 22  # scores that are measured at a time: 32 MB
@@ -60,7 +61,11 @@ def joint_counts(data: SparseQueryData, columns: slice, edges: Floats, number: I
 
 
 def measure_sums(
-    data: SparseQueryData, columns: slice, measure: str, convention: str, signs: tuple[float, ...]
+    data: SparseQueryData,
+    columns: slice,
+    measure: str,
+    convention: str | Convention,
+    signs: tuple[float, ...],
 ) -> tuple[Floats, Floats]:
     """Return the sums over queries of some features' measure, and how many have one, each (signs, c).
 

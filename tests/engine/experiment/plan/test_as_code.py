@@ -64,7 +64,9 @@ def test_defaults_are_left_out_but_for_the_grid(entry: Method) -> None:
     first = entry.parameters[0]
     grid = [first.option, first.format(first.default)] if first.kind is Kind.GRID else []
     words = ["rankstudio", "run", "--data", "/data/MQ2008", "--method", entry.key, *grid]
-    assert shlex.split(text) == [*words, "--select-by", "MAP", "--convention", "letor4"]
+    assert shlex.split(text) == [*words, "--select-by", "MAP"]  # the convention is that of the data
+    stated = as_command(Plan(data="/data/MQ2008", method=entry.key, convention="letor4"))
+    assert shlex.split(stated) == [*words, "--select-by", "MAP", "--convention", "letor4"]
     if entry.key == "greedy-rankrls":
         assert "--lambda '2^0..2^10'" in text
 
@@ -104,7 +106,7 @@ def test_the_command_runs(folds: Path, tmp_path: Path) -> None:
     plan = Plan(data=str(folds), parameters={"regularization": (1.0, 4.0), "pinned": (2,)}, folds=(2,))
     arguments = shlex.split(as_command(plan, out=str(tmp_path / "out")))[1:]
     assert main(arguments) == 0
-    assert load_plan(tmp_path / "out" / "plan.toml") == plan
+    assert load_plan(tmp_path / "out" / "plan.toml") == plan.changed(convention="standard")
 
 
 def test_the_program_runs(folds: Path) -> None:

@@ -28,9 +28,13 @@ from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.export.tables import csv_text
 from rankstudio.engine.methods.catalog import CATALOG, Kind, Method, Parameter
 
-LOSSES = Plan("small", "ranksvm", {"C": (0.25, 1.0), "loss": ["hinge", "squared_hinge"]})
+LOSSES = Plan(
+    "small", "ranksvm", {"C": (0.25, 1.0), "loss": ["hinge", "squared_hinge"]}, convention="standard"
+)
 SIZES = Plan(
-    "small", parameters={"regularization": 1.0, "n_features_to_select": [2, "all"], "pinned": [[3], []]}
+    "small",
+    parameters={"regularization": 1.0, "n_features_to_select": [2, "all"], "pinned": [[3], []]},
+    convention="standard",
 )
 
 

@@ -54,7 +54,7 @@ def test_runs_of_a_method_are_told_apart_by_the_parameters_that_differ() -> None
     assert distinctions({1: plain, 3: ranker}) == {1: "", 3: ""}
     otherwise = plain.changed(select_by="criterion", convention="trec_eval")
     assert distinctions({1: plain, 2: otherwise}) == {
-        1: "by MAP · LETOR 4.0",
+        1: "by MAP · Standard",
         2: "by the criterion · trec_eval",
     }
 

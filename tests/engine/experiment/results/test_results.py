@@ -73,7 +73,7 @@ def test_the_paths_have_a_row_for_each_step(result: RunResult) -> None:
 
 def test_a_notebook_shows_a_table_of_rounded_numbers(result: RunResult) -> None:
     html = result._repr_html_()
-    assert naming("Greedy RankRLS Small MAP LETOR 4.0").search(html)
+    assert naming("Greedy RankRLS Small MAP Standard").search(html)
     assert f"{result.folds[0].test['MAP']:.4f}" in html
     assert f"MAP {result.average['MAP']:.4f}" in html
     assert f"{result.folds[0].paths[0].validation['MAP'][0]:.4f}" in result.folds[0].paths[0]._repr_html_()

@@ -1,5 +1,8 @@
 """Conjugate gradients against the direct solution, dense and sparse."""
 
+import warnings
+from itertools import product
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -10,6 +13,7 @@ from strategies import Problem, problems
 from rankstudio.engine import RankRLS
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradients
 from rankstudio.engine.steps import Iteration
 
 
@@ -19,9 +23,9 @@ def test_they_end_at_the_direct_solution(problem: Problem) -> None:
     direct = RankRLS(regularization=regularization).fit(X, y, qid=qid).coef_
     scale = max(1e-9, float(np.abs(direct).max()))  # where products cancel there is rounding alone
     for documents in (X, scipy.sparse.csr_array(X)):
-        found = RankRLS(regularization=regularization, solver="cg", tol=1e-15, max_iter=60)
-        with np.errstate(all="raise"), pytest.MonkeyPatch.context() as patch:
-            patch.setattr("warnings.warn", lambda *_, **__: None)  # 1e-15 is beyond some problems' rounding
+        found = RankRLS(regularization=regularization, solver="cg")
+        with np.errstate(all="raise"), warnings.catch_warnings():
+            warnings.simplefilter("error", ConvergenceWarning)
             found.fit(documents, y, qid=qid)
         np.testing.assert_allclose(found.coef_, direct, rtol=0, atol=1e-8 * scale)
 
@@ -32,19 +36,49 @@ def sparse_problem(m: int = 400, n: int = 30) -> tuple[scipy.sparse.csr_array, n
     return X, rng.integers(0, 3, m).astype(float), rng.integers(0, m // 10, m)
 
 
-def test_each_step_is_an_iteration_with_a_bound_that_holds() -> None:
+def test_the_only_step_is_the_minimum() -> None:
     X, y, qid = sparse_problem()
-    steps = list(RankRLS(regularization=0.5).steps(X, y, qid=qid))
-    assert all(isinstance(step, Iteration) for step in steps)
+    (step,) = RankRLS(regularization=0.5).steps(X, y, qid=qid)
+    assert isinstance(step, Iteration)
+    assert (step.number, step.converged) == (1, True)
+    fitted = RankRLS(regularization=0.5).fit(X, y, qid=qid)
+    assert (fitted.coef_ == step.coef).all()
+    assert fitted.criterion_ == step.criterion
+    assert 2 < fitted.n_iter_ <= 2 * X.shape[1]
+
+
+def test_each_iteration_has_a_bound_that_holds() -> None:
+    X, y, qid = sparse_problem()
+    gradients = ConjugateGradients.of("auto", 1e-10, 1000)
+    data = RankRLS()._group(X, y, qid)
+    steps = list(gradients.iterations(data, data.centred_labels, 0.5))
     best = steps[-1].criterion
     for number, step in enumerate(steps, start=1):
         assert step.number == number
         assert step.converged == (number == len(steps))
         assert 0.0 <= step.criterion - best <= step.gap * (1 + 1e-9) + 1e-9 * best
     assert [step.criterion for step in steps] == sorted((s.criterion for s in steps), reverse=True)
-    fitted = RankRLS(regularization=0.5).fit(X, y, qid=qid)
-    assert (fitted.coef_ == steps[-1].coef).all()
-    assert (fitted.n_iter_, fitted.criterion_) == (len(steps), best)
+
+
+@pytest.mark.parametrize(
+    ("width", "scale", "regularization"),
+    [*product([30], [1e-3, 1.0, 1e3], [2.0**-10, 1.0, 2.0**10]), (1_100_000, 1.0, 1.0)],
+)
+def test_weights_are_those_of_dense_data_up_to_rounding(
+    width: int, scale: float, regularization: float
+) -> None:
+    X, y, qid = sparse_problem()
+    rng = np.random.default_rng(1)
+    X = (X * scale ** rng.integers(0, 2, X.shape[1])).tocsr()  # columns of different scales
+    columns = np.sort(rng.choice(width, X.shape[1], replace=False))
+    wide = scipy.sparse.csr_array((X.data, columns[X.indices], X.indptr), shape=(X.shape[0], width))
+    direct = RankRLS(regularization=regularization).fit(X.toarray(), y, qid=qid).coef_
+    found = RankRLS(regularization=regularization).fit(wide, y, qid=qid)
+    assert not np.delete(found.coef_, columns).any()
+    # The error of a direct solution grows with the condition number.
+    condition = 1.0 + (X.T @ X).diagonal().max() / regularization
+    tolerance = 1e-12 + X.shape[1] * np.finfo(float).eps * condition
+    np.testing.assert_allclose(found.coef_[columns], direct, rtol=0, atol=tolerance * np.abs(direct).max())
 
 
 def test_sparse_features_are_never_made_dense(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,7 +62,7 @@ def test_conventions(selector: type) -> None:
 
 def test_an_unknown_convention_is_refused() -> None:
     X, y, qid = ranking_problem()
-    with pytest.raises(ParameterError, match="convention: expected one of letor4"):
+    with pytest.raises(ParameterError, match="convention: expected one of standard"):
         SingleFeatureRanking(convention="x").fit(X, y, qid=qid)
 
 

@@ -1,0 +1,50 @@
+"""Queries that count 0 in a measure whatever the ranking, as LETOR's conventions have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from rankstudio.engine.arrays import Ints
+from rankstudio.engine.language import tr, trn
+from rankstudio.engine.metrics.conventions import convention
+
+
+def short_query_note(query_sizes: Ints, key: str, names: Iterable[str]) -> str:
+    """Return how many queries count 0 in a measure because they have few documents; "" if none do.
+
+    Parameters
+    ----------
+    query_sizes : ndarray of shape (Q,)
+        Number of documents of each query.
+    key : str
+        Key of the convention.
+    names : iterable of str
+        Names of the measures; of several cut-offs the largest is reported.
+    """
+    cuts = {name: convention(key).is_zero_below(name) for name in names}
+    cut = max(cuts.values(), default=0)
+    n_short = int(np.count_nonzero(query_sizes < cut))
+    if not n_short:
+        return ""
+    text = trn(
+        "{n:,} of {total:,} queries counts 0 in {measures} (fewer than {cut} documents).",
+        "{n:,} of {total:,} queries count 0 in {measures} (fewer than {cut} documents).",
+        n_short,
+    )
+    measures = ", ".join(name for name, least in cuts.items() if least == cut)
+    return text.format(n=n_short, total=query_sizes.size, measures=measures, cut=cut)
+
+
+def zero_measure_note(key: str, name: str) -> str:
+    """Return why a measure may be 0 for all models, and what to do; "" if not by its convention."""
+    rules = convention(key)
+    cut = rules.is_zero_below(name)
+    if not cut:
+        return ""
+    text = tr(
+        "All models have {measure} = 0, so it cannot choose one. Queries with fewer than {cut} documents "
+        "count 0 by the {label} convention. Choose another convention or criterion."
+    )
+    return text.format(measure=name, cut=cut, label=rules.label)

@@ -1,0 +1,261 @@
+"""Runs and commands drawn from the catalogs, carried out on the same data with dense and with sparse rows."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isclose, isnan
+from pathlib import Path
+from random import Random
+from typing import Any
+from unittest import mock
+
+import tomli_w
+from drawn_plans import drawn_parameters
+
+from rankstudio.cli import main
+from rankstudio.engine.data.formats import letor, part_reader
+from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.support import sparse_rows
+
+N_FEATURES = 9
+ENTRIES = [entry for entry in methods() if not (entry.lacking or entry.given)]
+RANKERS = [entry for entry in ENTRIES if not entry.selects]
+CHOOSERS = ("MAP", "MAP", "NDCG@5", "criterion", "leave-query-out MAP")
+FORMATS = ("ranklib", "svmrank", "python", "c", "sql", "solr")
+_NUMBER = re.compile(r"[-+−]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|inf|nan)")
+_TIMES = re.compile(r"\d+(\.\d+)? (s|ms|min)\b")
+
+
+def write_data(folder: Path, seed: int = 0) -> None:
+    """Write train, vali and test as text without zeros; two thirds of the values are 0."""
+    rng = Random(seed)
+    folder.mkdir(parents=True)
+    query = 0
+    for part, n_queries in (("train", 12), ("vali", 8), ("test", 8)):
+        lines = []
+        for _ in range(n_queries):
+            query += 1
+            for document in range(rng.randint(5, 9)):
+                values = {i: round(rng.random(), 6) for i in range(1, N_FEATURES + 1) if rng.random() < 0.4}
+                worth = 2 * values.get(2, 0) + values.get(5, 0) - values.get(7, 0) + rng.gauss(0, 0.2)
+                features = " ".join(f"{i}:{value}" for i, value in values.items())
+                label = min(2, max(0, round(worth)))
+                lines.append(f"{label} qid:{query} {features} # docid = D{query}-{document}\n")
+        (folder / f"{part}.txt").write_text("".join(lines))
+
+
+@contextlib.contextmanager
+def stored(*, sparse: bool, chosen: bool = False) -> Iterator[None]:
+    """Keep rows sparse or dense when data are read; and ``chosen`` columns of sparse rows."""
+    with contextlib.ExitStack() as stack:
+        for module in (letor, part_reader):
+            stack.enter_context(mock.patch.object(module, "worth_it", lambda *_: sparse))
+        stack.enter_context(mock.patch.object(sparse_rows, "worth_it", lambda *_: chosen))
+        yield
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Status of a command, and what it printed."""
+
+    status: int
+    out: str
+    err: str
+
+
+def carried_out(command: Sequence[str]) -> Outcome:
+    """Carry out a command in this process; what it raises is a fault."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            status = main(list(command))
+        except SystemExit as end:
+            status = int(end.code or 0)
+    return Outcome(status, out.getvalue(), err.getvalue())
+
+
+def drawn_run(rng: Random, key: str = "") -> dict[str, Any]:
+    """Draw the values of a plan, except the data, as TOML has them."""
+    entry = next((entry for entry in ENTRIES if entry.key == key), None) or rng.choice(ENTRIES)
+    values: dict[str, Any] = {"method": entry.key, "measures": ["MAP", "NDCG@5"], "seed": rng.randint(0, 9)}
+    values["select_by"] = rng.choice(CHOOSERS)
+    values["convention"] = rng.choice(("standard", "letor4", "trec_eval"))
+    values["protocol"] = rng.choice(("given", "given", "3-fold", "nested 2-fold"))
+    values["parameters"] = _quick(rng, entry)
+    if entry.selects and rng.random() < 0.3:
+        ranker = rng.choice(RANKERS)
+        values |= {"ranker": ranker.key, "ranker_parameters": _quick(rng, ranker)}
+    return values
+
+
+def _quick(rng: Random, entry: Any) -> dict[str, Any]:
+    """Draw parameters; iterations end close to the minimum, so that rounding is all that differs."""
+    drawn = drawn_parameters(rng, entry, N_FEATURES)
+    names = {p.name for p in entry.parameters}
+    for name, value in (("tol", 1e-10), ("max_iter", 400)):
+        if name in names and entry.key in ("ranksvm", "svm-map", "fsmsvm", "rfe"):
+            drawn[name] = value
+    return drawn
+
+
+@dataclass(frozen=True)
+class Place:
+    """Files of one way to store the rows.
+
+    Attributes
+    ----------
+    root : Path
+    data : Path
+        Shared by both ways.
+    """
+
+    root: Path
+    data: Path
+
+    @property
+    def study(self) -> str:
+        """The study of the run."""
+        return str(self.root / "study.rankstudio")
+
+    @property
+    def out(self) -> Path:
+        """The folder of its results."""
+        return self.root / "out"
+
+    @property
+    def models(self) -> Path:
+        """The folder of its models."""
+        return self.out / "models"
+
+    def model(self) -> str:
+        """The model of the first fold."""
+        return str(self.models / "fold1.json")
+
+    def plan(self, values: Mapping[str, Any]) -> str:
+        """Write a plan and return its place."""
+        path = self.root / "plan.toml"
+        path.write_text(tomli_w.dumps({"data": str(self.data), **values}))
+        return str(path)
+
+    def run(self, values: Mapping[str, Any]) -> list[str]:
+        """The command that runs a plan."""
+        return ["run", self.plan(values), "--study", self.study, "--out", str(self.out), "--json"]
+
+
+Command = Callable[[Random, Place], list[str]]
+
+
+def _new(place: Place, name: str) -> str:
+    return str(place.root / "new" / name)
+
+
+COMMANDS: Mapping[str, Command] = {
+    "importance": lambda rng, place: [
+        *("importance", place.study, "--run", "1", "--repeats", "2", "--seed", "1", "--json"),
+        *(rng.choice(([], ["--measure", "NDCG@5"]))),
+    ],
+    "importance of a model": lambda rng, place: [
+        *("importance", str(place.data / "test.txt"), "--model", place.model(), "--repeats", "2", "--json")
+    ],
+    "thresholds": lambda rng, place: ["thresholds", place.study, "--json"],
+    "compare": lambda rng, place: ["compare", place.study, "--json"],
+    "compare by measures": lambda rng, place: [
+        *("compare", place.study, "--measures", "MAP,P@5,ERR", "--by", "measures", "--format", "csv")
+    ],
+    "report": lambda rng, place: ["report", place.study, "--out", _new(place, "report.html"), "--json"],
+    "run of models": lambda rng, place: [
+        *("run", "--data", str(place.data), "--models", f"again={place.models}", "--json")
+    ],
+    "run with the final model": lambda rng, place: [
+        *("run", str(place.root / "plan.toml"), "--out", _new(place, "refit"), "--refit", "--json")
+    ],
+    "evidence": lambda rng, place: [
+        *("evidence", place.study, "--run", "1", "--halves", "3", "--permutations", "9", "--json"),
+    ],
+    "predict": lambda rng, place: ["predict", str(place.data / "test.txt"), "--model", place.model()],
+    "evaluate": lambda rng, place: [
+        *("evaluate", str(place.data / "test.txt"), "--model", place.model(), "--json", "--per-query")
+    ],
+    "export": lambda rng, place: [
+        *("export", place.model(), "--to", rng.choice(FORMATS), "--out", _new(place, "model"), "--json"),
+        *("--data", str(place.data / "test.txt")),
+    ],
+    "convert": lambda rng, place: [
+        *("convert", str(place.data), _new(place, "few"), "--selected", str(place.out / "results.json")),
+    ],
+    "drift": lambda rng, place: ["drift", str(place.data), "--json"],
+    "drift of a study": lambda rng, place: ["drift", str(place.data), "--study", place.study, "--json"],
+    "permute": lambda rng, place: [
+        *("permute", str(place.root / "plan.toml"), "--permutations", "9", "--json")
+    ],
+    "figures": lambda rng, place: ["figures", place.study, "--out", _new(place, "figures"), "--to", "csv"],
+    "judges": lambda rng, place: [
+        *("judges", str(place.data), "--plan", str(place.root / "plan.toml")),
+        *("--flips", "20", "--draws", "1", "--json"),
+    ],
+    "studies": lambda rng, place: ["studies", place.study, "--json"],
+    "plan": lambda rng, place: ["plan", place.study],
+}
+"""Commands by name; each is carried out on a study of one run."""
+
+
+def differences(dense: Outcome, sparse: Outcome, places: Sequence[Place]) -> str:
+    """Return how the outcome on sparse rows differs from that on dense ones; "" if in rounding alone.
+
+    A refusal with a sentence is no difference in numbers, see `refusal`.
+    """
+    if dense.status != sparse.status:
+        return f"status {dense.status} and {sparse.status}:\n{dense.err[-800:]}\n{sparse.err[-1500:]}"
+    if dense.status:
+        return ""
+    ours, theirs = (_neutral(o.out, p) for o, p in zip((dense, sparse), places, strict=True))
+    if ours == theirs:
+        return ""
+    if ours[:1] in "[{" and theirs[:1] in "[{":
+        with contextlib.suppress(ValueError):
+            return _differing(json.loads(ours), json.loads(theirs), "")
+    words = [_NUMBER.sub("#", text) for text in (ours, theirs)]
+    if words[0] != words[1]:
+        return f"text:\n{ours[:1500]}\n---\n{theirs[:1500]}"
+    pairs = zip(*(map(_value, _NUMBER.findall(text)) for text in (ours, theirs)), strict=True)
+    odd = [pair for pair in pairs if not _close(*pair)]
+    return f"numbers: {odd[:5]}" if odd else ""
+
+
+def _neutral(text: str, place: Place) -> str:
+    """Return a text without the names of its folders and durations."""
+    return _TIMES.sub("T", text.replace(str(place.root), "ROOT"))
+
+
+def _value(text: str) -> float:
+    return float(text.replace("−", "-"))
+
+
+def _close(a: float, b: float) -> bool:
+    return isclose(a, b, rel_tol=2e-6, abs_tol=2e-7) or (isnan(a) and isnan(b))
+
+
+_UNCOMPARED = {"seconds", "versions", "path", "study", "gap", "started", "changed", "bytes"}
+"""Fields of JSON that are durations or places."""
+
+
+def _differing(a: Any, b: Any, where: str) -> str:
+    """Return the first difference of two values of JSON, beyond rounding."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        if a.keys() != b.keys():
+            return f"{where}: keys {sorted(a.keys() ^ b.keys())}"
+        found = (_differing(a[k], b[k], f"{where}.{k}") for k in a if k not in _UNCOMPARED)
+        return next(filter(None, found), "")
+    if isinstance(a, list) and isinstance(b, list):
+        if len(a) != len(b):
+            return f"{where}: {len(a)} and {len(b)} items"
+        pairs = enumerate(zip(a, b, strict=True))
+        return next(filter(None, (_differing(x, y, f"{where}[{i}]") for i, (x, y) in pairs)), "")
+    if isinstance(a, float | int) and isinstance(b, float | int):
+        return "" if _close(a, b) else f"{where}: {a} and {b}"
+    return "" if a == b or (isinstance(a, str) and "seconds" in where) else f"{where}: {a!r} and {b!r}"
