@@ -37,7 +37,7 @@ network that has to be trusted, ``FewerThresholdsWarning`` for RankBoost on feat
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,8 @@ from typing import Any
 from rankstudio.engine.language import tr
 
 _MOST_SHOWN = 120  # characters of what was found: an error stays readable
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+# C0 and C1 with their escape sequences, ends of lines and paragraphs, and what turns the direction of text.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def shown(value: object) -> str:
@@ -58,8 +59,13 @@ def shown(value: object) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text with escaped control characters, safe for a terminal."""
-    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+    """Return a text with escaped control characters, those of direction too: a line, safe for a terminal."""
+    return without_controls(text, lambda sign: repr(sign)[1:-1])
+
+
+def without_controls(text: str, escaped: Callable[[str], str]) -> str:
+    """Return a text with something else for each control character."""
+    return _CONTROL.sub(lambda sign: escaped(sign[0]), text)
 
 
 def shown_path(path: str | Path) -> str:
