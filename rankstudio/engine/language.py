@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
+from string import Formatter
+from typing import Any
 
 SOURCE = "en"
 """The language of the texts in the source."""
@@ -32,6 +34,33 @@ class _Language:
 _language = _Language()
 
 
+class _NumberFormatter(Formatter):
+    """Formats as `str.format` does, with the thousands separator of a language."""
+
+    def __init__(self, separator: str) -> None:
+        self._separator = separator
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        """Return a field; one with the option ``,`` has the separator of the language."""
+        text = format(value, format_spec)
+        return text.replace(",", self._separator) if "," in format_spec else text
+
+
+class _Text(str):
+    """A translated text, which groups the digits of its numbers as its language does."""
+
+    __slots__ = ()
+
+    def format(self, *args: object, **fields: object) -> str:
+        """Return the text with its fields filled in."""
+        return _NumberFormatter(thousands_separator()).vformat(self, args, fields)
+
+
+def thousands_separator() -> str:
+    """Return what stands between groups of three digits in the language of the process: "," in English."""
+    return tr(",", "thousands separator")
+
+
 def tr(text: str, context: str = "") -> str:
     """Return a text in the language of the process.
 
@@ -46,7 +75,9 @@ def tr(text: str, context: str = "") -> str:
     if not text or _english.get():
         return text  # nothing would be the catalog's own heading
     _language.used = True
-    return _language.catalog.pgettext(context, text) if context else _language.catalog.gettext(text)
+    catalog = _language.catalog
+    translated = catalog.pgettext(context, text) if context else catalog.gettext(text)
+    return translated if _language.key == SOURCE else _Text(translated)
 
 
 def translatable(text: str) -> str:
@@ -59,7 +90,8 @@ def trn(one: str, several: str, number: int) -> str:
     if _english.get():
         return one if number == 1 else several
     _language.used = True
-    return _language.catalog.ngettext(one, several, number)
+    translated = _language.catalog.ngettext(one, several, number)
+    return translated if _language.key == SOURCE else _Text(translated)
 
 
 def either(texts: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from rankstudio.engine import language
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import in_english, install, tr, trn
 from rankstudio.engine.methods.catalog import method
+from rankstudio.engine.support.number_format import count_text, significant
 from rankstudio.engine.support.resources import resource
 
 
@@ -48,6 +49,19 @@ def test_what_is_written_for_everybody_stays_english_on_its_thread(german: None)
         with in_english(False):  # what the window shows meanwhile
             assert tr("Why it is in the model") == "Warum im Modell"
     assert elsewhere == [tr("Why it is in the model")] == ["Warum im Modell"]
+
+
+def test_texts_and_counts_group_digits_as_their_language_does(german: None) -> None:
+    assert trn("{n:,} query", "{n:,} queries", 9630).format(n=9630) == "9.630 Anfragen"
+    assert (
+        tr("In {share:.0f} % of the sets that are as good as the best")
+        .format(share=12.5)
+        .startswith("In 12 %")
+    )
+    assert count_text(1234567) == "1.234.567" and significant(1192.0) == "1\u202f192" != significant(1.192, 4)
+    with in_english():
+        assert trn("{n:,} query", "{n:,} queries", 9630).format(n=9630) == "9,630 queries"
+        assert count_text(9630) == "9,630" and significant(1192.0) == "1,192"
 
 
 def looked_up_on_import(node: ast.AST) -> Iterator[int]:

@@ -39,7 +39,10 @@ class RunCosts:
 
 
 def costs_of(runs: Sequence[RunResult]) -> RunCosts | None:
-    """Return the costs of the first run with milliseconds, otherwise of the first with costs; or None."""
+    """Return the costs of the first run with milliseconds, otherwise of the first with costs other than 1.
+
+    None where all features cost 1: then the cost of a model is its number of features.
+    """
     for run in runs:
         if run.plan.feature_costs is not None:
             costs = run.plan.feature_costs
@@ -48,6 +51,6 @@ def costs_of(runs: Sequence[RunResult]) -> RunCosts | None:
         for p in run.plan.entry.parameters:
             if p.kind is Kind.COSTS:
                 given = next((v for v in p.values(run.plan.parameters[p.name]) if v), None)
-                if given is not None and given != MILLISECONDS:
+                if given is not None and given != MILLISECONDS and any(cost != 1.0 for _, cost in given):
                     return RunCosts({int(feature): float(cost) for feature, cost in given}, False)
     return None

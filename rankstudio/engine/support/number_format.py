@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from rankstudio.engine.language import tr
+from rankstudio.engine.language import thousands_separator, tr
 
 MINUS = "−"
 
@@ -13,6 +13,7 @@ NOTHING = "–"
 """What stands where there is no number."""
 
 _MILLION = 1_000_000
+_NARROW_SPACE = "\u202f"
 _POWER = re.compile(r"(?<![\w.])(\d+)\^(-?\d+(?:\.\d+)?)")
 _SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -25,6 +26,11 @@ def superscript(number: float | str) -> str:
 def raised(text: str) -> str:
     """Return a text with typeset powers: "2^-2" as "2⁻²"."""
     return _POWER.sub(lambda found: f"{found[1]}{superscript(found[2])}", text)
+
+
+def count_text(number: int) -> str:
+    """Return a count with its digits in groups of three, as the language has them: "9,630", "9.630"."""
+    return f"{number:,}".replace(",", thousands_separator())
 
 
 def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
@@ -54,11 +60,13 @@ def significant(value: float, digits: int = 3, *, sign: bool = False) -> str:
     """Return a number with so many significant figures and a true minus: "−0.123"; "–" for NaN.
 
     What has more figures before the point has all of them up to a million: "1,192" rather than "1.19e+03".
+    Where the language groups by points, a narrow space does: 1.192 is another number here.
     """
     if math.isnan(value):
         return NOTHING
     form = ",.0f" if 10**digits - 0.5 <= abs(value) < _MILLION else f".{digits}g"
-    return f"{value:{'+' if sign else ''}{form}}".replace("-", MINUS)
+    text = f"{value:{'+' if sign else ''}{form}}".replace("-", MINUS)
+    return text if thousands_separator() == "," else text.replace(",", _NARROW_SPACE)
 
 
 def correlation_text(r: float) -> str:

@@ -13,6 +13,7 @@ from rankstudio.engine.arrays import Floats, Indices, Ints, unwritable
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
+from rankstudio.engine.support.number_format import count_text
 
 MOST_ID = 2**31 - 1
 """The greatest feature id: columns are numbered in 32 bits."""
@@ -188,7 +189,7 @@ class SparseRows:
                     "{free}. Reduce the features first: run a filter such as Mutual information, then "
                     "rankstudio convert --selected, or in the window Export → Data with the selected "
                     "features."
-                ).format(m=f"{m:,}", n=f"{n:,}", needed=memory.size(needed), free=memory.size(free))
+                ).format(m=count_text(m), n=count_text(n), needed=memory.size(needed), free=memory.size(free))
             )
         dense: Floats = self._given.toarray(order="C")
         return dense

@@ -207,7 +207,8 @@ class FeatureNames(Controller):
     def _actions(self, row: DescribedFeature) -> list[RowAction]:
         """Return what can be done with a feature of the table."""
         note = RowAction(tr("Note…"), partial(self._ask_note, row))
-        return [note, RowAction(tr("Group…"), self.groups.ask)]
+        cost = [] if row.cost is None else [RowAction(tr("Cost…"), partial(self._ask_cost, row))]
+        return [note, RowAction(tr("Group…"), self.groups.ask), *cost]
 
     def _ask_note(self, row: DescribedFeature) -> None:
         text, agreed = QInputDialog.getText(
@@ -219,6 +220,17 @@ class FeatureNames(Controller):
         )
         if agreed:
             self._keep(self._notes.with_note(row.feature_id, text))
+
+    def _ask_cost(self, row: DescribedFeature) -> None:
+        text, agreed = QInputDialog.getText(
+            self._window,
+            tr("Cost"),
+            tr("Feature {feature_id}:").format(feature_id=row.feature_id),
+            QLineEdit.EchoMode.Normal,
+            f"{row.cost:g}",
+        )
+        if agreed:
+            self._set_cost(row.feature_id, text)
 
     @Slot(object)
     def _keep_groups(self, groups: Groups) -> None:

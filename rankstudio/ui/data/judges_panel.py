@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.support.number_format import fixed, percentage, signed
+from rankstudio.engine.support.number_format import count_text, fixed, percentage, signed
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.simulation import BackgroundSimulation
 from rankstudio.ui.language import tr
@@ -307,8 +307,8 @@ class JudgesController(Controller):
                     None,
                     {
                         "judges": f"{pair.first} · {pair.second}",
-                        "documents": f"{pair.n_documents:,}",
-                        "queries": f"{pair.n_queries:,}",
+                        "documents": count_text(pair.n_documents),
+                        "queries": count_text(pair.n_queries),
                         "tau": _signed(pair.mean_tau),
                         "alpha": _signed(pair.alpha),
                     },

@@ -17,6 +17,7 @@ from rankstudio.engine.experiment.plan.plan import USUAL_MEASURES
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.short_queries import short_query_note
 from rankstudio.engine.support import memory
+from rankstudio.engine.support.number_format import count_text
 from rankstudio.ui.data.preferences import PreferencesView
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -113,8 +114,8 @@ def fold_facts(fold: Fold, summary: DatasetSummary | None, *, one_ranking: bool 
         return (ABSENT, features_row(fold.train.n_features, summary))
     names = " / ".join(fold.parts)
     parts = fold.parts.values()
-    documents = " / ".join(f"{part.n_documents:,}" for part in parts)
-    queries = " / ".join(f"{part.n_queries:,}" for part in parts)
+    documents = " / ".join(count_text(part.n_documents) for part in parts)
+    queries = " / ".join(count_text(part.n_queries) for part in parts)
     about = tr("Documents in the parts {names} of fold {number}.").format(names=names, number=fold.number)
     shown = Fact(tr("queries"), queries, tooltip=_without_relevant(summary), wraps=True)
     return (
@@ -131,9 +132,13 @@ def all_folds_facts(dataset: FoldedDataset, summary: DatasetSummary | None) -> t
         rows.append(ABSENT)
     if summary is not None:
         rows.append(
-            Fact(tr("documents"), f"{summary.n_documents:,}", tooltip=tr("From the test parts of all folds."))
+            Fact(
+                tr("documents"),
+                count_text(summary.n_documents),
+                tooltip=tr("From the test parts of all folds."),
+            )
         )
-        shown = Fact(tr("queries"), f"{summary.n_queries:,}", tooltip=_without_relevant(summary))
+        shown = Fact(tr("queries"), count_text(summary.n_queries), tooltip=_without_relevant(summary))
         rows.append(_ONE_RANKING if dataset.columns.no_queries else shown)
     return (*rows, features_row(dataset.n_features, summary))
 
@@ -142,10 +147,10 @@ def features_row(n_features: int, summary: DatasetSummary | None) -> Fact:
     """Return the number of features, and how many of them can change no ranking."""
     constant = summary.constant if summary else ()
     if not constant:
-        return Fact(tr("features"), f"{n_features:,}")
+        return Fact(tr("features"), count_text(n_features))
     return Fact(
         tr("features"),
-        f"{n_features:,}",
+        count_text(n_features),
         tr("{n_constant} constant").format(n_constant=len(constant)),
         "warning",
         _named(constant),

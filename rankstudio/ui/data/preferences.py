@@ -16,6 +16,7 @@ from rankstudio.engine.data.preferences.csv_file import ClickFacts
 from rankstudio.engine.data.preferences.preferences import PreferenceSummary
 from rankstudio.engine.errors import ParameterError, PositionBiasError
 from rankstudio.engine.experiment.plan.plan import Plan, learned_from
+from rankstudio.engine.support.number_format import count_text
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
@@ -110,7 +111,7 @@ class PreferencesView(QWidget):
 def click_facts(summary: PreferenceSummary, clicks: ClickFacts) -> tuple[Fact, ...]:
     """Return the number of clicks and their pairs, and the law of their weights, as facts."""
     pairs = trn("{n:,} pair", "{n:,} pairs", summary.n_pairs).format(n=summary.n_pairs)
-    rows = [Fact(tr("clicks"), f"{clicks.n_clicks:,}", pairs, "muted", clicks.sentence)]
+    rows = [Fact(tr("clicks"), count_text(clicks.n_clicks), pairs, "muted", clicks.sentence)]
     if clicks.bias is not None and clicks.bias.n_documents:
         eta = f"{clicks.bias.eta:.3f} ± {clicks.bias.error:.3f}"
         rows.append(Fact("η", eta, tr("estimated"), "muted", clicks.sentence))
@@ -122,15 +123,15 @@ def preference_facts(summary: PreferenceSummary) -> tuple[Fact, ...]:
     queries = trn("{n:,} query", "{n:,} queries", summary.n_queries).format(n=summary.n_queries)
     about = tr("Between {n:,} documents.").format(n=summary.n_documents)
     facts = [
-        Fact(tr("preferences"), f"{summary.n_preferences:,}", queries, "muted", about),
+        Fact(tr("preferences"), count_text(summary.n_preferences), queries, "muted", about),
         Fact(
             tr("pairs"),
-            f"{summary.n_pairs:,}",
+            count_text(summary.n_pairs),
             tooltip=tr("Different pairs of documents, in either direction."),
         ),
         Fact(
             tr("contradictions"),
-            f"{summary.n_contradictions:,}",
+            count_text(summary.n_contradictions),
             tooltip=tr("Pairs with preferences in both directions: every ranking contradicts one of them."),
         ),
     ]
@@ -140,7 +141,7 @@ def preference_facts(summary: PreferenceSummary) -> tuple[Fact, ...]:
         "groups of documents. All other preferences can be satisfied together."
     )
     inside = meaning.format(inside=summary.n_cyclic)
-    return (*facts, Fact(tr("cycles"), f"{summary.n_cycles:,}", cycles, tooltip=inside))
+    return (*facts, Fact(tr("cycles"), count_text(summary.n_cycles), cycles, tooltip=inside))
 
 
 class PreferencesController(Controller):

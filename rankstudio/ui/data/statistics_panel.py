@@ -314,7 +314,7 @@ def feature_columns(rows: Sequence[DescribedFeature]) -> list[Column]:
     """Return the columns that have something to say of these features."""
     missing = [_MISSING] if any(row.summary.missing for row in rows) else []
     timed = any(row.per_query is not None for row in rows)
-    priced = any(row.cost is not None and not (timed and row.cost == 1.0) for row in rows)
+    priced = any(row.cost not in (None, 1.0) for row in rows)
     costs = [*([_COST] if priced else []), *([_PER_DOCUMENT, _PER_QUERY] if timed else [])]
     known = next((row.quality.alone for row in rows if row.quality is not None), ("MAP", "NDCG@10"))
     alone = [_alone(name) for name in known]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
+from rankstudio.engine.support.number_format import count_text
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.number_format import duration
@@ -135,5 +136,5 @@ def _searched(sized: SizedSubset) -> str:
         time = f"{max(seconds, 0.01):.2g} s" if seconds < 10 else duration(seconds)
         return text.format(n=sized.n_sets, time=time)
     return tr("{n} sets · {share:.0f} % searched").format(
-        n=f"{sized.n_sets:,}" if sized.n_sets < 1e10 else f"{sized.n_sets:.2g}", share=100 * sized.share
+        n=count_text(sized.n_sets) if sized.n_sets < 1e10 else f"{sized.n_sets:.2g}", share=100 * sized.share
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from rankstudio.engine.support.number_format import count_text
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
@@ -90,7 +91,7 @@ _COLUMNS = (
         tooltip=tr("Excess error of the set found by greedy selection"),
         width=104,
     ),
-    Column("n_sets", tr("sets"), "right", lambda n: f"{n:,}" if n < 1e10 else f"{n:.2g}", width=110),
+    Column("n_sets", tr("sets"), "right", lambda n: count_text(n) if n < 1e10 else f"{n:.2g}", width=110),
     Column(
         "n_evaluated",
         tr("computed"),

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.figures.values import FigureAxis, RowHistograms, RowSeries, RowsFigure
-from rankstudio.engine.support.number_format import fixed, signed
+from rankstudio.engine.support.number_format import count_text, fixed, signed
 from rankstudio.ui.lab.estimators import EstimatorText, short_of, text_of
 from rankstudio.ui.lab.sentences import deviations_sentence, summary_of
 from rankstudio.ui.language import tr
@@ -339,7 +339,7 @@ class DeviationsPlot(Plot):
             Line(row.label, signed(row.bias, 4), look.color, look.dash, bold=True),
             Line(tr("standard error"), fixed(row.error, 4)),
             Line(tr("sd"), fixed(row.sd, 4)),
-            Line(tr("repetitions"), f"{row.count:,}"),
+            Line(tr("repetitions"), count_text(row.count)),
         ]
 
     def step(self, right: int, down: int) -> bool:

@@ -18,6 +18,7 @@ from rankstudio.engine.export.figures.values import (
     FigureAxis,
     Series,
 )
+from rankstudio.engine.support.number_format import count_text
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, CellValue, Numbers, Plot, floats
@@ -375,7 +376,7 @@ class HistogramPlot(Plot):
         """Return the count of a bin."""
         first, last = int(self.starts[number]), int(self.starts[number]) + self.width_of_bins - 1
         span = str(first) if first == last else f"{first} – {last}"
-        return [Line(span, f"{int(self.counts[number]):,}", bold=True), Line(self.axes.title)]
+        return [Line(span, count_text(int(self.counts[number])), bold=True), Line(self.axes.title)]
 
     def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the bars, the one under the mouse in the accent's hover colour."""

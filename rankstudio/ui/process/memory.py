@@ -1,4 +1,4 @@
-"""How much memory the program takes, what work has left behind given back, and Python's search for garbage.
+"""What memory work has left behind is given back; and Python's search for garbage.
 
 Python searches on whichever thread happens to make one object too many, and deletes there what it finds:
 timers, actions and models of Qt, which none but their own thread may delete. A search in the middle of Qt's
@@ -8,13 +8,10 @@ own work may delete what Qt is about to use. So it is made on the window's threa
 from __future__ import annotations
 
 import gc
-import os
-import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
@@ -22,29 +19,6 @@ from rankstudio.engine.support.memory import release_unused
 from rankstudio.ui.process.turns import single_shot
 
 _REST_MILLISECONDS = 1000  # without work, after which the program is at rest
-
-
-def resident_bytes() -> int:
-    """Return the memory the process holds now, in bytes; its peak where only that is known, else 0."""
-    try:
-        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError, AttributeError):
-        return _peak_bytes()
-
-
-def _peak_bytes() -> int:
-    try:
-        import resource  # noqa: PLC0415 - Unix only
-    except ImportError:
-        return 0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(peak) if sys.platform == "darwin" else int(peak) * 1024
-
-
-def in_words(size: int) -> str:
-    """Return a size as "412 MB", "" for 0."""
-    return f"{size / 1e6:,.0f} MB" if size else ""
 
 
 class IdleMemory(QObject):

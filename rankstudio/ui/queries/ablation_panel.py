@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.metrics.names import measure
-from rankstudio.engine.support.number_format import signed
+from rankstudio.engine.support.number_format import count_text, signed
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr, trn
@@ -51,7 +51,7 @@ class AblationRow:
     @property
     def changed(self) -> str:
         """How many queries are worse and better without it, as a text."""
-        return f"{self.found.n_worse:,} / {self.found.n_better:,}"
+        return f"{count_text(self.found.n_worse)} / {count_text(self.found.n_better)}"
 
     @property
     def interval(self) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from rankstudio.engine.support.number_format import count_text
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, TableView
@@ -124,4 +125,4 @@ class QueryPathsDialog(QDialog):
 
 
 def _queries(text: str, n: int) -> str:
-    return text.format(n=f"{n:,}")
+    return text.format(n=count_text(n))

@@ -94,8 +94,8 @@ class RunController(Controller):
 
     @property
     def following(self) -> bool:
-        """Whether the run that works is shown, fold by fold: until the user looks at something else."""
-        return self._following
+        """Whether a run works and is shown, fold by fold: until the user looks at something else."""
+        return self._following and self._runs.current is not None
 
     @Slot()
     def stop_following(self) -> None:

@@ -1,4 +1,4 @@
-"""The status bar: what works and how long still, when the plan was kept, memory; and the bar of loading."""
+"""The status bar: what works and how long still, and when the plan was kept; and the bar of loading."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStatusBar
 
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.run_record import RunRecord, RunState
-from rankstudio.ui.process.memory import in_words, resident_bytes
 from rankstudio.ui.style.number_format import time_text
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.progress_bar import DeferredProgressBar
@@ -48,24 +47,21 @@ class StatusBar(QStatusBar):
         self._workers = named(
             PlainLabel(), tip=tr("Threads in use for computations, besides the window's own.")
         )
-        self._memory = named(PlainLabel(), tip=tr("Memory used by the program."))
         self.addWidget(self._work, 1)
         self._seal = named(PlainLabel(), "status-seal", tip=_ABOUT_SEAL)
         self.messages = named(QPushButton(), "status-messages", tip=_ABOUT_MESSAGES, role="link")
         self.messages.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.messages.hide()
         self.addPermanentWidget(self.messages)
-        for label in (self._seal, self._saved, self._workers, self._memory):
+        for label in (self._seal, self._saved, self._workers):
             self.addPermanentWidget(label)
         self._timer = QTimer(self)
         self._timer.setInterval(_MILLISECONDS)
-        self._timer.timeout.connect(self.show_memory)
         self._timer.timeout.connect(self._show_saved)
         self._timer.start()
-        self.show_memory()
 
     def close_down(self) -> None:
-        """Stop looking at memory and study."""
+        """Stop looking at the study."""
         self._timer.stop()
 
     def say(self, text: str) -> None:
@@ -117,11 +113,6 @@ class StatusBar(QStatusBar):
         now = max(self._kept, self._stored() or datetime.min)
         if now > datetime.min:
             self._saved.setText(tr("autosaved {now:%H:%M}").format(now=now))
-
-    @Slot()
-    def show_memory(self) -> None:
-        """Show how much memory the program takes now."""
-        self._memory.setText(in_words(resident_bytes()))
 
 
 class LoadingBar(QFrame):

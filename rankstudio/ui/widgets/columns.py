@@ -17,7 +17,7 @@ from PySide6.QtCore import (
 )
 
 from rankstudio.engine.export.tables import csv_text, latex_text, markdown_text
-from rankstudio.engine.support.number_format import fixed, signed
+from rankstudio.engine.support.number_format import count_text, fixed, signed
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.fonts import LEFT, RIGHT
 from rankstudio.ui.style.plain_text import plain
@@ -207,7 +207,7 @@ class Column:
             return signed(value)
         if self.format[:1] == "." and self.format[-1:] == "f":
             return fixed(value, int(self.format[1:-1]))
-        return format(value, self.format)
+        return count_text(value) if self.format == "," else format(value, self.format)
 
     def plain(self, row: Row) -> str:
         """Return what is copied and exported: numbers with all their digits, "" where there is none.
@@ -444,7 +444,7 @@ class ColumnModel(QAbstractTableModel):
     ) -> Any:
         """Return title, tooltip or alignment of a column, or a row's number from 1."""
         if orientation == Qt.Orientation.Vertical:
-            return f"{section + 1:,}" if role == Qt.ItemDataRole.DisplayRole else None
+            return count_text(section + 1) if role == Qt.ItemDataRole.DisplayRole else None
         if not 0 <= section < len(self.columns):
             return None
         column = self.columns[section]

@@ -10,6 +10,7 @@ from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QWidget
 
+from rankstudio.engine.support.number_format import count_text
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.fonts import LEFT, RIGHT, SMALL, font, scaled
 from rankstudio.ui.style.plain_text import PlainLabel, plain
@@ -145,7 +146,7 @@ class BarRows(QWidget):
     def set_rows(self, rows: Sequence[tuple[str, int]]) -> None:
         """Show other labels and counts."""
         self._rows = tuple(rows)
-        told = "\n".join(f"{label}: {count:,}" for label, count in rows)
+        told = "\n".join(f"{label}: {count_text(count)}" for label, count in rows)
         self.setAccessibleDescription(told)
         self.setToolTip(plain(told))
         self.updateGeometry()
@@ -168,7 +169,7 @@ class BarRows(QWidget):
         painter.setFont(font(SMALL))
         metrics = QFontMetrics(font(SMALL))
         label = max(metrics.horizontalAdvance(text) for text, _ in self._rows)
-        number = max(metrics.horizontalAdvance(f"{count:,}") for _, count in self._rows)
+        number = max(metrics.horizontalAdvance(count_text(count)) for _, count in self._rows)
         most = max(count for _, count in self._rows) or 1
         height = scaled(_ROW)
         for i, (text, count) in enumerate(self._rows):
@@ -183,7 +184,7 @@ class BarRows(QWidget):
         colors = self._theme.colors
         painter.setPen(colors.q("muted"))
         painter.drawText(row, LEFT, text)
-        painter.drawText(row, RIGHT, f"{count:,}")
+        painter.drawText(row, RIGHT, count_text(count))
         bar = QRectF(track.left(), track.center().y() - _BAR / 2 + 0.5, track.width(), _BAR)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.q("line_soft"))

@@ -114,6 +114,8 @@ def test_a_model_that_is_not_stored_of_each_fold_has_no_interval(runs: list[RunR
 def test_costs_are_those_that_a_plan_gives_and_1_for_the_others(runs: list[RunResult]) -> None:
     assert costs_of(runs) == RunCosts(dict(COSTS), False)
     assert costs_of(runs[1:]) is None
+    ones = runs[0].plan.changed(parameters={**runs[0].plan.parameters, "costs": ((1, 1.0),)})
+    assert costs_of([replace(runs[0], plan=ones)]) is None, "then it is the number of features"
     curve = run_curves(runs, "MAP", 0, [DATA] * 3, "cost")[0]
     number = [c.values for c in runs[0].plan.combinations].index(curve.values)
     path = {model.place: model for model in tried_models(runs[0], "MAP")[number]}

@@ -18,6 +18,7 @@ from rankstudio.ui.data.panel import read_as_facts
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.table import TableView
 
 
 def test_a_name_is_the_same_everywhere_and_at_the_next_start(
@@ -183,6 +184,10 @@ def test_a_feature_set_that_is_opened_before_the_data_says_so(theme: Theme, tmp_
         settle(window)
 
 
+def shown_columns(table: TableView) -> list[str]:
+    return [column.key for column in table.rows_model.columns]
+
+
 @pytest.mark.thorough
 def test_notes_are_marked_and_costs_go_into_the_plan(
     theme: Theme, tmp_path: Path, folds: Path, monkeypatch: pytest.MonkeyPatch
@@ -194,14 +199,17 @@ def test_notes_are_marked_and_costs_go_into_the_plan(
         action = table.row_actions(rows(window)[2])[0]
         action.do()
         assert rows(window)[2].note == "Broken before May"
-        write(window, 0, "cost", "2.5")
+        assert "cost" not in shown_columns(table)
+        monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("2.5", True))
+        next(one for one in table.row_actions(rows(window)[0]) if one.text == "Cost…").do()
+        assert "cost" in shown_columns(table)
         assert dict(window.session.plan.parameters["costs"]) == {1: 2.5}
         assert rows(window)[0].cost == 2.5
         write(window, 0, "cost", "free")
         assert naming("0 number").search(window.notice.text())
         assert rows(window)[0].cost == 2.5
         window.session.undo.undo()
-        assert rows(window)[0].cost == 1.0
+        assert rows(window)[0].cost == 1.0 and "cost" not in shown_columns(table)
         window.session.change("method", method="gas", parameters={})
         assert rows(window)[0].cost is None
         settle(window)
@@ -241,7 +249,7 @@ def test_groups_are_written_asked_for_undone_run_and_restored(
         window.commands["group"].trigger()
         assert asked[0] == ["Group for 2 features. Leave empty for no group:", "", "Body"]
         assert dict(window.session.plan.groups) == {"Body": (1, 3), "Clicks": (2, 4)}
-        note, group = window.sections.data.statistics.table.row_actions(rows(window)[0])
+        note, group, *_ = window.sections.data.statistics.table.row_actions(rows(window)[0])
         assert (note.text, group.text) == ("Note…", "Group…")
         select(window, 0)
         group.do()

@@ -108,13 +108,14 @@ def test_fold_and_run_follow_until_the_user_chooses(theme: Theme, tmp_path: Path
     at_each_path = held(lambda _, event: isinstance(event, UnitStarted) and go.acquire(timeout=10))
     with open_window(theme, tmp_path / "config", folds, at_each_path) as window:
         strip, session = window.sections.strip, window.session
-        assert not strip.follow.isVisible()
+        assert not strip.follow.isVisible() and not window.commands["follow"].isChecked()
         window.commands["run"].trigger()
         session.change("editing", seed=7)
         window.commands["run"].trigger()
         first, second = window.runs.records
         wait_until(lambda: first.unit is not None)
         assert strip.follow.isVisible() and strip.follow.isChecked()
+        assert window.commands["follow"].isChecked()
         go.release(3)
         wait_until(lambda: first.unit is not None and first.unit.fold == 2)
         assert session.fold == 2
@@ -135,6 +136,7 @@ def test_fold_and_run_follow_until_the_user_chooses(theme: Theme, tmp_path: Path
         wait_until(lambda: not window.runs.busy)
         settle(window)
         assert not strip.follow.isVisible() and not window.commands["follow"].isEnabled()
+        assert not strip.follow.isChecked() and not window.commands["follow"].isChecked()
 
 
 def test_the_run_button_says_what_it_runs_and_resumes_what_was_stopped(

@@ -28,7 +28,7 @@ from rankstudio.engine.analysis.evidence.verdicts import (
 )
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.statistics.mean_intervals import LEAST_PAIRS
-from rankstudio.engine.support.number_format import relative_excess
+from rankstudio.engine.support.number_format import count_text, relative_excess
 
 N_OTHERS = 4
 """Features among the rows that are not selected: those that the halves select most often."""
@@ -339,7 +339,7 @@ def _as_good(near: SizedNearBestSets) -> str:
             others,
         )
     )
-    return text.format(n=f"{others:,}", share=_percent(others / max(near.best.n_sets, 1)))
+    return text.format(n=count_text(others), share=_percent(others / max(near.best.n_sets, 1)))
 
 
 _USELESS = 0.5  # share of the criterion: what may be lower by more says nothing

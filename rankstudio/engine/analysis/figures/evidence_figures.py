@@ -22,7 +22,7 @@ from rankstudio.engine.export.figures.values import (
     Series,
 )
 from rankstudio.engine.language import tr
-from rankstudio.engine.support.number_format import relative_excess
+from rankstudio.engine.support.number_format import count_text, relative_excess
 
 _MOST_SETS, _MOST_FEATURES = 20, 30
 
@@ -105,7 +105,7 @@ def importance_figure(kept: MeasuredImportance, of: str, named: Named) -> RowsFi
     title = tr("{measure} lost with the feature permuted").format(measure=found.measure.name)
     value, low, high = (tuple(one[order].tolist()) for one in (found.mean, found.low, found.high))
     caption = tr("Mean over {n} queries, with 95 % intervals; values are permuted within queries.").format(
-        n=f"{found.baseline.size:,}"
+        n=count_text(found.baseline.size)
     )
     if len(shown) < len(kept.columns):
         cut = tr("The {n} greatest of {total} losses are shown.")
@@ -134,7 +134,7 @@ def _near_best(found: SelectionEvidence, of: str, named: Named) -> MapFigure | N
         "over queries). A cell is filled where the set has the feature. Features are ordered by the share "
         "of all "
         "these sets with them."
-    ).format(shown=len(sets), n=f"{len(near.sets):,}")
+    ).format(shown=len(sets), n=count_text(len(near.sets)))
     return MapFigure(
         "evidence-sets",
         f"{of}: {title}",

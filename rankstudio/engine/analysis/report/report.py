@@ -34,7 +34,7 @@ from rankstudio.engine.language import in_english
 from rankstudio.engine.methods.catalog import Method
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.support.item_groups import grouped
-from rankstudio.engine.support.number_format import NOTHING, raised
+from rankstudio.engine.support.number_format import NOTHING, count_text, raised
 
 _RULES = {
     "best": "the best",
@@ -116,7 +116,7 @@ def _by_data(runs: Sequence[ReportedRun]) -> list[tuple[RecordedData, list[Repor
 
 
 def _files(files: Sequence[Source], place: str) -> TextTable:
-    rows = tuple((_beside(file.path, place), f"{file.size:,}", file.checksum) for file in files)
+    rows = tuple((_beside(file.path, place), count_text(file.size), file.checksum) for file in files)
     return TextTable("Files", ("file", "bytes", "checksum"), rows, (0, 2))
 
 

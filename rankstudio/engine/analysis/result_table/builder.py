@@ -40,6 +40,7 @@ from rankstudio.engine.language import in_english
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.paired import holm, paired_t, randomisation, signed_ranks
+from rankstudio.engine.support.number_format import count_text
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
@@ -552,7 +553,7 @@ def _family(
     against = {data: run.result for data, run in rows[reference].runs.items()}
     queries = {place.data: against[place.data].per_query(place.measure).size for place in counts}
     n = " and ".join(
-        f"{size:,}" + (f" ({data})" if len(queries) > 1 else "") for data, size in queries.items()
+        count_text(size) + (f" ({data})" if len(queries) > 1 else "") for data, size in queries.items()
     )
     sizes = sorted(set(counts.values()))
     hypotheses = f"{_numbers(sizes)} hypothes{'is' if sizes == [1] else 'es'}"

@@ -24,6 +24,7 @@ from rankstudio.engine.data.tabular.table_columns import TableColumns
 from rankstudio.engine.errors import ColumnValueError, DataError, FormatError, MissingValueError, shown_path
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import unguarded
+from rankstudio.engine.support.number_format import count_text
 
 CHUNK = 1 << 22  # characters at a time
 
@@ -151,7 +152,7 @@ class CsvText:
                 elif len(cells) > 1 or any(cell.strip() for cell in cells):
                     yield self.line, cells
         except csv.Error:
-            most = f"{csv.field_size_limit():,}"
+            most = count_text(csv.field_size_limit())
             raise self.error(
                 tr("a cell of more than {n} characters").format(n=most),
                 tr("a shorter cell; a closing quotation mark may be missing"),
@@ -167,7 +168,7 @@ class CsvText:
             if "\0" in line:
                 raise FormatError(self._path, 0, 0, "binary data (a zero byte)", "text")
             if len(line) == _LONGEST_LINE:
-                found = tr("a line of more than {n} characters").format(n=f"{len(line):,}")
+                found = tr("a line of more than {n} characters").format(n=count_text(len(line)))
                 raise FormatError(self._path, 0, 0, found, "text")
             self.n_characters += len(line)
             self.odd = self.odd or "_" in line or not line.isascii()

@@ -37,6 +37,7 @@ from rankstudio.engine.data.table_builder import (
 from rankstudio.engine.errors import DatasetError, FileAccessError, MissingExtraError, MissingValueError
 from rankstudio.engine.language import tr, translatable, trn
 from rankstudio.engine.support.escaping import one_line
+from rankstudio.engine.support.number_format import count_text
 
 EXPECTED = translatable(
     "a response with _ltrlog (Elasticsearch, OpenSearch), [features] (Solr) or matchfeatures (Vespa), or one "
@@ -456,7 +457,7 @@ class _JoinedDocuments:
                 "{n} logged documents without a judgment are left out: {ids}.",
                 self._unjudged,
             )
-            said.append(text.format(n=f"{self._unjudged:,}", ids=_ids(self._first)))
+            said.append(text.format(n=count_text(self._unjudged), ids=_ids(self._first)))
         if n_unlogged:
             text = trn(
                 "{n} judged document is not in the logs and left out: {ids}.",
@@ -464,7 +465,7 @@ class _JoinedDocuments:
                 n_unlogged,
             )
             first = [*islice(self._judged.without(self._rows), _LISTED + 1)]
-            said.append(text.format(n=f"{n_unlogged:,}", ids=_ids(first)))
+            said.append(text.format(n=count_text(n_unlogged), ids=_ids(first)))
         if self._tensors:
             text = tr("Tensors are no numbers and left out: {names}.")
             said.append(text.format(names=", ".join(map(one_line, sorted(self._tensors)[:_LISTED]))))
@@ -474,7 +475,7 @@ class _JoinedDocuments:
                 "{n} documents are logged again with other values; the last ones are used.",
                 self._repeated,
             )
-            said.append(text.format(n=f"{self._repeated:,}"))
+            said.append(text.format(n=count_text(self._repeated)))
         return (*said, *negative_grades(negative))
 
 

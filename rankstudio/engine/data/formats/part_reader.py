@@ -57,7 +57,7 @@ from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ZeroIdError
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file
-from rankstudio.engine.support.number_format import percentage
+from rankstudio.engine.support.number_format import count_text, percentage
 from rankstudio.engine.support.sparse_rows import worth_it
 
 SHARE = 0.5
@@ -250,7 +250,7 @@ class PartReader:
             "{path}: {n} documents without a label of {judge} are left out.",
             n,
         )
-        return (text.format(path=found.source.path, n=f"{n:,}", judge=quoted(self._told.label)),)
+        return (text.format(path=found.source.path, n=count_text(n), judge=quoted(self._told.label)),)
 
     def notes(self, folds: Sequence[Fold]) -> tuple[str, ...]:
         """Return a note on data mapped from files, with the reason; None if there are none."""
@@ -263,7 +263,7 @@ class PartReader:
                 "as needed, because they exceed {share} of the memory limit of {budget}."
             ).format(
                 path=self._path,
-                documents=f"{sum(part.n_documents for part in parts.values()):,}",
+                documents=count_text(sum(part.n_documents for part in parts.values())),
                 n=folds[0].train.n_features,
                 size=memory.size(sum(part.X.nbytes for part in parts.values())),
                 share=percentage(SHARE),

@@ -22,6 +22,7 @@ from rankstudio.engine.data.table import Table
 from rankstudio.engine.data.tabular.recognition import short
 from rankstudio.engine.errors import DatasetError, MissingExtraError, MissingValueError
 from rankstudio.engine.language import tr, translatable, trn
+from rankstudio.engine.support.number_format import count_text
 
 EXPECTED = translatable("a line of a TREC run: query, Q0, document, rank, score, tag")
 _FEWEST, _MOST = 5, 6  # words: some programs leave the tag out
@@ -226,7 +227,7 @@ def _said(
             "{n} retrieved documents without a judgment are left out.",
             len(unjudged),
         )
-        said = (text.format(n=f"{len(unjudged):,}"), *said)
+        said = (text.format(n=count_text(len(unjudged))), *said)
     return said
 
 
@@ -235,7 +236,7 @@ def negative_grades(n_negative: int) -> tuple[str, ...]:
     if not n_negative:
         return ()
     text = trn("{n} negative judgment counts as 0.", "{n} negative judgments count as 0.", n_negative)
-    return (text.format(n=f"{n_negative:,}"),)
+    return (text.format(n=count_text(n_negative)),)
 
 
 PREFIX = "ir_datasets:"

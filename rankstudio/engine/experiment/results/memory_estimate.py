@@ -18,6 +18,7 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, Reading, whole_need
 from rankstudio.engine.support import memory, threads
 from rankstudio.engine.support.file_pages import in_file
+from rankstudio.engine.support.number_format import count_text
 from rankstudio.engine.support.shard import DOCUMENTS, shards_of
 from rankstudio.engine.support.sparse_rows import SparseRows
 
@@ -117,7 +118,7 @@ class MemoryEstimate:
         else:
             text = tr("{m} documents in memory, processed all at once")
         algorithm = _algorithms().get(self.need.algorithm, "")
-        return ", ".join(filter(None, (text.format(m=f"{self.m:,}"), algorithm)))
+        return ", ".join(filter(None, (text.format(m=count_text(self.m)), algorithm)))
 
     @property
     def refusal(self) -> str:
@@ -129,8 +130,8 @@ class MemoryEstimate:
         return text.format(
             label=self.label,
             needed=memory.size(self.least),
-            m=f"{self.m:,}",
-            n=f"{self.n:,}",
+            m=count_text(self.m),
+            n=count_text(self.n),
             budget=memory.size(self.budget),
             advice=either(self._advice()),
         )

@@ -20,6 +20,7 @@ from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import GivenData, ShardSession, training_data
 from rankstudio.engine.methods.shards.work import StateWork
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support.number_format import count_text
 from rankstudio.engine.support.threads import pool, worthwhile
 from rankstudio.engine.support.work import Note, Waiting, WorkProgress
 
@@ -153,7 +154,7 @@ class RankBoost(LinearRanker):
                 said = tr(
                     "RankBoost tries {n} thresholds for each feature with more than {most} "
                     "different values, instead of all values."
-                ).format(n=RANKS, most=f"{MOST_VALUES:,}")
+                ).format(n=RANKS, most=count_text(MOST_VALUES))
                 yield Note(said, kind=FewerThresholdsWarning)
             for number in range(1, n_rounds + 1):
                 weak = rounds.weak_ranker()

@@ -32,6 +32,7 @@ from rankstudio.engine.support import threads
 from rankstudio.engine.support.file_pages import empty_in_file, in_file, release
 from rankstudio.engine.support.grades import Grading
 from rankstudio.engine.support.memory import budget, size
+from rankstudio.engine.support.number_format import count_text
 from rankstudio.engine.support.shard import DOCUMENTS, Shard, shards_of
 from rankstudio.engine.support.sparse_rows import Features, SparseRows
 from rankstudio.engine.support.work import Waiting, WorkProgress
@@ -294,8 +295,8 @@ class TrainingData:
                     "or use fewer documents."
                 ).format(
                     what=what,
-                    m=f"{self.X.shape[0]:,}",
-                    n=f"{self.X.shape[1]:,}",
+                    m=count_text(self.X.shape[0]),
+                    n=count_text(self.X.shape[1]),
                     needed=size(needed),
                     budget=size(free),
                 )
