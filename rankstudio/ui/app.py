@@ -121,6 +121,8 @@ def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> Non
         window.open_path(SAMPLE, run=True)
     elif files:
         window.open_path(files[0])
+    elif window.open_controller.is_first_start:
+        window.open_controller.open_sample()
     else:
         window.restore()
     window.models.warm_up()

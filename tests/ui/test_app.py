@@ -17,11 +17,12 @@ from PySide6.QtCore import QEvent, QModelIndex, Qt
 from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtWidgets import QListView
 from waiting import wait_until
-from windows import Opened
+from windows import Opened, open_window, settle
 from wording import naming
 
 from rankstudio.__main__ import INTERRUPTED
 from rankstudio.ui.app import begin
+from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.process import display_check as display
 from rankstudio.ui.process.crash import CrashReports
 from rankstudio.ui.process.display_check import why_no_window
@@ -206,6 +207,23 @@ def test_the_sample_of_the_command_line_is_opened_and_run(opened: Opened, tmp_pa
         begin(window, ["--sample"], CrashReports(tmp_path))
         wait_until(lambda: window.runs.records and window.runs.records[0].paths)
         assert window.session.dataset.name == "Sample"
+
+
+@pytest.mark.thorough
+def test_the_first_start_and_the_next_show_the_sample_with_its_finished_run(
+    theme: Theme, tmp_path: Path
+) -> None:
+    for start in ("first", "next"):
+        with open_window(theme, tmp_path / "config") as window:
+            begin(window, [], CrashReports(tmp_path))
+            wait_until(lambda window=window: window.runs.shown is not None)
+            record = window.runs.shown
+            assert record.state is RunState.DONE and record.result is not None and record.key == 1, start
+            assert window.session.plan == record.plan and record.paths
+            wait_until(lambda window=window: window.session.has_documents)
+            assert record.dataset is window.session.dataset and record.recorded is None
+            assert window.runs.records == (record,) and not window.runs.busy
+            settle(window)
 
 
 def test_the_open_dialog_takes_a_folder_of_data_and_goes_into_any_other(theme: Theme, tmp_path: Path) -> None:

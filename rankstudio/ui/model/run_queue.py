@@ -173,6 +173,12 @@ class Runs(QObject):
         self._records = dict(sorted({**self._records, record.key: record}.items()))
         self.added.emit(record)
 
+    def bring(self, record: RunRecord) -> None:
+        """List a finished run that came from elsewhere, with a number of its own."""
+        self._last_key += 1
+        record.key = self._last_key
+        self.add(record)
+
     def clear(self, last_key: int = 0) -> None:
         """List no runs any more; they stay in their study, and the next one's number follows ``last_key``."""
         for job in self._jobs.values():

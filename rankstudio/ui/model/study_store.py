@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import StoreError
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.storage.study_contents import SealMark
 from rankstudio.engine.experiment.versions import versions
+from rankstudio.engine.support.resources import resource
 from rankstudio.ui.background.worker import CancelFlag, JobFunction
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_record import Clock, RunRecord, RunState
@@ -240,6 +241,25 @@ class StudyStore:
             self.switch_to(study)
             return study
         raise AssertionError  # count never ends
+
+
+def read_sample_run() -> RunRecord:
+    """Read the finished run of the sample that comes with the program; no study of the user has it.
+
+    Raises
+    ------
+    StoreError
+        Where it is missing or damaged.
+    """
+    from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
+
+    with Study.open(resource("sample", "run.rankstudio"), reading=True) as study:
+        record = _read_run(study, study.runs()[0], {})
+    if record.state is not RunState.DONE:
+        raise StoreError(record.failure)
+    record.plan = record.plan.changed(data=SAMPLE)
+    record.stored, record.why_not_on = None, ""
+    return record
 
 
 def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDataset]) -> RunRecord:

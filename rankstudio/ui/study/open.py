@@ -39,7 +39,9 @@ from rankstudio.ui.background.worker import Outcome
 from rankstudio.ui.data.panel import read_as_sentence
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.model.study_store import is_study
+from rankstudio.ui.model.run_queue import look_at
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.study_store import is_study, read_sample_run
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.study.dialogs import ColumnsDialog, OpenDialog
@@ -217,8 +219,36 @@ class OpenController(Controller):
 
     @Slot()
     def open_sample(self) -> None:
-        """Open the bundled sample."""
-        self.open_path(SAMPLE)
+        """Open the bundled sample; with its finished run where nothing else was open or chosen."""
+        if self._session.dataset is not None or self._runs.records or self._session.plan != Plan(SAMPLE):
+            self.open_path(SAMPLE)
+        else:
+            self._open_sample_run(None)
+
+    def _open_sample_run(self, plan: Plan | None) -> None:
+        """Show the finished run of the sample, and open its data; with another plan, the data alone."""
+
+        def show(record: RunRecord) -> None:
+            if self._session.dataset is not None or self._loader.busy or self._runs.records:
+                return  # something else was opened meanwhile
+            if plan is not None and plan != record.plan:
+                self._loader.open(SAMPLE, plan, plan)
+                return
+            self._runs.bring(record)
+            look_at(self._session, self._runs, record)  # which has its data opened
+            self.opened.emit(record.dataset)
+
+        def fail(_: str) -> None:
+            self._loader.open(SAMPLE, plan or self._session.plan, plan)
+
+        what = tr("Reading the run of the sample")
+        self._worker.task(what, read_sample_run, on_done=show, on_error=fail)
+
+    @property
+    def is_first_start(self) -> bool:
+        """Whether there is nothing of an earlier time."""
+        settings = self._settings
+        return settings.plan is None and not settings.recent and not settings.text("study/file")
 
     def open_paths(self, paths: Sequence[str]) -> None:
         """Open one file or folder, models, or several files that are parts of one fold."""
@@ -288,7 +318,10 @@ class OpenController(Controller):
             return
         if data == SAMPLE or is_there(Path(data)):
             self._shows_data = False
-            self._loader.open(data, plan, plan)
+            if data == SAMPLE and not self._settings.text("study/file"):
+                self._open_sample_run(plan)
+            else:
+                self._loader.open(data, plan, plan)
         else:
             self.warned.emit(tr("{data} was open last time but no longer exists.").format(data=data))
 
