@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
+from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.errors import one_line
 
 
@@ -64,7 +65,7 @@ class CommandParser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"invalid choice: {value!r}{hint}")
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        (file or sys.stderr).write(message)
+        tell(Block(message), file=file or sys.stderr, end="")
 
 
 def _shown(action: argparse.Action) -> bool:

@@ -12,6 +12,7 @@ from rankstudio.cli.output.text_tables import as_json, document
 from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
 from rankstudio.cli.streams import STANDARD, form_of_output, write_output
 from rankstudio.cli.study_file_option import reading
+from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.analysis.result_table.query import TESTS, TableQuery
 from rankstudio.engine.analysis.significance import RunComparison, compare_groups
 from rankstudio.engine.errors import ParameterError, PlanError
@@ -170,6 +171,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         check_outputs([args.out], args)
     compared = _compare(_compared_runs(_sources(args), args), args)
+    text: str
     match form:
         case "json":
             documents = [as_dict(comparison, args.seed) for comparison in compared]
@@ -179,10 +181,10 @@ def run(args: argparse.Namespace) -> int:
         case _:
             tables = (table for comparison in compared for table in sections(comparison, args.seed))
             text = document(tables, form)
-    if args.out is None:
-        print(text)
+    if args.out is None and isinstance(text, Block):
+        tell(text)
     else:
-        write_output(args.out, text + "\n")
+        write_output(args.out or STANDARD, text + "\n")
     return 0
 
 
@@ -220,7 +222,7 @@ def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) ->
                 sealed[run.result.data_name] = None
             runs.append(_on_part(run, shown, args.part).result)
     for name in sealed:
-        print(
+        tell(
             f"Note: The test part of {name} is sealed, so its runs are compared on the validation part. "
             "--part test compares the test parts.",
             file=sys.stderr,

@@ -18,6 +18,7 @@ from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_share
 from rankstudio.cli.replacement import add_force_option, check_outputs, write_new
 from rankstudio.cli.study_file_option import OpenedRun, add_run_number, opened_run
+from rankstudio.cli.terminal import tell
 from rankstudio.engine.data.dataset import id_and_name
 from rankstudio.engine.errors import PlanError, StoreError
 from rankstudio.engine.metrics.conventions import CONVENTIONS
@@ -98,9 +99,9 @@ def run(args: argparse.Namespace) -> int:
         values = as_dict(without, state.found, looked.data, looked.convention)
         bounds = {} if looked.bounds is None else {"bounds": asdict(looked.bounds)}
         weighed = {"weighed": _plain(looked)} if looked.weighed else {}
-        print(as_json({**values, **weighed, **bounds}))
+        tell(as_json({**values, **weighed, **bounds}))
     else:
-        print("\n".join((*_lines(without, state.found, looked.data), *_weights(looked))))
+        tell(*_lines(without, state.found, looked.data), *_weights(looked))
     if args.out is not None:
         _write(args, looked, without, state.found)
     return status(stopped, f"Stopped at {percentage(state.share)}.")
@@ -189,7 +190,7 @@ def _of_file(args: argparse.Namespace) -> _Looked:
     wanted = measure(args.measure)
     model, data = model_and_data(args.model, args.data, columns_from(args))
     for note in (*other_names(model, data), *data.warnings):
-        print(f"Note: {note}", file=sys.stderr)
+        tell(f"Note: {note}", file=sys.stderr)
     convention = args.convention or identify(args.data, data).convention
     losses = model_importance(model, data, wanted, convention, None)
     work = model_importance(model, data, wanted, convention, args.repeats, args.seed)
@@ -223,7 +224,7 @@ def _of_run(args: argparse.Namespace) -> _Looked:
             with Study.open(args.data) as study:
                 study.save_evidence(run.key, result.fold, place, pack_evidence(measured))
         except StoreError as error:
-            print(f"Note: the losses are not stored. {error}", file=sys.stderr)
+            tell(f"Note: the losses are not stored. {error}", file=sys.stderr)
 
     losses = step_importance(step, part, wanted, convention, None)
     work = step_importance(step, part, wanted, convention, args.repeats, args.seed)

@@ -17,6 +17,7 @@ from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, document, number
 from rankstudio.cli.progress_bar import last_state
 from rankstudio.cli.run_options import add_choices, add_reading, plan_from
+from rankstudio.cli.terminal import tell
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import id_and_name
 from rankstudio.engine.errors import ParameterError, PlanError
@@ -100,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
         flipped, stopped = last_state(steps, lambda state: state.n_draws, args.draws)
         found["flips"] = _flips_as_dict(flipped)
         tables.append(_flips_table(flipped, dataset))
-    print(as_json(found) if args.json else document(tables))
+    tell(as_json(found) if args.json else document(tables))
     return status(stopped, "Stopped. The tables have what was finished.")
 
 

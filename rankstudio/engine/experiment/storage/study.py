@@ -265,11 +265,11 @@ class Study:
             write(db, "label", run=run.id, tags=as_json(list(label.tags)), **values)
 
     def label(self, run: RunKey) -> RunLabel:
-        """Return the label stored by :meth:`set_label`; empty if missing or damaged."""
+        """Return the label stored by :meth:`set_label`, a long one shortened; empty if missing or damaged."""
         for row in self._sound("label", "WHERE run = ?", run.id):
             with suppress(*IMPOSSIBLE):
                 tags = tuple(sequence(json.loads(row["tags"]), str))
-                return RunLabel(row["name"], row["note"], tags, bool(row["hidden"]))
+                return RunLabel(row["name"], row["note"], tags, bool(row["hidden"])).shortened()
         return RunLabel()
 
     def set_choice(self, run: RunKey, values: tuple[Any, ...] | None, place: int | None) -> None:
