@@ -85,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         tell("Interrupted.", file=sys.stderr)
         return INTERRUPTED
     except RankStudioError as error:
-        tell(f"rankstudio: {streams.with_input_named(str(error))}", file=sys.stderr)
+        tell(f"rankstudio: {streams.with_input_named(error.terminal_text)}", file=sys.stderr)
         return FAILED
     except MemoryError:
         tell(

@@ -76,6 +76,11 @@ def shown_path(path: str | Path) -> str:
 class RankStudioError(Exception):
     """Base class of all errors whose text is meant for the user; they can be sent between processes."""
 
+    @property
+    def terminal_text(self) -> str:
+        """The message in the terminal, where a remedy may be an option."""
+        return str(self)
+
     def __reduce__(self) -> tuple[object, ...]:
         return _again, (type(self), self.args, vars(self))
 
@@ -143,7 +148,26 @@ class NoQueriesError(FormatError):
 
 
 class ColumnValueError(FormatError):
-    """A cell that is invalid for its column: a query, a label, a feature."""
+    """A cell that is invalid for its column: a query, a label, a feature.
+
+    Attributes
+    ----------
+    text_columns : tuple of str
+        Columns that are read as features and contain something other than numbers.
+    cell : str
+        The first such cell in a column that has numbers, too; "" if there is none.
+    terminal_remedy : str
+        What helps in the terminal, as a sentence; "" for nothing else than the message says.
+    """
+
+    text_columns: tuple[str, ...] = ()
+    cell: str = ""
+    terminal_remedy: str = ""
+
+    @property
+    def terminal_text(self) -> str:
+        """The message with the terminal's options as the remedy."""
+        return f"{self} {self.terminal_remedy}".rstrip()
 
 
 class DatasetError(DataError, ValueError):
@@ -183,12 +207,20 @@ class UnknownColumnsError(DatasetError):
     problem : str
         What was found and what was expected.
     remedy : str
-        Which options say what the columns are; the window has fields for them.
+        Which parameters say what the columns are; the window has fields for them.
+    terminal_remedy : str
+        The same with the terminal's options.
     """
 
-    def __init__(self, problem: str, remedy: str = "") -> None:
+    def __init__(self, problem: str, remedy: str = "", terminal_remedy: str = "") -> None:
         self.problem = problem
+        self._terminal_remedy = terminal_remedy or remedy
         super().__init__(f"{problem} {remedy}".rstrip())
+
+    @property
+    def terminal_text(self) -> str:
+        """The message with the terminal's options as the remedy."""
+        return f"{self.problem} {self._terminal_remedy}".rstrip()
 
 
 class ParameterError(RankStudioError, ValueError):
