@@ -16,8 +16,9 @@ from rankstudio.engine.analysis.evidence.permutation_importance import (
 )
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import DataError, ParameterError
 from rankstudio.engine.export.models import Model
+from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.names import Measure
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.sparse_rows import Features, SparseRows
@@ -159,6 +160,8 @@ def _importance(
     n_repeats: int | None,
     seed: int,
 ) -> Importance:
+    if not used:
+        raise DataError(tr("The model uses no features, so that no loss without one can be measured."))
     score, part, few = _of_few(score, part, used)
     groups = [(column,) for column in few]
     of_used = tuple((column,) for column in used)
