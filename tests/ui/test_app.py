@@ -214,7 +214,7 @@ def test_the_first_start_and_the_next_show_the_sample_with_its_finished_run(
     theme: Theme, tmp_path: Path
 ) -> None:
     for start in ("first", "next"):
-        with open_window(theme, tmp_path / "config") as window:
+        with open_window(theme, tmp_path / "config", sealed=True) as window:
             begin(window, [], CrashReports(tmp_path))
             wait_until(lambda window=window: window.runs.shown is not None)
             record = window.runs.shown

@@ -456,15 +456,17 @@ def _documents(summary: DatasetSummary) -> str:
         "{only_relevant:,} queries have only relevant documents.",
         summary.only_relevant,
     )
-    return f"{text} {lacking} {useless if summary.only_relevant else ''}".rstrip().format(
-        n_documents=summary.n_documents,
-        n_queries=summary.n_queries,
-        min=sizes.min(),
-        max=sizes.max(),
-        median=np.median(sizes),
-        without_relevant=summary.without_relevant,
-        only_relevant=summary.only_relevant,
-    )
+    fields = {
+        "n_documents": summary.n_documents,
+        "n_queries": summary.n_queries,
+        "min": sizes.min(),
+        "max": sizes.max(),
+        "median": np.median(sizes),
+        "without_relevant": summary.without_relevant,
+        "only_relevant": summary.only_relevant,
+    }
+    sentences = (text, lacking, *([useless] if summary.only_relevant else []))
+    return " ".join(sentence.format(**fields) for sentence in sentences)
 
 
 def _columns(data: RankingDataset) -> list[Column]:
