@@ -51,7 +51,7 @@ _DESCRIPTION = """\
 Feature selection in learning to rank.
 
   rankstudio                      open the window
-  rankstudio MQ2008               open the window with a LETOR file or a folder of folds
+  rankstudio FOLDER               open the window with a LETOR file or a folder of folds
   rankstudio --sample             open the window with the bundled sample and run its study
   rankstudio --language de        open the window in German, regardless of settings and system language
   rankstudio COMMAND …            work in the terminal; see rankstudio COMMAND --help"""

@@ -5,17 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
-from rankstudio.engine.errors import one_line
+from rankstudio.engine.errors import nearest, one_line
 
 
 def did_you_mean(word: str, known: Iterable[str], before: str = "") -> str:
     """Return "; did you mean X?" where a known word is close, else ""; before it what it follows."""
-    close = get_close_matches(word, list(known), n=1)
-    return f"; did you mean {before}{close[0]}?" if close else ""
+    close = nearest(word, known)
+    return f"; did you mean {before}{close}?" if close else ""
 
 
 def place_name(text: str) -> str:
@@ -31,6 +30,23 @@ class CommandParser(argparse.ArgumentParser):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **{"allow_abbrev": False, **options})
+        self.sample_word = ""
+        self._is_mixing = False
+
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        """Return the arguments and the unknown words; with a ``sample_word``, --sample stands for DATA.
+
+        The word becomes the first of the line, as DATA is of the words without an option.
+        """
+        words = list(sys.argv[1:] if args is None else args)
+        if not self.sample_word or self._is_mixing:
+            return super().parse_known_args(words, namespace)
+        self._is_mixing = True  # options may stand between the words
+        try:
+            first = [self.sample_word] if "--sample" in words else []
+            return self.parse_known_intermixed_args([*first, *words], namespace)
+        finally:
+            self._is_mixing = False
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
         """Return the arguments.
@@ -60,11 +76,15 @@ class CommandParser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             known = [str(choice) for choice in action.choices]
-            hint = did_you_mean(str(value), known) or f" (choose from {', '.join(known)})"
+            listed = f" (choose from {', '.join(known)})" if len(known) <= _FEW else "; --help lists all"
+            hint = did_you_mean(str(value), known) or listed
             raise argparse.ArgumentError(action, f"invalid choice: {value!r}{hint}")
 
     def _print_message(self, message: str, file: Any = None) -> None:
         (file or sys.stderr).write(message)
+
+
+_FEW = 8  # names that an error can list
 
 
 def _shown(action: argparse.Action) -> bool:

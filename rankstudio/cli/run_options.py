@@ -15,6 +15,7 @@ from rankstudio.cli.data_options import (
     NORMALIZE,
     add_column_options,
     add_feature_set_option,
+    add_sample_option,
     columns_from,
 )
 from rankstudio.cli.memory_option import add_memory_option
@@ -44,7 +45,7 @@ _HOW = (
     *("workers", "scheduler", "tls_ca", "tls_cert", "tls_key"),
 )
 _BESIDE_RESUME = (*_HOW, "resume", "figures", "refit")
-_BESIDE_COMPARISON = (*_HOW, "plan", "data", "study")
+_BESIDE_COMPARISON = (*_HOW, "plan", "data", "sample", "study")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -123,12 +124,6 @@ def add_reading(where: Any) -> None:
     where.add_argument("--normalize", **NORMALIZE)
 
 
-def refuse_both(args: argparse.Namespace) -> None:
-    """Refuse data and the sample together, and neither of them."""
-    if (args.data is None) is not args.sample:
-        raise PlanError("DATA: expected either a data file or folder of folds, or --sample.")
-
-
 def _add_places(where: Any) -> None:
     """Add where the data come from, and where the results go."""
     where.add_argument(
@@ -139,7 +134,9 @@ def _add_places(where: Any) -> None:
         help="data file, folder with Fold1 … Fold5 or with train, vali and test, or feature log of a search "
         "engine; several for a comparison",
     )
-    where.add_argument("--sample", action="store_true", help="run on the bundled sample and draw figures")
+    add_sample_option(
+        where, "run on the bundled sample; without --out and --study into rankstudio-sample, with figures"
+    )
     where.add_argument("--folds", help="folds to run, such as 1,3; all by default")
     where.add_argument(
         "--protocol",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import sys
 from collections import namedtuple
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +19,7 @@ from letor_folder import save_folds
 
 from rankstudio.cli import COMMANDS, command_line, main
 from rankstudio.engine import open_dataset
+from rankstudio.engine.data import synthetic
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.preferences.preferences import sample_preferences
 from rankstudio.engine.data.synthetic import make_ranking
@@ -36,7 +39,7 @@ ALL = [example for command in COMMANDS for example in examples(command)]
 SLOW = {
     "generate made-up",  # gigabytes
     "generate made-up --documents 12e6 --queries 1e5",
-    "run selectors --data MQ2008",  # thirty methods
+    "run selectors --sample",  # thirty methods
     "reproduce fs-ed --data MQ2008 --study fs-ed.rankstudio --json",
     "reproduce fsmrank --data MQ2008 --study fsmrank.rankstudio",
     "reproduce airola-2011 --data MQ2008 --out airola.txt",
@@ -66,10 +69,18 @@ COLLECTIONS = SimpleNamespace(load=lambda name: SimpleNamespace(qrels_iter=lambd
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what the examples name: data, studies and scores."""
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with what the examples name: data, studies and scores; the sample is a small one."""
     root = tmp_path_factory.mktemp("place")
     save_folds(root / "MQ2008", n_queries=30, n_noise=36, documents=(5, 12), seed=5)
+    shutil.copytree(root / "MQ2008", root / "folds")
+    files = [root / "folds" / f"Fold{fold}" / "test.txt" for fold in (2, 3, 4, 5, 1)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(synthetic, "sample_files", lambda: files)
+        yield _filled(root)
+
+
+def _filled(root: Path) -> Path:
     save_letor(make_ranking(n_queries=30, documents=(5, 12), seed=6).folds[0].train, root / "all.txt")
     clicks = make_ranking(n_queries=30, documents=(5, 12), seed=7).folds[0].train.to_frame()
     clicks = clicks.rename(columns={"qid": "session", "label": "clicked"}).assign(url="a page")
@@ -116,13 +127,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "qrels.txt").write_text("7 0 a 1\n7 0 b 0\n")
     for name in ("run1.txt", "run2.txt"):
         (root / name).write_text("7 Q0 a 1 0.5 t\n")
-    data = str(root / "MQ2008")
+    open_dataset(root / "test.txt").folds[0].train.to_frame().to_csv(root / "others.csv", index=False)
+    costly = ["--sample", "--costs", str(root / "costs.csv")]
     results = ["--out", str(root / "results"), "--lambda", "2^0..2^10", "--select-by", "MAP"]
-    assert main(["run", "--data", data, *results]) == 0
+    assert main(["run", *costly, *results]) == 0
     for name in ("results/study.rankstudio", "a.rankstudio", "b.rankstudio"):
         for options in (["rankrls"], ["greedy-rankrls", "--features", "3"]):
             kept = ["--study", str(root / name), "--lambda", "2^0"]
-            assert main(["run", "--data", data, "--method", *options, *kept]) == 0
+            assert main(["run", *costly, "--method", *options, *kept]) == 0
     return root
 
 
