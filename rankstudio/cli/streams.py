@@ -120,7 +120,7 @@ def shown_input(path: Path) -> str:
 
 
 def write_output(path: Path, content: str | bytes) -> None:
-    """Write a file, in a new folder if need be, and say so on the error stream, or write to the standard output.
+    """Write a file, in a new folder if need be, or write to the standard output.
 
     Raises
     ------
