@@ -94,3 +94,14 @@ def test_documented_parameters_are_in_the_signature() -> None:
     assert len(documented) > 1500
     gone = [(name, one) for name, one, signature in documented if not re.search(rf"\b{one}\b", signature)]
     assert gone == []
+
+
+def test_commands_print_in_one_way() -> None:
+    """Names are other people's: whatever else prints would let their escape sequences reach the terminal."""
+    printing = re.compile(r"(?<![\w.])print\(|(?:stdout|stderr)\.write\(")
+    outside = {
+        path.name: printing.findall(path.read_text(encoding="utf-8"))
+        for path in (PACKAGE / "cli").rglob("*.py")
+        if path.name not in ("terminal.py", "streams.py")  # which writes files to the standard output
+    }
+    assert not {name: calls for name, calls in outside.items() if calls}

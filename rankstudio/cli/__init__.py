@@ -13,7 +13,8 @@ from rankstudio import __version__
 from rankstudio.cli import streams
 from rankstudio.cli.command_parser import CommandParser, did_you_mean
 from rankstudio.cli.memory_option import within_memory
-from rankstudio.engine.errors import Cancelled, RankStudioError, one_line
+from rankstudio.cli.terminal import tell
+from rankstudio.engine.errors import Cancelled, RankStudioError
 from rankstudio.engine.support import memory
 
 COMMANDS = (
@@ -81,13 +82,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         finally:
             sys.stdout.flush()
     except (KeyboardInterrupt, Cancelled):
-        print("Interrupted.", file=sys.stderr)
+        tell("Interrupted.", file=sys.stderr)
         return INTERRUPTED
     except RankStudioError as error:
-        print(f"rankstudio: {one_line(streams.with_input_named(str(error)))}", file=sys.stderr)
+        tell(f"rankstudio: {streams.with_input_named(error.terminal_text)}", file=sys.stderr)
         return FAILED
     except MemoryError:
-        print(
+        tell(
             f"rankstudio: Not enough memory: {memory.size(memory.available())} are free.",
             file=sys.stderr,
         )
@@ -97,8 +98,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
     except OSError as error:
         streams.silence()
-        what = one_line(str(error.filename or "The output could not be written"))
-        print(f"rankstudio: {what}: {error.strerror or error}.", file=sys.stderr)
+        what = str(error.filename or "The output could not be written")
+        tell(f"rankstudio: {what}: {error.strerror or error}.", file=sys.stderr)
         return FAILED
 
 
@@ -112,7 +113,7 @@ class _Notes:
         """Print a warning without the line of code that gave it."""
         if category not in self._seen:
             self._seen.add(category)
-            print(f"Note: {message}", file=sys.stderr)
+            tell(f"Note: {message}", file=sys.stderr)
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -182,14 +183,14 @@ def _open_window(arguments: list[str]) -> int:
         from rankstudio.ui.app import main as open_window
 
         return int(open_window([*files, *(["--sample"] if args.sample else [])]))
-    print(reason, file=sys.stderr)
+    tell(reason, file=sys.stderr)
     if not args.sample:
-        print(
+        tell(
             "To work in the terminal, use rankstudio run --data FOLDER (see rankstudio run --help).",
             file=sys.stderr,
         )
         return FAILED
-    print("Running the sample study in the terminal instead.", file=sys.stderr)
+    tell("Running the sample study in the terminal instead.", file=sys.stderr)
     return _dispatch(["run", "--sample"])
 
 

@@ -8,13 +8,34 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from rankstudio.engine.errors import nearest, one_line
+from rankstudio.cli.terminal import Block, tell
+from rankstudio.engine.errors import ParameterError, nearest, one_line
 
 
 def did_you_mean(word: str, known: Iterable[str], before: str = "") -> str:
     """Return "; did you mean X?" where a known word is close, else ""; before it what it follows."""
     close = nearest(word, known)
     return f"; did you mean {before}{close}?" if close else ""
+
+
+def check_numbers(args: argparse.Namespace, **least: float) -> None:
+    """Refuse numbers that are too small, before any work begins.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+    **least : float
+        The smallest number of each option, by its name in the arguments.
+
+    Raises
+    ------
+    ParameterError
+    """
+    for name, smallest in least.items():
+        value = getattr(args, name)
+        if value is not None and not value >= smallest:  # NaN, too
+            kind = "a whole number" if isinstance(value, int) else "a number"
+            raise ParameterError(f"--{name.replace('_', '-')}", value, f"{kind} from {smallest:g} up")
 
 
 def place_name(text: str) -> str:
@@ -81,7 +102,7 @@ class CommandParser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"invalid choice: {value!r}{hint}")
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        (file or sys.stderr).write(message)
+        tell(Block(message), file=file or sys.stderr, end="")
 
 
 _FEW = 8  # names that an error can list

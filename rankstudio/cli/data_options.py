@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.cli.command_parser import CommandParser
-from rankstudio.engine.data.columns import COLUMN_OPTIONS, FILES, split_names
+from rankstudio.engine.data.columns import COLUMN_OPTIONS, FILES
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import SAMPLE
+from rankstudio.engine.support.name_lists import split_names
 from rankstudio.engine.support.resources import resource
 
 MISSING: dict[str, Any] = {
@@ -109,6 +110,11 @@ def add_column_options(where: Any) -> None:
         "these values",
     )
     where.add_argument(
+        "--docid",
+        metavar="COLUMN",
+        help="column of the document ids; by default a column named docid, doc_id, docno …",
+    )
+    where.add_argument(
         "--columns",
         metavar="A,B,C",
         help="feature columns; all other columns by default",
@@ -120,6 +126,11 @@ def add_column_options(where: Any) -> None:
         help="read all documents as one ranking; folds are then made of documents",
     )
     where.add_argument("--ignore", metavar="X,Y", help="columns to leave out")
+    where.add_argument(
+        "--missing-text",
+        metavar="A,B",
+        help='texts that stand for a missing value, such as "n.a.", besides NULL, NaN, NA and none',
+    )
     where.add_argument(
         "--ids-from",
         choices=("0", "1"),
@@ -158,7 +169,7 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
         value: Any = getattr(args, option.removeprefix("--").replace("-", "_"), None)
         if value is None:
             continue
-        if name in ("features", "ignore", "labels"):
+        if name in ("features", "ignore", "labels", "missing_texts"):
             value = split_names(value)
         if name in FILES:
             places = value if isinstance(value, list) else [value]

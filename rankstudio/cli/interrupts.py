@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from rankstudio.cli.terminal import tell
 from rankstudio.engine.experiment.results.events import (
     BaselineFound,
     Event,
@@ -93,14 +94,14 @@ def stopping() -> Iterator[Stop]:
 def status(stopped: bool, said: str) -> int:
     """Return the exit status of a command that prints what it has, and say that it was stopped."""
     if stopped:
-        print(said, file=sys.stderr)
+        tell(said, file=sys.stderr)
     return INTERRUPTED if stopped else 0
 
 
 def say_how_to_go_on(args: Namespace, study: Path | None) -> None:
     """Print how to go on with what was stopped: by the same command, if a study keeps what is finished."""
     if study is None:
-        print("Nothing was saved. Use --study FILE to be able to resume a run.", file=sys.stderr)
+        tell("Nothing was saved. Use --study FILE to be able to resume a run.", file=sys.stderr)
     else:
         command = shell_command(["rankstudio", *args.typed])
-        print(f"Completed units are saved in {study}. Resume with:\n  {command}", file=sys.stderr)
+        tell(f"Completed units are saved in {study}. Resume with:", f"  {command}", file=sys.stderr)

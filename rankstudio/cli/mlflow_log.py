@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from rankstudio.cli.terminal import tell
 from rankstudio.engine.errors import MissingExtraError, ParameterError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -97,7 +98,7 @@ class MlflowLog:
         except Exception as error:  # the library, a server or a disk: whatever it is, the run is worth more
             self._run = ""
             where, reason = _without_password(self._store), _without_password(_reason(error))
-            print(f"MLflow at {where}: {reason}. The run continues without this log.", file=sys.stderr)
+            tell(f"MLflow at {where}: {reason}. The run continues without this log.", file=sys.stderr)
 
     def _begin(self, plan: Plan) -> None:
         """Begin a run, with its plan as parameters."""

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Self, TextIO, TypeVar
 
 from rankstudio.cli.interrupts import stopping
+from rankstudio.cli.terminal import tell, tell_in_place
 from rankstudio.engine.experiment.plan.combinations import Axis, Unit
 from rankstudio.engine.experiment.results.events import (
     Event,
@@ -49,7 +50,7 @@ class _LiveLine:
     def show(self, text: str) -> None:
         """Write another text in place of the one before."""
         if self.live:
-            print(f"\r\x1b[K{text}", end="", file=self.stream, flush=True)
+            tell_in_place(text, self.stream)
 
     def is_due(self) -> bool:
         """Return whether a text that changes all the time is to be written again."""
@@ -64,15 +65,15 @@ def preparation(stream: TextIO | None = None) -> Iterator[None]:
     """Print what is compiled meanwhile, in a line that changes; where output goes to a file, only once."""
     line, told = _LiveLine(stream), False
 
-    def tell(sentence: str) -> None:
+    def announce(sentence: str) -> None:
         nonlocal told
         line.show(sentence)
         if not line.live and not told:
-            print(sentence, file=line.stream, flush=True)
+            tell(sentence, file=line.stream, flush=True)
         told = True
 
     try:
-        with announced(tell):
+        with announced(announce):
             yield
     finally:
         if told:
@@ -154,7 +155,7 @@ class ProgressBar:
                 self._total, self._steps, self._folds = len(event.units), event.steps_per_unit, event.folds
                 self._axes = event.plan.axes
                 if event.memory is not None and event.memory.large:
-                    print(event.memory.sentence, file=self._line.stream, flush=True)
+                    tell(event.memory.sentence, file=self._line.stream, flush=True)
             case StepDone():
                 self._computing = True
                 self._done = self._units + event.step.number / self._steps
@@ -171,7 +172,7 @@ class ProgressBar:
                 self._draw(event.unit)
             case FoldFinished() if not self._line.live:
                 said = f"Fold {event.result.fold} of {self._folds[-1]} is done."
-                print(said, file=self._line.stream, flush=True)
+                tell(said, file=self._line.stream, flush=True)
 
     def _say(self, path: PathResult) -> None:
         """Print what a method notes of a path, the first of each kind in a run."""
@@ -179,7 +180,7 @@ class ProgressBar:
             if note.kind not in self._said:
                 self._said.add(note.kind)
                 self._line.show("")
-                print(f"Note: {note.what}", file=self._line.stream, flush=True)
+                tell(f"Note: {note.what}", file=self._line.stream, flush=True)
 
     def _draw(self, unit: Unit, doing: str = "") -> None:
         if not self._line.is_due():

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.streams import is_standard
+from rankstudio.cli.terminal import tell
 from rankstudio.engine.analysis.batch import Comparison, folder_name
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.errors import OutputError
@@ -73,7 +74,7 @@ def write_new(
 
     check_outputs([path for path, _ in files], args, also)
     written = write_figure_files(files)
-    print(f"Written: {len(written)} files in {folder}", file=sys.stderr)
+    tell(f"Written: {len(written)} files in {folder}", file=sys.stderr)
     return written
 
 

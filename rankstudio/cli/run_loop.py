@@ -17,6 +17,7 @@ from rankstudio.cli.mlflow_log import MlflowLog, logged, tracking_store
 from rankstudio.cli.progress_bar import ProgressBar, Whole, preparation
 from rankstudio.cli.replacement import refuse_other_comparison
 from rankstudio.cli.study_file_option import study_at, study_path
+from rankstudio.cli.terminal import tell
 from rankstudio.engine.analysis.batch import Comparison, check_measured, folder_name, tests_of
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import (
@@ -82,7 +83,7 @@ def carry_on(going: Going, stop: Stop) -> bool:
         pass  # asked twice
     finally:
         going.seconds = time.perf_counter() - began
-    print(f"Stopped. Completed folds kept: {len(going.folds)}.", file=sys.stderr)
+    tell(f"Stopped. Completed folds kept: {len(going.folds)}.", file=sys.stderr)
     return True
 
 
@@ -128,7 +129,7 @@ def compare(comparison: Comparison, data: Sequence[str], args: Namespace, at_han
     tested = tests_of(comparison, results)
     if out is not None and results:
         write(comparison, results, out, tested)
-    print(shown(comparison, results, tested, args.json))
+    tell(shown(comparison, results, tested, args.json))
     return stopped
 
 
@@ -165,7 +166,7 @@ class _Running:
         for plan in plans:
             if self.stop.asked:
                 return True
-            print(f"{self.whole}: {plan.title} on {dataset.name}", file=sys.stderr, flush=True)
+            tell(f"{self.whole}: {plan.title} on {dataset.name}", file=sys.stderr, flush=True)
             fitting = usual_choices(plan, dataset, self.comparison.protocol)
             try:
                 with logged(self.store, dataset.name) as log:
@@ -184,7 +185,7 @@ class _Running:
         return False
 
     def _leave_out(self, error: RankStudioError, runs: int) -> None:
-        print(f"Left out: {error}", file=sys.stderr)
+        tell(f"Left out: {error}", file=sys.stderr)
         self.left_out = error
         self.whole.pass_over(runs)
 

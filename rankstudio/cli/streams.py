@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.errors import OutputError, ParameterError, PlanError
 
 
@@ -134,7 +135,7 @@ def write_output(path: Path, content: str | bytes) -> None:
 
     make_folder(path.parent)
     write_text(path, content) if isinstance(content, str) else write_bytes(path, content)
-    print(f"Written: {path}", file=sys.stderr)
+    tell(f"Written: {path}", file=sys.stderr)
 
 
 def print_file(path: Path) -> None:
@@ -199,6 +200,10 @@ def refuse_output_with_json(args: argparse.Namespace) -> None:
 def _print(content: str | bytes) -> None:
     if isinstance(content, bytes) and sys.stdout.isatty() and not _is_text(content):
         raise OutputError("Binary output is not written to a terminal. Redirect it with > FILE or | PROGRAM.")
+    if sys.stdout.isatty():  # who redirects the output has it byte for byte
+        text = content if isinstance(content, str) else content.decode("utf-8")
+        tell(Block(text.replace("\r\n", "\n")), end="")
+        return
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:  # somebody reads what is printed as text

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.replacement import recorded_files
+from rankstudio.cli.terminal import tell
 from rankstudio.engine.errors import ParameterError, PlanError, StoreError
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def run_choice(args: argparse.Namespace) -> RunChoice:
 def tell_others(source: ReportSource, what: str) -> None:
     """Say which datasets of a study are left out by default."""
     if source.other_datasets:
-        print(
+        tell(
             f"Note: {what} the runs on {source.runs[-1].result.data_name}. For those on "
             f"{', '.join(source.other_datasets)} use --data NAME or --data {_ALL}.",
             file=sys.stderr,
@@ -200,7 +201,7 @@ def add_run_number(parser: Any, option: str) -> None:
 def _tell_damage(study: Study, runs: Sequence[RunSummary]) -> None:
     """Print what is damaged of a study and of its runs."""
     for sentence in (*study.damage(), *(run.damage for run in runs if run.damage)):
-        print(f"Note: {sentence}", file=sys.stderr)
+        tell(f"Note: {sentence}", file=sys.stderr)
 
 
 def plans_to_go_on_with(study: Study) -> list[Plan]:
@@ -223,5 +224,5 @@ def plans_to_go_on_with(study: Study) -> list[Plan]:
     for run in chosen:
         if dict(run.versions) != versions():
             title = run.key.plan.title
-            print(f"Note: {title} was started with other versions and is run again.", file=sys.stderr)
+            tell(f"Note: {title} was started with other versions and is run again.", file=sys.stderr)
     return [run.key.plan for run in chosen]

@@ -37,7 +37,7 @@ network that has to be trusted, ``FewerThresholdsWarning`` for RankBoost on feat
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Integral
 from pathlib import Path
@@ -47,7 +47,8 @@ from rankstudio.engine.language import tr
 
 _ALIKE = 0.5  # of the letters of two names; below it the nearest is no help
 _MOST_SHOWN = 120  # characters of what was found: an error stays readable
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+# C0 and C1 with their escape sequences, ends of lines and paragraphs, and what turns the direction of text.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def shown(value: object) -> str:
@@ -69,8 +70,13 @@ def nearest(word: object, known: Iterable[str]) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text with escaped control characters, safe for a terminal."""
-    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+    """Return a text with escaped control characters, those of direction too: a line, safe for a terminal."""
+    return without_controls(text, lambda sign: repr(sign)[1:-1])
+
+
+def without_controls(text: str, escaped: Callable[[str], str]) -> str:
+    """Return a text with something else for each control character."""
+    return _CONTROL.sub(lambda sign: escaped(sign[0]), text)
 
 
 def shown_path(path: str | Path) -> str:
@@ -80,6 +86,11 @@ def shown_path(path: str | Path) -> str:
 
 class RankStudioError(Exception):
     """Base class of all errors whose text is meant for the user; they can be sent between processes."""
+
+    @property
+    def terminal_text(self) -> str:
+        """The message in the terminal, where a remedy may be an option."""
+        return str(self)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _again, (type(self), self.args, vars(self))
@@ -148,7 +159,26 @@ class NoQueriesError(FormatError):
 
 
 class ColumnValueError(FormatError):
-    """A cell that is invalid for its column: a query, a label, a feature."""
+    """A cell that is invalid for its column: a query, a label, a feature.
+
+    Attributes
+    ----------
+    text_columns : tuple of str
+        Columns that are read as features and contain something other than numbers.
+    cell : str
+        The first such cell in a column that has numbers, too; "" if there is none.
+    terminal_remedy : str
+        What helps in the terminal, as a sentence; "" for nothing else than the message says.
+    """
+
+    text_columns: tuple[str, ...] = ()
+    cell: str = ""
+    terminal_remedy: str = ""
+
+    @property
+    def terminal_text(self) -> str:
+        """The message with the terminal's options as the remedy."""
+        return f"{self} {self.terminal_remedy}".rstrip()
 
 
 class DatasetError(DataError, ValueError):
@@ -188,12 +218,20 @@ class UnknownColumnsError(DatasetError):
     problem : str
         What was found and what was expected.
     remedy : str
-        Which options say what the columns are; the window has fields for them.
+        Which parameters say what the columns are; the window has fields for them.
+    terminal_remedy : str
+        The same with the terminal's options.
     """
 
-    def __init__(self, problem: str, remedy: str = "") -> None:
+    def __init__(self, problem: str, remedy: str = "", terminal_remedy: str = "") -> None:
         self.problem = problem
+        self._terminal_remedy = terminal_remedy or remedy
         super().__init__(f"{problem} {remedy}".rstrip())
+
+    @property
+    def terminal_text(self) -> str:
+        """The message with the terminal's options as the remedy."""
+        return f"{self.problem} {self._terminal_remedy}".rstrip()
 
 
 class ParameterError(RankStudioError, ValueError):

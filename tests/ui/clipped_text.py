@@ -42,7 +42,16 @@ from rankstudio.ui.widgets.table import title_width
 
 _SLACK = 1  # pixels: text is measured in fractions of them
 _BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
-_PADDING = {"segment": 10, "primary": 30, "quiet": 12, "link": 12, "disclosure": 7, "page-button": 2}
+_PADDING = {
+    "segment": 10,
+    "primary": 30,
+    "quiet": 12,
+    "link": 12,
+    "chip-link": 12,
+    "choose": 18,
+    "disclosure": 7,
+    "page-button": 2,
+}
 _ARROW = 14  # pixels of the arrow of a button with a menu, beside the padding
 _INDICATOR = 24  # pixels of the box beside a text
 _CHIP_PADDING = 8  # left of the id

@@ -9,10 +9,12 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankstudio.cli.command_parser import check_numbers
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.run_options import add_costs, costs_from
 from rankstudio.cli.study_file_option import add_run_number, opened_run
+from rankstudio.cli.terminal import tell
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.support.number_format import NOTHING, significant
 from rankstudio.engine.support.work import finish
@@ -58,6 +60,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.experiment.plan.plan import CRITERION
     from rankstudio.engine.metrics.names import measure
 
+    check_numbers(args, budget=0)
     depths = _depths(args.depths)
     if args.budget is not None and not args.budget > 0:
         raise ParameterError("--budget", args.budget, "milliseconds greater than 0")
@@ -73,12 +76,12 @@ def run(args: argparse.Namespace) -> int:
     found = finish(find_cascades(result, dataset, costs, name, depths, sealed=opened.sealed))
     best = found.within(args.budget) if args.budget is not None else None
     if args.json:
-        print(as_json(_as_dict(found, best)))
+        tell(as_json(_as_dict(found, best)))
     else:
-        print("\n".join(_lines(result, found, best)))
+        tell(*_lines(result, found, best))
     if args.budget is not None and best is None:
         least = significant(found.cascades[0].milliseconds)
-        print(
+        tell(
             f"Note: no cascade costs at most {args.budget:g} ms; the cheapest costs {least} ms.",
             file=sys.stderr,
         )

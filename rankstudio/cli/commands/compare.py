@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankstudio.cli.command_parser import check_numbers
 from rankstudio.cli.output.text_tables import as_json, document
 from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
 from rankstudio.cli.streams import STANDARD, form_of_output, write_output
 from rankstudio.cli.study_file_option import reading
+from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.analysis.result_table.query import TESTS, TableQuery
 from rankstudio.engine.analysis.significance import RunComparison, compare_groups
 from rankstudio.engine.errors import ParameterError, PlanError
@@ -162,6 +164,7 @@ def _digits(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
+    check_numbers(args, seed=0)
     if _is_table_wanted(args):
         return _write_table(args)
     from rankstudio.cli.output.comparison_tables import as_dict, sections, tests_table
@@ -170,6 +173,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         check_outputs([args.out], args)
     compared = _compare(_compared_runs(_sources(args), args), args)
+    text: str
     match form:
         case "json":
             documents = [as_dict(comparison, args.seed) for comparison in compared]
@@ -179,10 +183,10 @@ def run(args: argparse.Namespace) -> int:
         case _:
             tables = (table for comparison in compared for table in sections(comparison, args.seed))
             text = document(tables, form)
-    if args.out is None:
-        print(text)
+    if args.out is None and isinstance(text, Block):
+        tell(text)
     else:
-        write_output(args.out, text + "\n")
+        write_output(args.out or STANDARD, text + "\n")
     return 0
 
 
@@ -220,7 +224,7 @@ def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) ->
                 sealed[run.result.data_name] = None
             runs.append(_on_part(run, shown, args.part).result)
     for name in sealed:
-        print(
+        tell(
             f"Note: The test part of {name} is sealed, so its runs are compared on the validation part. "
             "--part test compares the test parts.",
             file=sys.stderr,

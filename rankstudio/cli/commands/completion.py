@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
+from rankstudio.cli.streams import STANDARD, write_output
+
 HELP = "print a shell completion script"
 DESCRIPTION = """\
 Print a script that completes commands, options, choices and file names in a shell.
@@ -37,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         named_by = action.type is Path or action.dest == "data"
         if named_by and not action.choices:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
-    print(shtab.complete(parser, args.shell))
+    write_output(STANDARD, shtab.complete(parser, args.shell) + "\n")
     return 0
 
 

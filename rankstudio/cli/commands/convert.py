@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from rankstudio.cli.command_parser import check_numbers
 from rankstudio.cli.data_options import (
     MISSING,
     NORMALIZE,
@@ -29,6 +30,7 @@ from rankstudio.cli.streams import (
     refuse_output_with_json,
 )
 from rankstudio.cli.study_file_option import add_run_number, one_run, reading
+from rankstudio.cli.terminal import tell
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset, changed_parts
 from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN, DataFormat, format_of_name
@@ -129,6 +131,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.experiment.runner import open_data
     from rankstudio.engine.export.dataset_files import DatasetFiles
 
+    check_numbers(args, seed=0)
     check_outputs([args.out, *filter(None, [args.unmatched])], args)  # before a long file is read
     runs = _runs(args)
     form = _form(args)
@@ -146,9 +149,9 @@ def run(args: argparse.Namespace) -> int:
     if form.key == "letor" and dataset.read_as.format == "logs":
         dataset = _with_plain_ids(dataset)
     for warning in dict.fromkeys(dataset.warnings):
-        print(f"Note: {warning}", file=sys.stderr)
+        tell(f"Note: {warning}", file=sys.stderr)
     if dataset.columns.judges:
-        print(f"Note: the labels of {dataset.columns.label} are written, and no others.", file=sys.stderr)
+        tell(f"Note: the labels of {dataset.columns.label} are written, and no others.", file=sys.stderr)
     files = DatasetFiles(dataset, args.out, form, _kept(args), args.renumber)
     if not files.single and is_standard(args.out):
         raise PlanError(f"OUT: expected a folder for {len(files.parts)} files, got -.")
@@ -165,16 +168,16 @@ def run(args: argparse.Namespace) -> int:
     lost: dict[str, None] = {}
     for part in files.save(comments=comments):
         if not args.json:
-            print(*part.files, sep="\n")
+            tell(*map(str, part.files))
         data = part.data
         sizes = {"documents": data.n_documents, "queries": data.n_queries, "features": data.n_features}
         written.append({"path": str(part.path), **sizes})
         # The table of features that --renumber writes has their names.
         lost |= dict.fromkeys(w for w in part.losses if not (args.renumber and w == NAMES))
     if lost:
-        print(f"Note: {form.label} cannot store {', '.join(lost)}; not written.", file=sys.stderr)
+        tell(f"Note: {form.label} cannot store {', '.join(lost)}; not written.", file=sys.stderr)
     if args.json:
-        print(as_json(written))
+        tell(as_json(written))
     return 0
 
 
@@ -228,7 +231,7 @@ def _with_plain_ids(dataset: FoldedDataset) -> FoldedDataset:
     every = dict.fromkeys(query for part in parts for query in part.query_ids)
     if all(len(query.split()) == 1 and "#" not in query for query in every):
         return dataset
-    print("Note: LETOR text has no queries of several words: they are numbered from 1.", file=sys.stderr)
+    tell("Note: LETOR text has no queries of several words: they are numbered from 1.", file=sys.stderr)
     numbers = {query: str(number) for number, query in enumerate(every, start=1)}
 
     def numbered(part: RankingDataset) -> RankingDataset:

@@ -21,6 +21,7 @@ from rankstudio.cli.data_options import (
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text, number
 from rankstudio.cli.study_file_option import add_run_number, opened_run
+from rankstudio.cli.terminal import tell
 from rankstudio.engine.data.dataset import id_and_name
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -91,11 +92,11 @@ def run(args: argparse.Namespace) -> int:
     first, second = (_part(args, place, name) for place, name in zip(places, parts, strict=True))
     found = finish(feature_drift(first, second))
     if args.json:
-        print(as_json({"parts": list(parts), "features": [asdict(one) for one in found]}))
+        tell(as_json({"parts": list(parts), "features": [asdict(one) for one in found]}))
         return 0
     named = [f"{place.name or place} {name}" for place, name in zip(places, parts, strict=True)]
     sizes = [f"{part.n_documents:,} documents of {part.n_queries:,} queries" for part in (first, second)]
-    print(f"A: {named[0]}, {sizes[0]}\nB: {named[1]}, {sizes[1]}\n")
+    tell(f"A: {named[0]}, {sizes[0]}", f"B: {named[1]}, {sizes[1]}", "")
     header = ["feature", "distance", "shift", "scale", "constant A", "constant B", "tau A", "tau B"]
     rows = [
         [
@@ -108,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
         ]
         for one in found
     ]
-    print(as_text(header, rows, left=(0,)))
+    tell(as_text(header, rows, left=(0,)))
     return 0
 
 
@@ -128,16 +129,16 @@ def _transfer(args: argparse.Namespace) -> int:
     measures = {name: _means(found, name) | asdict(found.compared(name)) for name in found.own.plan.evaluated}
     features = {i: i in found.features for i in (*found.features, *(i for i, _ in folds.most_common()))}
     if note := seen_sentence(found.given.plan.title, found.seen):
-        print(f"Note: {note}", file=sys.stderr)
+        tell(f"Note: {note}", file=sys.stderr)
     if args.json:
         rows = [{"feature": i, "model": there, "folds": folds[i]} for i, there in features.items()]
         ends = {"from": opened.result.data_name, "to": found.own.data_name, "seen": found.n_seen}
-        print(as_json(ends | {"measures": measures, "features": rows}))
+        tell(as_json(ends | {"measures": measures, "features": rows}))
         return 0
-    print(f"A: {opened.result.plan.title} on {opened.result.data_name}, one model of all documents")
-    print(f"B: the same plan on {found.own.data_name}")
-    print("Difference: A minus B over the queries of B, with its 95 % interval and the p of Fisher's")
-    print("randomisation test\n")
+    tell(f"A: {opened.result.plan.title} on {opened.result.data_name}, one model of all documents")
+    tell(f"B: the same plan on {found.own.data_name}")
+    tell("Difference: A minus B over the queries of B, with its 95 % interval and the p of Fisher's")
+    tell("randomisation test", "")
     header = ["measure", "A", "B", "difference", "low", "high", "p", "wins", "ties", "losses"]
     table = [
         [
@@ -149,13 +150,13 @@ def _transfer(args: argparse.Namespace) -> int:
         ]
         for name, v in measures.items()
     ]
-    print(as_text(header, table))
+    tell(as_text(header, table))
     names = dict(zip(found.own.feature_ids.tolist(), found.own.feature_names, strict=True))
     cells = [
         [id_and_name(i, names[i]), "yes" if there else "no", f"{folds[i]} of {n}"]
         for i, there in features.items()
     ]
-    print("\n" + as_text(["feature", "in A's model", "folds of B that select it"], cells))
+    tell("", as_text(["feature", "in A's model", "folds of B that select it"], cells))
     return 0
 
 

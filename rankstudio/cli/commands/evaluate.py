@@ -11,6 +11,7 @@ from rankstudio.cli.data_options import SAMPLE_FILE, add_column_options, add_dat
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text, explained, number
 from rankstudio.cli.streams import input_file, is_standard, shown_input
+from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Cut, measure, split_names
@@ -103,23 +104,23 @@ def run(args: argparse.Namespace) -> int:
         read, scored, args.convention, measures, *told, model=args.scores is None
     )
     for note in notes:
-        print(f"Note: {note}", file=sys.stderr)
+        tell(f"Note: {note}", file=sys.stderr)
     if args.json:
-        print(as_json(as_dict(result, per_query=args.per_query)))
+        tell(as_json(as_dict(result, per_query=args.per_query)))
     else:
         what = f"{shown_input(source)} on {shown_input(args.data)}"
-        print(f"{what}: {data.n_queries} queries, {data.n_documents} documents")
+        tell(f"{what}: {data.n_queries} queries, {data.n_documents} documents")
         graded = any(measure(name).family.name == "ERR" for name in measures)
         grade = f", ERR with greatest grade {result.greatest_grade:g}" if graded else ""
-        print(f"{result.convention.label} convention{grade}")
-        print()
-        print(averages_as_text(result))
+        tell(f"{result.convention.label} convention{grade}")
+        tell()
+        tell(averages_as_text(result))
         if result.auc_interval is not None:
             low, high = result.auc_interval
-            print(f"AUC: 95 % interval {number(low)} to {number(high)} (DeLong)")
+            tell(f"AUC: 95 % interval {number(low)} to {number(high)} (DeLong)")
         if args.per_query:
-            print()
-            print(queries_as_text(result))
+            tell()
+            tell(queries_as_text(result))
     return 0
 
 
@@ -163,7 +164,7 @@ def averages_as_text(result: Evaluation) -> str:
     return as_text(["measure", *("all" if cut is None else f"@{cut}" for cut in columns)], rows)
 
 
-def queries_as_text(result: Evaluation) -> str:
+def queries_as_text(result: Evaluation) -> Block:
     """Return the measures of every query, a line each."""
     rows = [
         [str(query), *(number(float(values[q])) for values in result.per_query.values())]

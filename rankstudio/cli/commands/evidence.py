@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankstudio.cli.command_parser import place_name
+from rankstudio.cli.command_parser import check_numbers, place_name
 from rankstudio.cli.data_options import add_column_options, add_sample_option
 from rankstudio.cli.interrupts import status
 from rankstudio.cli.memory_option import add_memory_option
@@ -19,6 +19,7 @@ from rankstudio.cli.progress_bar import clock, last_share
 from rankstudio.cli.replacement import add_force_option, check_outputs, write_new
 from rankstudio.cli.run_options import add_costs, add_parameters, add_reading, costs_from, fold_of_data
 from rankstudio.cli.study_file_option import OpenedRun, opened_run, study_at, whole
+from rankstudio.cli.terminal import tell
 from rankstudio.cli.worker_options import add_worker_options, workers
 from rankstudio.engine.data.dataset import id_and_name
 from rankstudio.engine.errors import PlanError, StoreError
@@ -118,6 +119,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
+    check_numbers(args, halves=1, permutations=1, seed=0)
+    _options(args, 0)  # which checks them
     if (args.study is not None) + (args.data is not None) + args.sample != 1:
         raise PlanError("STUDY: expected one of a study file, --data and --sample.")
     what, dataset, run = _of_study(args) if args.study is not None else (*_of_data(args), None)
@@ -129,9 +132,9 @@ def run(args: argparse.Namespace) -> int:
     names = _Names(dataset)
     advice = _advice(args, found, run)
     if args.json:
-        print(as_json({**as_dict(what, found, names), "advice": advice or None}))
+        tell(as_json({**as_dict(what, found, names), "advice": advice or None}))
     else:
-        print("\n".join([*([advice, ""] if advice else []), *_lines(what, found, names)]))
+        tell(*([advice, ""] if advice else []), *_lines(what, found, names))
     if args.out is not None:
         _write(args, what, found, names)
     if run is not None and not stopped:
@@ -159,7 +162,7 @@ def _halves(args: argparse.Namespace, what: JudgedSelection, staff: Workers) -> 
     from rankstudio.engine.experiment.execution.executors import on_threads
 
     if seconds > _LONG_SECONDS:
-        print(f"{2 * args.halves} halves to learn from, about {clock(seconds)}.", file=sys.stderr)
+        tell(f"{2 * args.halves} halves to learn from, about {clock(seconds)}.", file=sys.stderr)
     place = None if args.out is None else args.out / HALVES
     if place is not None:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -176,9 +179,7 @@ def _keep(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvide
     from rankstudio.engine.experiment.storage.study import Study
 
     if args.costs is not None or what.options.seed != run.plan.seed:
-        print(
-            "Note: the evidence is not stored, as the run has other costs or another seed.", file=sys.stderr
-        )
+        tell("Note: the evidence is not stored, as the run has other costs or another seed.", file=sys.stderr)
         return
     usual, halves, tests = EvidenceOptions(), found.stability, found.significance
     few = halves is not None and halves.n_paths < 2 * usual.n_halves
@@ -196,7 +197,7 @@ def _keep(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvide
         with Study.open(args.study) as study:
             study.save_evidence(run.key, what.fold, place, pack_evidence(found))
     except StoreError as error:
-        print(f"Note: the evidence is not stored. {error}", file=sys.stderr)
+        tell(f"Note: the evidence is not stored. {error}", file=sys.stderr)
 
 
 def _count(args: argparse.Namespace, staff: Workers) -> int:

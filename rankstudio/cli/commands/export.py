@@ -12,6 +12,7 @@ from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, explained
 from rankstudio.cli.replacement import add_force_option, check_outputs, inputs_of_plan
 from rankstudio.cli.streams import is_standard, refuse_output_with_json, write_output
+from rankstudio.cli.terminal import tell
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.feature_sets import LABELS, FeatureSet, feature_set_beside, read_feature_set
 from rankstudio.engine.errors import PlanError, RankStudioError
@@ -164,10 +165,10 @@ def _write_set(args: argparse.Namespace, model: Model) -> int:
     n, size = len(used), len(found.names)
     said = f"{n} of the {size} features of the set are used."
     if args.json:
-        print(as_json({"format": FEATURE_SET, "written": [str(args.out)], "used": n, "features": size}))
+        tell(as_json({"format": FEATURE_SET, "written": [str(args.out)], "used": n, "features": size}))
     else:
-        print(f"Written: {args.out}", file=sys.stderr)
-        print(said)
+        tell(f"Written: {args.out}", file=sys.stderr)
+        tell(said)
     return 0
 
 
@@ -179,18 +180,18 @@ def _print_found(
     if args.json:
         found = {"identical": proof.identical, "queries": proof.n_queries} if proof else {}
         single = {"identical_in_single_precision": proof.single} if proof and proof.single is not None else {}
-        print(
+        tell(
             as_json(
                 {"format": args.to, "written": written, **found, **single, "proof": sentence, "note": note}
             )
         )
         return
     if written:
-        print(f"Written: {', '.join(written)}", file=sys.stderr)
+        tell(f"Written: {', '.join(written)}", file=sys.stderr)
     if note:
-        print(f"Note: {note}", file=sys.stderr)
+        tell(f"Note: {note}", file=sys.stderr)
     if sentence:
-        print(sentence, file=sys.stderr if is_standard(args.out) else sys.stdout)
+        tell(sentence, file=sys.stderr if is_standard(args.out) else sys.stdout)
 
 
 def _data_of(model: Model) -> list[Path]:

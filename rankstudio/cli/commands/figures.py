@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, recorded_files, write_new
 from rankstudio.cli.study_file_option import add_run_choice, reading, run_choice, tell_others
-from rankstudio.engine.errors import ParameterError, StoreError
+from rankstudio.cli.terminal import Block, tell
+from rankstudio.engine.errors import ParameterError, StoreError, one_line
 from rankstudio.engine.metrics.names import measure
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
     tell_others(source, "The figures show")
     found = named_figures(study_figures(replace(source, measure=name)), args.only or "")
     if args.list:
-        print(
+        tell(
             as_json([{"name": one.name, "title": one.title} for one in found])
             if args.json
             else _listed(found)
@@ -117,10 +118,10 @@ def run(args: argparse.Namespace) -> int:
     files = figure_files(drawn, args.out, formats, style, args.dpi)
     written = write_new(files, args.out, args, recorded)
     if args.json:
-        print(as_json({"written": [str(path) for path in written]}))
+        tell(as_json({"written": [str(path) for path in written]}))
     return 0
 
 
-def _listed(found: Sequence[StudyFigure]) -> str:
+def _listed(found: Sequence[StudyFigure]) -> Block:
     wide = max((len(one.name) for one in found), default=0)
-    return "\n".join(f"{one.name:<{wide}}  {one.title}" for one in found)
+    return Block("\n".join(one_line(f"{one.name:<{wide}}  {one.title}") for one in found))

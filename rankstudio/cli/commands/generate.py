@@ -10,6 +10,7 @@ from rankstudio.cli.interrupts import INTERRUPTED
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.progress_bar import last_state
 from rankstudio.cli.replacement import add_force_option, check_outputs
+from rankstudio.cli.terminal import tell
 
 HELP = "generate synthetic data of any size"
 DESCRIPTION = """\
@@ -54,9 +55,9 @@ def run(args: argparse.Namespace) -> int:
     if stopped:
         return INTERRUPTED
     if args.json:
-        print(as_json([{"path": str(path), "bytes": path.stat().st_size} for path in files.values()]))
+        tell(as_json([{"path": str(path), "bytes": path.stat().st_size} for path in files.values()]))
     else:
-        print(*files.values(), sep="\n")
+        tell(*map(str, files.values()))
     return 0
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankstudio.cli.command_parser import check_numbers
 from rankstudio.cli.data_options import SAMPLE_FILE, add_column_options, add_data, columns_from, data_file
 from rankstudio.cli.interrupts import status
 from rankstudio.cli.memory_option import add_memory_option
@@ -18,6 +19,7 @@ from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_share
 from rankstudio.cli.replacement import add_force_option, check_outputs, write_new
 from rankstudio.cli.study_file_option import OpenedRun, add_run_number, opened_run
+from rankstudio.cli.terminal import tell
 from rankstudio.engine.data.dataset import id_and_name
 from rankstudio.engine.errors import PlanError, StoreError
 from rankstudio.engine.metrics.conventions import CONVENTIONS
@@ -85,6 +87,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 
+    check_numbers(args, repeats=1, seed=0)
     args.data = data_file(args.data)
     looked = _of_file(args) if args.model is not None else _of_run(args)
     if args.out is not None:
@@ -99,9 +102,9 @@ def run(args: argparse.Namespace) -> int:
         values = as_dict(without, state.found, looked.data, looked.convention)
         bounds = {} if looked.bounds is None else {"bounds": asdict(looked.bounds)}
         weighed = {"weighed": _plain(looked)} if looked.weighed else {}
-        print(as_json({**values, **weighed, **bounds}))
+        tell(as_json({**values, **weighed, **bounds}))
     else:
-        print("\n".join((*_lines(without, state.found, looked.data), *_weights(looked))))
+        tell(*_lines(without, state.found, looked.data), *_weights(looked))
     if args.out is not None:
         _write(args, looked, without, state.found)
     return status(stopped, f"Stopped at {percentage(state.share)}.")
@@ -190,7 +193,7 @@ def _of_file(args: argparse.Namespace) -> _Looked:
     wanted = measure(args.measure)
     model, data = model_and_data(args.model, args.data, columns_from(args))
     for note in (*other_names(model, data), *data.warnings):
-        print(f"Note: {note}", file=sys.stderr)
+        tell(f"Note: {note}", file=sys.stderr)
     convention = args.convention or identify(args.data, data).convention
     losses = model_importance(model, data, wanted, convention, None)
     work = model_importance(model, data, wanted, convention, args.repeats, args.seed)
@@ -224,7 +227,7 @@ def _of_run(args: argparse.Namespace) -> _Looked:
             with Study.open(args.data) as study:
                 study.save_evidence(run.key, result.fold, place, pack_evidence(measured))
         except StoreError as error:
-            print(f"Note: the losses are not stored. {error}", file=sys.stderr)
+            tell(f"Note: the losses are not stored. {error}", file=sys.stderr)
 
     losses = step_importance(step, part, wanted, convention, None)
     work = step_importance(step, part, wanted, convention, args.repeats, args.seed)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankstudio.cli.command_parser import place_name
+from rankstudio.cli.command_parser import check_numbers, place_name
 from rankstudio.cli.data_options import add_column_options, add_sample_option, refuse_both
 from rankstudio.cli.interrupts import status
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, document, number
 from rankstudio.cli.progress_bar import last_state
 from rankstudio.cli.run_options import add_choices, add_reading, plan_from
+from rankstudio.cli.terminal import tell
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import id_and_name
 from rankstudio.engine.errors import ParameterError, PlanError
@@ -73,6 +74,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.analysis.judges import agreement
     from rankstudio.engine.experiment.runner import open_data
 
+    check_numbers(args, queries=0, draws=1)
     refuse_both(args)
     args.data = None if args.sample else [args.data]
     plan, shares = plan_from(args), _shares(args)
@@ -85,8 +87,6 @@ def run(args: argparse.Namespace) -> int:
     if shares and not runs:
         raise PlanError("--flips: expected --method or --plan, whose selection is repeated.")
     dataset = open_data(plan)
-    if args.queries < 0:
-        raise ParameterError("--queries", args.queries, "a whole number from 0 up")
     found: dict[str, Any] = {"data": dataset.name}
     tables, stopped = [], False
     if judges:
@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
         flipped, stopped = last_state(steps, lambda state: state.n_draws, args.draws)
         found["flips"] = _flips_as_dict(flipped)
         tables.append(_flips_table(flipped, dataset))
-    print(as_json(found) if args.json else document(tables))
+    tell(as_json(found) if args.json else document(tables))
     return status(stopped, "Stopped. The tables have what was finished.")
 
 

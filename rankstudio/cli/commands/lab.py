@@ -12,6 +12,7 @@ from rankstudio.cli.interrupts import status
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_state
 from rankstudio.cli.run_options import METAVARS
+from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED, option_of
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.errors import ParameterError
@@ -101,15 +102,15 @@ def run(args: argparse.Namespace) -> int:
     state, stopped = last_state(steps, lambda state: state.done, simulation.asked)
     found, varied = state.found, state.varied
     if args.json:
-        print(as_json({**shown, **state.as_dict()}))
+        tell(as_json({**shown, **state.as_dict()}))
     else:
         said = [f"{name.removeprefix('n_')} {_shown(value)}" for name, value in shown.items()]
-        print(", ".join(word for word in said if not word.endswith(" None")))
-        print(f"truth of {found.done:,} models: mean {found.truth:.4f}, sd {found.truth_sd:.4f}")
-        print()
-        print(_table(found))
+        tell(", ".join(word for word in said if not word.endswith(" None")))
+        tell(f"truth of {found.done:,} models: mean {found.truth:.4f}, sd {found.truth_sd:.4f}")
+        tell()
+        tell(_table(found))
         if varied is not None:
-            print(_varied_tables(simulation, varied))
+            tell(_varied_tables(simulation, varied))
     return status(stopped, f"Stopped after {state.done:,} of {simulation.asked:,} repetitions.")
 
 
@@ -183,7 +184,7 @@ def _one(p: Parameter, given: str | None) -> Any:
     return value
 
 
-def _table(found: DeviationSummary) -> str:
+def _table(found: DeviationSummary) -> Block:
     scatter = found.standard_error, found.sd, found.unconditional_sd
     rows = [
         [
@@ -196,7 +197,7 @@ def _table(found: DeviationSummary) -> str:
     return as_text(["estimator", "bias", "± s.e.", "sd, conditional", "sd, unconditional"], rows)
 
 
-def _varied_tables(simulation: Simulation, varied: VariedDeviations) -> str:
+def _varied_tables(simulation: Simulation, varied: VariedDeviations) -> Block:
     """Return bias and standard deviation of the estimators, a column a value."""
     name = option_of(simulation.kind, varied.quantity)
     header = ["estimator", *(format_number(value) for value in varied.values)]
@@ -209,4 +210,4 @@ def _varied_tables(simulation: Simulation, varied: VariedDeviations) -> str:
         parts.append(
             f"\n{what} against {name}, {simulation.each:,} training sets each\n{as_text(header, rows)}"
         )
-    return "\n".join(parts)
+    return Block("\n".join(parts))

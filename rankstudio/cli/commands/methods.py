@@ -7,6 +7,7 @@ import textwrap
 from typing import Any
 
 from rankstudio.cli.output.text_tables import as_json
+from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter, method, methods
 
 HELP = "list the methods, their parameters and sources"
@@ -29,9 +30,9 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     entries = methods() if args.method is None else (method(args.method),)
     if args.json:
-        print(as_json([as_dict(entry) for entry in entries]))
+        tell(as_json([as_dict(entry) for entry in entries]))
     else:
-        print("\n\n".join(as_text(entry) for entry in entries))
+        tell(Block("\n\n".join(as_text(entry) for entry in entries)))
     return 0
 
 

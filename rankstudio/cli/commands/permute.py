@@ -6,15 +6,15 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankstudio.cli.command_parser import place_name
+from rankstudio.cli.command_parser import check_numbers, place_name
 from rankstudio.cli.data_options import add_column_options, add_sample_option, refuse_both
 from rankstudio.cli.interrupts import status
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_state
 from rankstudio.cli.run_options import add_costs, add_parameters, add_reading, fold_of_data
+from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.data.dataset import FoldedDataset, id_and_name
-from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog import method, methods
 
 if TYPE_CHECKING:
@@ -70,19 +70,16 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan
     from rankstudio.engine.analysis.permutation.label_permutation import permutation_steps
 
-    if args.permutations < 1:
-        raise ParameterError("--permutations", args.permutations, "a whole number from 1 up")
+    check_numbers(args, permutations=1, seed=0)
     refuse_both(args)
     plan, dataset, given = fold_of_data(args, "--folds")
     what = PermutedPlan.of(plan, dataset, given)
     steps = permutation_steps(what.method, what.data, args.permutations, plan.seed)
     test, stopped = last_state(steps, lambda state: state.permuted.shape[0], args.permutations)
     if args.json:
-        print(as_json(as_dict(what, test, dataset)))
+        tell(as_json(as_dict(what, test, dataset)))
     else:
-        print(_heading(what, test, dataset))
-        print()
-        print(_table(what, test, dataset))
+        tell(*_heading(what, test, dataset), "", _table(what, test, dataset))
     done = f"{test.permuted.shape[0]:,} of {args.permutations:,}"
     return status(stopped, f"Stopped after {done} permutations.")
 
@@ -115,19 +112,19 @@ def _features(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset)
     return [int(dataset.feature_ids[column]) for column in selected]
 
 
-def _heading(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> str:
+def _heading(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> tuple[str, str]:
     entry, N = method(what.plan.method), test.permuted.shape[0]
     part = f", training part of fold {what.fold}" if len(dataset.folds) > 1 else ""
     queries, path = what.data.ptr.size - 1, what.plan.preferences.get("path")
     what_of = "clicks" if "pairs" in what.plan.preferences else "preferences"
     permuted = f"documents of the {what_of} in {Path(path).name} permuted" if path else "labels permuted"
     return (
-        f"{entry.label} on {dataset.name}{part}: {queries} queries, {what.data.y.size} documents\n"
-        f"{entry.criterion}; {permuted} within each query, {N:,} times"
+        f"{entry.label} on {dataset.name}{part}: {queries} queries, {what.data.y.size} documents",
+        f"{entry.criterion}; {permuted} within each query, {N:,} times",
     )
 
 
-def _table(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> str:
+def _table(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> Block:
     from rankstudio.engine.analysis.permutation.criterion_band import CriterionBand
 
     names = dict(zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True))

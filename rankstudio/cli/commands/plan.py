@@ -8,8 +8,9 @@ from pathlib import Path
 
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs, inputs_of_plan
-from rankstudio.cli.streams import form_of_output, refuse_output_with_json, write_output
+from rankstudio.cli.streams import STANDARD, form_of_output, refuse_output_with_json, write_output
 from rankstudio.cli.study_file_option import add_run_number, one_run, reading
+from rankstudio.cli.terminal import tell
 from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
@@ -60,9 +61,9 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         write_output(args.out, text)
     if args.json:
-        print(as_json({"format": form.key, "title": plan.title, "text": text}))
+        tell(as_json({"format": form.key, "title": plan.title, "text": text}))
     elif args.out is None:
-        print(text, end="")
+        write_output(STANDARD, text)
     return 0
 
 

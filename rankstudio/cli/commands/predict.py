@@ -19,6 +19,7 @@ from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs
 from rankstudio.cli.streams import STANDARD, input_file, refuse_output_with_json, write_output
+from rankstudio.cli.terminal import tell
 
 HELP = "score the documents of a file with a model"
 DESCRIPTION = """\
@@ -61,14 +62,14 @@ def run(args: argparse.Namespace) -> int:
         check_outputs([args.out], args)  # before a long file is read
     scores, data, notes = score_file(args.model, input_file(args.data), columns_from(args))
     for note in (*notes, *data.warnings):
-        print(f"Note: {note}", file=sys.stderr)
+        tell(f"Note: {note}", file=sys.stderr)
     if data.file_rows is not None:
         in_file = np.empty_like(scores)
         in_file[data.file_rows] = scores
         scores = in_file
     text = "".join(f"{score!r}\n" for score in scores.tolist())
     if args.json:
-        print(as_json(scores.tolist()))
+        tell(as_json(scores.tolist()))
     if args.out is not None or not args.json:
         write_output(args.out or STANDARD, text)
     return 0

@@ -10,6 +10,7 @@ from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
 from rankstudio.cli.streams import is_standard, refuse_output_with_json, write_output
 from rankstudio.cli.study_file_option import add_run_choice, reading, run_choice, tell_others
+from rankstudio.cli.terminal import tell
 from rankstudio.engine.analysis.report.document import SECTIONS, section_keys, wanted_keys
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.names import measure
@@ -82,5 +83,5 @@ def run(args: argparse.Namespace) -> int:
     report = report.arranged(keys or wanted_keys(source.settings.sections))
     write_output(args.out, html_page(report))
     if args.json:
-        print(as_json({"path": str(args.out), "sections": [section.key for section in report.sections]}))
+        tell(as_json({"path": str(args.out), "sections": [section.key for section in report.sections]}))
     return 0

@@ -18,6 +18,7 @@ from rankstudio.cli.replacement import add_force_option, check_outputs, write_ne
 from rankstudio.cli.run_loop import Going, carry_on
 from rankstudio.cli.streams import write_output
 from rankstudio.cli.study_file_option import study_at
+from rankstudio.cli.terminal import Block, tell
 from rankstudio.cli.worker_options import add_worker_options, workers
 from rankstudio.engine.analysis.published import (
     PaperTable,
@@ -27,7 +28,7 @@ from rankstudio.engine.analysis.published import (
     reproductions,
 )
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.errors import PlanError
+from rankstudio.engine.errors import PlanError, one_line
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 
@@ -128,7 +129,7 @@ def run(args: argparse.Namespace) -> int:
         files = figure_files_of(paper_figures(paper, results, dataset, found), args.figures)
         write_new(files, args.figures, args)
     if args.out is None:
-        print(text)
+        tell(Block(text))
     else:
         write_output(args.out, text + "\n")
     return 0
@@ -143,7 +144,7 @@ def _results(
     whole = Whole(len(plans))
     with workers(args) as at_hand, study_at(args.study) as kept, stopping() as stop:
         for name, plan in plans.items():
-            print(f"{whole}: {name} ({plan.title})", file=sys.stderr, flush=True)
+            tell(f"{whole}: {name} ({plan.title})", file=sys.stderr, flush=True)
             going = Going(plan, dataset, grouped, kept, at_hand, whole)
             if stop.asked or carry_on(going, stop):
                 return None
@@ -153,7 +154,7 @@ def _results(
 
 def _shown(paper: Reproduction, data: str, tables: Sequence[PaperTable], notes: Sequence[str]) -> str:
     """Return the tables, what has to be known of them, and how many cells agree."""
-    parts = [f"{paper.title}, on {data}", *(f"{table.title}\n{_text(table)}" for table in tables)]
+    parts = [one_line(f"{paper.title}, on {data}"), *(f"{table.title}\n{_text(table)}" for table in tables)]
     if notes:
         parts.append(_paragraphs(f"{note}." for note in notes))
     counts = []
@@ -197,7 +198,7 @@ def _found_in(experiments: Mapping[str, Experiment]) -> list[PrintedExperiment]:
     """Carry experiments out, telling on the error stream which one it is."""
     found: list[PrintedExperiment] = []
     for name, work in experiments.items():
-        print(name, file=sys.stderr, flush=True)
+        tell(name, file=sys.stderr, flush=True)
         found += work()
     return found
 
@@ -206,7 +207,7 @@ def _shown_findings(paper: Reproduction, data: str, found: Sequence[PrintedExper
     """Return the findings, what has to be known of them, and what there are no data for."""
     from rankstudio.engine.analysis.airola_2011 import absent
 
-    parts = [f"{paper.title}, on {data}", *(_shown_finding(one) for one in found)]
+    parts = [one_line(f"{paper.title}, on {data}"), *(_shown_finding(one) for one in found)]
     parts.append(_paragraphs(f"{note}." for note in paper.notes))
     missing = [f"{name}: {why}." for name, why in absent().items()]
     parts.append("Not run:\n" + _paragraphs(missing))

@@ -25,6 +25,7 @@ from rankstudio.cli.run_options import (
     refuse_beside_resume,
 )
 from rankstudio.cli.study_file_option import plans_to_go_on_with, study_at, study_path
+from rankstudio.cli.terminal import tell
 from rankstudio.cli.worker_options import workers
 from rankstudio.engine.analysis.batch import folder_name, is_comparison, load_comparison
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -168,12 +169,12 @@ def _run_all(args: argparse.Namespace, at_hand: Workers, study: Path | None, tas
         result, stopped = _carry_out(task, args, at_hand, study)
         results.append(result)
         if not args.json:
-            print(summary(result))
+            tell(summary(result))
         if stopped:
             break
     if args.json:
         shown = [results_as_dict(result) for result in results]
-        print(as_json(shown if len(tasks) > 1 else shown[0]))
+        tell(as_json(shown if len(tasks) > 1 else shown[0]))
     return _status(args, stopped, study)
 
 
@@ -210,7 +211,7 @@ def _carry_out(
         parts_of_every_query(dataset)  # also better heard of now
     plan = usual_choices(plan, dataset, task.stated)
     if plan.select_by != task.plan.select_by:
-        print(
+        tell(
             f"{dataset.name} has no validation part: the method's criterion selects the model.",
             file=sys.stderr,
         )
@@ -229,7 +230,7 @@ def _carry_out(
             written = [str(path) for path in write_results(result, out)]
             written += _draw(result, out) if task.figures and result.folds else []
             written += [_refit(result, dataset, out)] if refitted else []
-            print(f"Written: {', '.join(written)}", file=sys.stderr)
+            tell(f"Written: {', '.join(written)}", file=sys.stderr)
         if log is not None:
             final_model = out / REFITTED if out is not None and refitted else None
             log.finish(result, final_model, stopped=stopped)
@@ -244,14 +245,14 @@ def _say_of_data(plan: Plan, dataset: FoldedDataset) -> None:
 
     clicks = click_facts(plan)
     if clicks is not None:
-        print(clicks.sentence, file=sys.stderr)
+        tell(clicks.sentence, file=sys.stderr)
     names = (*plan.measures, *([] if plan.select_by == CRITERION else [plan.chosen_by]))
     notes = [
         _labels_note(dataset, plan.convention),
         short_query_note(dataset.query_sizes, plan.convention, dict.fromkeys(names)),
     ]
     for warning in dict.fromkeys((*dataset.warnings, *filter(None, notes))):
-        print(f"Note: {warning}", file=sys.stderr)
+        tell(f"Note: {warning}", file=sys.stderr)
 
 
 def _labels_note(dataset: FoldedDataset, key: str) -> str:
@@ -271,7 +272,7 @@ def _given_plan(plan: Plan, name: str, place: Path, models: bool, dataset: Folde
     if left_out:
         numbers = ", ".join(map(str, left_out))
         what = "models" if models else "scores"
-        print(f"Note: {name}: no {what} for fold {numbers} of {dataset.name}.", file=sys.stderr)
+        tell(f"Note: {name}: no {what} for fold {numbers} of {dataset.name}.", file=sys.stderr)
     return plan
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.study_file_option import reading
+from rankstudio.cli.terminal import tell
 
 HELP = "list the runs of studies"
 DESCRIPTION = """\
@@ -47,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
                 for number, s in enumerate(runs, start=1)
             ]
     if args.json:
-        print(as_json(listed))
+        tell(as_json(listed))
         return 0
     header = ["study", "run", "method", "data", "state", "started", "seconds", "version"]
     rows = [
@@ -57,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         ]
         for row in listed
     ]
-    print(as_text(header, rows, left=(0, 2, 3, 4, 5)))
+    tell(as_text(header, rows, left=(0, 2, 3, 4, 5)))
     return 0
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.study_file_option import add_run_number, opened_run
+from rankstudio.cli.terminal import tell
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.decision_thresholds import DecisionRow, Decisions
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
     opened = opened_run(args.study, args.number)
     found = run_decisions(opened.result, opened.dataset, sealed=opened.sealed)
-    print(as_json(asdict(found)) if args.json else "\n".join(_lines(opened.result, found)))
+    tell(*([as_json(asdict(found))] if args.json else _lines(opened.result, found)))
     return 0
 
 

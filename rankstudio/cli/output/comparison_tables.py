@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.cli.output.text_tables import as_json, document
+from rankstudio.cli.terminal import Block
 from rankstudio.engine.analysis.batch import Comparison, comparison_table
 from rankstudio.engine.analysis.comparability import ComparableGroup, comparable_groups
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
@@ -21,6 +22,7 @@ from rankstudio.engine.analysis.significance import (
     best_run,
     pin_effects,
 )
+from rankstudio.engine.errors import one_line
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import RunResult
@@ -333,10 +335,11 @@ def write(
 
 def shown(
     comparison: Comparison, results: Sequence[RunResult], tested: Sequence[RunComparison], json: bool
-) -> str:
+) -> Block:
     """Return the tables as text, or as one document in JSON."""
     if not json:
-        return "\n\n".join(filter(None, [comparison.title, document(_sections(results, tested))]))
+        title = one_line(comparison.title)
+        return Block("\n\n".join(filter(None, [title, document(_sections(results, tested))])))
     names, values = comparison_table(results)
     rows: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in values]
     return as_json({"title": comparison.title, "rows": rows, "tests": [as_dict(c, 0) for c in tested]})

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from rankstudio.cli.output.text_tables import as_text
+from rankstudio.cli.terminal import Block
 from rankstudio.engine.data.feature_groups import Groups, in_groups
+from rankstudio.engine.errors import one_line
 from rankstudio.engine.experiment.plan.left_out_names import plain
 from rankstudio.engine.experiment.plan.plan import Plan, learned_from
 from rankstudio.engine.experiment.plan.protocol import GIVEN
@@ -21,7 +23,7 @@ _NAMED = 12  # features with their names
 _MOST = 30  # folds of which each has a row; of more the mean is read, and the files have them all
 
 
-def summary(result: RunResult) -> str:
+def summary(result: RunResult) -> Block:
     """Return the results as tables, with the convention of the measures named."""
     plan = result.plan
     part, measures = _measured(result)
@@ -40,11 +42,11 @@ def summary(result: RunResult) -> str:
         rows.append(_average_row("best single", len(settings), "1", result.baseline, measures, ids))
     folds = "" if plan.protocol == GIVEN else f", {plan.protocol}"
     folds += f" ({len(result.folds)} folds)" if many else ""
-    title = f"{plan.title} on {result.data_name}{folds}: {part}"
-    title += f"\nLearned from {learned_from(plan.preferences)}" if plan.preferences else ""
+    title = one_line(f"{plan.title} on {result.data_name}{folds}: {part}")
+    title += f"\nLearned from {one_line(learned_from(plan.preferences))}" if plan.preferences else ""
     notes = "".join(f"\n{textwrap.fill(f'Note: {note.what}', 110)}" for note in result.notes)
     table = as_text(header, rows, left=(0, len(header) - 1))
-    return f"{title}\n{table}{_named(result, many)}\n{result.seconds:.1f} s{notes}"
+    return Block(f"{title}\n{table}{_named(result, many)}\n{result.seconds:.1f} s{notes}")
 
 
 def _named(result: RunResult, many: bool) -> str:

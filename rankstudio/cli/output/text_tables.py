@@ -8,13 +8,15 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from rankstudio.cli.terminal import Block
+from rankstudio.engine.errors import one_line, without_controls
 from rankstudio.engine.export.tables import TextTable, latex_text, markdown_text
 from rankstudio.engine.support.number_format import NOTHING
 
 _WIDTH = 110
 
 
-def as_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
+def as_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> Block:
     """Return rows of text as aligned columns.
 
     Parameters
@@ -24,7 +26,7 @@ def as_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence
     left : sequence of int
         Columns aligned to the left; the others hold numbers.
     """
-    table = [tuple(header), *(tuple(row) for row in rows)]
+    table = [tuple(map(one_line, row)) for row in (header, *rows)]
     widths = [max(len(row[c]) for row in table) for c in range(len(header))]
     lines = [
         "  ".join(
@@ -34,7 +36,7 @@ def as_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence
         for row in table
     ]
     lines.insert(1, "─" * max(len(line) for line in lines))
-    return "\n".join(line.rstrip() for line in lines)
+    return Block("\n".join(line.rstrip() for line in lines))
 
 
 def number(value: float, form: str = ".4f") -> str:
@@ -42,19 +44,20 @@ def number(value: float, form: str = ".4f") -> str:
     return NOTHING if math.isnan(value) else f"{value:{form}}"
 
 
-def document(tables: Iterable[TextTable], form: str = "text") -> str:
+def document(tables: Iterable[TextTable], form: str = "text") -> Block:
     """Return tables one under the other, as "text", "markdown" or "latex"."""
-    return "\n\n".join(_FORMS[form](table) for table in tables)
+    return Block("\n\n".join(_FORMS[form](table) for table in tables))
 
 
 def _text(table: TextTable) -> str:
     note = textwrap.fill(table.note, _WIDTH)
-    return "\n".join(filter(None, [table.title, as_text(table.header, table.rows, table.left), note]))
+    text = as_text(table.header, table.rows, table.left)
+    return "\n".join(filter(None, [one_line(table.title), text, note]))
 
 
 def _markdown(table: TextTable) -> str:
     text = markdown_text(table.header, table.rows, table.left)
-    return "\n\n".join(filter(None, [f"## {table.title}", text, table.note]))
+    return "\n\n".join(filter(None, [f"## {one_line(table.title)}", text, one_line(table.note)]))
 
 
 def _latex(table: TextTable) -> str:
@@ -75,9 +78,12 @@ def explained(entries: Iterable[tuple[str, str]]) -> str:
     )
 
 
-def as_json(values: Any) -> str:
+def as_json(values: Any) -> Block:
     """Return plain values as one document; what is not a number becomes null, as JSON has none of it."""
-    return json.dumps(_finite(values), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_finite(values), indent=2, ensure_ascii=False, allow_nan=False)
+    # Texts may hold what a terminal would act on; in JSON any character may be its number.
+    lines = (without_controls(line, lambda sign: f"\\u{ord(sign):04x}") for line in text.split("\n"))
+    return Block("\n".join(lines))
 
 
 def _finite(values: Any) -> Any:

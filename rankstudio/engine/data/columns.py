@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.support.name_lists import split_names
 
 _LONGEST = 1000
-_MOST = 131_072  # characters, of which Python's own reader has no more in a cell
 _EXPECTED = (
     'columns by their names, such as qid = "query_id" and label = "grade", and lists of names as features or '
     "ignore"
@@ -25,6 +23,8 @@ COLUMN_OPTIONS = {
     "no_queries": "--no-queries",
     "judgments": "--judgments",
     "feature_set": "--feature-set",
+    "document": "--docid",
+    "missing_texts": "--missing-text",
 }
 """The options by which the terminal has what is said of columns and files."""
 
@@ -57,6 +57,10 @@ class DataColumns:
         Files with the judgments of feature logs, one per judge; () for the one next to them.
     feature_set : str
         File with the feature set of a search engine; "" for the one next to the data, if there is one.
+    document : str
+        Column of the document ids; "" for the usual name, if present.
+    missing_texts : tuple of str
+        Texts that stand for a missing value, besides NULL, NaN, NA and others that are usual.
     """
 
     qid: str = ""
@@ -69,6 +73,8 @@ class DataColumns:
     labels: tuple[str, ...] = ()
     judgments: tuple[str, ...] = ()
     feature_set: str = ""
+    document: str = ""
+    missing_texts: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self != DataColumns()
@@ -110,7 +116,8 @@ class DataColumns:
         told["label"] = label = told["label"] or next(iter(judges), "")
         _check_judges(label, judges)
         others = (name for name in labels if name != label)
-        every = [told["qid"], label, told["part"], *others, *told["features"], *told["ignore"]]
+        single = [told["qid"], label, told["part"], told["document"]]
+        every = [*single, *others, *told["features"], *told["ignore"]]
         _check_once([name for name in every if name])
         return cls(**told | {"labels": labels if len(labels) > 1 else ()})
 
@@ -129,10 +136,10 @@ def _checked(values: Any) -> dict[str, Any]:
     if not isinstance(values, Mapping):
         raise ParameterError("columns", values, _EXPECTED)
     told = {f.name: values.get(f.name, f.default) for f in fields(DataColumns)}
-    told |= {name: _texts(told[name]) for name in ("features", "ignore", "labels")}
+    told |= {name: _texts(told[name]) for name in ("features", "ignore", "labels", "missing_texts")}
     files, begin = told["judgments"], told["ids_from"]
     told["judgments"] = tuple(files) if isinstance(files, list | tuple) else (files,) if files else ()
-    names = [told[name] for name in ("qid", "label", "part", "feature_set")]
+    names = [told[name] for name in ("qid", "label", "part", "feature_set", "document")]
     right = (
         values.keys() <= told.keys(),
         begin in (None, 0, 1) and not isinstance(begin, bool),
@@ -157,32 +164,6 @@ def _check_judges(label: str, judges: tuple[str, ...]) -> None:
         raise ParameterError("judgments", twice, "a name for each judge, of a column or a file")
     if judges and label not in judges:
         raise ParameterError("label", label, f"one of the judges, {', '.join(judges)}")
-
-
-def split_names(text: str) -> list[str]:
-    """Return the names in a comma-separated text; names with a comma are quoted.
-
-    Examples
-    --------
-    >>> split_names('tf, "a, b"')
-    ['tf', 'a, b']
-    """
-    line = " ".join(text.splitlines())
-    found = next(csv.reader([line], skipinitialspace=True), []) if len(line) < _MOST else []
-    return [name.strip() for name in found if name.strip()]
-
-
-def joined_names(names: Sequence[str]) -> str:
-    """Return names as a text for :func:`split_names`.
-
-    Examples
-    --------
-    >>> joined_names(["tf", "a, b"])
-    'tf,"a, b"'
-    """
-    out = io.StringIO()
-    csv.writer(out, lineterminator="").writerow(names)
-    return out.getvalue()
 
 
 def _texts(values: Any) -> tuple[str, ...]:

@@ -503,7 +503,8 @@ class FoldedDataset:
     @cached_property
     def query_sizes(self) -> Ints:
         """Number of documents of each query in the parts of the first fold."""
-        return np.concatenate([np.diff(part.query_ptr) for part in self.folds[0].parts.values()])
+        sizes = [np.diff(part.query_ptr) for part in self.folds[0].parts.values()]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *sizes])
 
     @classmethod
     def of(cls, data: FoldedDataset | RankingDataset) -> FoldedDataset:

@@ -31,7 +31,10 @@ _EXPECTED = translatable(
     "a feature set of Elasticsearch or OpenSearch, a feature store of Solr, or rank features of Vespa, "
     "one per line"
 )
-_BLOCKS = re.compile(r"\b(?:match|summary)-features\s*(?::([^\n{}]*)|(?:inherits[^{}]*)?\{([^{}]*)\})")
+_LISTS = re.compile(r"\b(?:match|summary)-features\s*")
+_LINE = re.compile(r"[^\n{}]*")
+_BRACE = re.compile(r"[{}]")
+_INHERITS = "inherits"
 _HEAD = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 _INSIDE = re.compile(r"[^\x00-\x1f\x7f{}#]")
 _SPECIFIC = re.compile(r"[(.]")
@@ -181,20 +184,23 @@ class FeatureSet:
         Elasticsearch derives a feature from earlier ones by an expression or a script that contains their
         names.
         """
-        found = set(names)
-        while more := {other for name in found for other in self._sources(name)} - found:
-            found |= more
-        return tuple(name for name in self.definitions if name in found)
+        needed = set(names)
+        waiting = list(needed)
+        while waiting:
+            more = self._sources(waiting.pop()) - needed
+            needed |= more
+            waiting += more
+        return tuple(name for name in self.definitions if name in needed)
 
-    def _sources(self, name: str) -> list[str]:
+    def _sources(self, name: str) -> set[str]:
         """Return the features that one is derived from."""
         if self.engine != "elasticsearch":
-            return []
+            return set()
         feature = json.loads(self.definitions[name])
         if feature.get("template_language") not in _DERIVED:
-            return []
+            return set()
         words = set(_NAMES.findall(json.dumps(feature["template"], ensure_ascii=False)))
-        return [other for other in self.definitions if other in words and other != name]
+        return {word for word in words if word in self.definitions} - {name}
 
 
 def read_feature_set(path: Path) -> FeatureSet:
@@ -329,11 +335,44 @@ def _from_json(path: Path, text: str) -> _Found:
 
 def _from_lines(path: Path, text: str) -> _Found:
     """Return the rank features in lines, or in the lists of a rank profile."""
-    blocks = ["\n".join(filter(None, match.groups())) for match in _BLOCKS.finditer(text)]
+    blocks = list(_blocks(text))
     listed = "\n".join(blocks) if blocks else text
     lines = (line.partition("#")[0].strip() for line in listed.splitlines())
     features = [feature for line in lines if line for feature in (_split(line) if blocks else [line])]
     return _vespa(path, list(dict.fromkeys(features)) if blocks else features, listed=bool(blocks))
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Yield what the lists of a rank profile have, after a colon or in braces; O(n) for n characters.
+
+    Lists that inherit others may all wait for one brace, which is looked for once.
+    """
+    end = 0
+    opening = -1  # the first brace behind the list
+    closing = -1  # the one after it
+    for head in _LISTS.finditer(text):
+        begin = head.end()
+        if head.start() < end:
+            continue
+        if text.startswith(":", begin):
+            line = _LINE.match(text, begin + 1)
+            assert line is not None  # it may be empty
+            end = line.end()
+            yield line[0]
+            continue
+        if opening < begin:
+            opening = _brace(text, begin)
+            closing = _brace(text, opening + 1)
+        at_once = opening == begin or text.startswith(_INHERITS, begin)
+        if at_once and text.startswith("{", opening) and text.startswith("}", closing):
+            end = closing + 1
+            yield text[opening + 1 : closing]
+
+
+def _brace(text: str, begin: int) -> int:
+    """Return where the first brace from a place on is; the end of the text where there is none."""
+    brace = _BRACE.search(text, begin)
+    return len(text) if brace is None else brace.start()
 
 
 def _vespa(path: Path, features: Sequence[str], *, listed: bool = False) -> _Found:

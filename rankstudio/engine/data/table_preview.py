@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -77,9 +77,10 @@ class TablePreview:
         """Return whether the visible values of a column are names of parts."""
         return bool(self.rows) and all(part_code(row[position]) is not None for row in self.rows)
 
-    def is_text(self, position: int) -> bool:
-        """Return whether the visible values of a column are not numeric."""
-        return not all(is_numeral(row[position]) for row in self.rows)
+    def is_text(self, position: int, missing_texts: Collection[str] = ()) -> bool:
+        """Return whether the visible values of a column are neither numeric nor missing."""
+        texts = (row[position] for row in self.rows)
+        return not all(is_numeral(text) or text in missing_texts for text in texts)
 
 
 def preview_table(path: Path) -> TablePreview:
@@ -112,7 +113,7 @@ def preview_table(path: Path) -> TablePreview:
     head, found = csv.head, []
     with suppress(DataError):  # the reader tells where; the beginning may end within a document
         for _, cells in islice(csv.rows(), _ROWS):
-            found.append([unguarded(cell) for cell in cells])
+            found.append([head.number_text(unguarded(cell)) for cell in cells])
     form = BY_KEY["tsv" if head.delimiter == "\t" else "csv"]
     return TablePreview(file, form, head.names, _shown(found), head.has_header, sizes)
 
@@ -136,6 +137,9 @@ def columns_of(
     *,
     no_queries: bool = False,
     labels: Sequence[str] = (),
+    document: str = "",
+    missing_texts: Sequence[str] = (),
+    features: Sequence[str] = (),
 ) -> DataColumns:
     """Return the specification of the columns, without those that their names determine.
 
@@ -152,17 +156,25 @@ def columns_of(
         Whether all documents are one ranking.
     labels : sequence of str
         Label columns of several judges; () for one label.
+    document : str
+        Column of the document ids; "" for the usual name.
+    missing_texts : sequence of str
+        Texts that stand for a missing value.
+    features : sequence of str
+        The features, where the names that are left out do not tell them; () otherwise.
     """
     told = DataColumns(
         qid,
         label,
-        (),
-        tuple(dict.fromkeys(left_out)),
+        tuple(features),
+        () if features else tuple(dict.fromkeys(left_out)),
         part=part,
         no_queries=no_queries,
         labels=tuple(labels),
+        document=document,
+        missing_texts=tuple(missing_texts),
     )
-    usual = DataColumns(no_queries=no_queries)
+    usual = DataColumns(no_queries=no_queries, missing_texts=tuple(missing_texts))
     plain = preview.recognised(usual)
     wanted = preview.recognised(told)
     return usual if plain is not None and plain == wanted else told

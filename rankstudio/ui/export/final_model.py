@@ -80,7 +80,7 @@ def final_model_item(
         Of a search engine, with the definitions of the features.
     """
     key, label, stem = "final-model", tr("Final model (all queries)"), f"{stem}-final-model"
-    about = tr("One model, trained on all queries of all parts, each once.")
+    about = tr("One model, trained on all queries of all parts.")
     formats = _formats(is_linear=True)
     why = _unavailable(session, record)
     if why or record is None or record.result is None:
@@ -140,7 +140,7 @@ def _quality_sentence(result: RunResult | None, name: str) -> str:
     part = group.key.part
     if not name or not part.is_estimate:
         return tr("No measure of the run estimates its quality: {part}.").format(part=part.label)
-    text = tr("Estimate of its quality: {name} {mean:.4f} of the run ({part}, {extent}).")
+    text = tr("Estimated quality: {name} {mean:.4f} ({part}, {extent}).")
     return text.format(name=name, mean=means[name], part=part.label, extent=group.extent)
 
 

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from math import comb, inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -539,10 +540,11 @@ class Evidence(QObject):
         """
         done, what = self._note_kept if tell else ignore, tr("Storing the evidence")
         if not place[0].read_only:
-            self._worker.task(what, _store, *place, found, on_done=done, on_error=self.failed.emit)
+            self._study_store.note(partial(_store, *place, found))  # at the latest before it is closed
+            self._worker.task(what, self._study_store.write_notes, on_done=done, on_error=self.failed.emit)
 
     def fetch(
-        self, place: Place, unpack: Callable[[bytes], Found], take: Callable[[Found | None], None]
+        self, place: Place, unpack: Callable[[bytes, int], Found], take: Callable[[Found | None], None]
     ) -> None:
         """Have a study read what it knows of a model: unpacked on the worker, taken in the window."""
         what = tr("Reading the evidence")
@@ -645,15 +647,17 @@ def _store(
     study.save_evidence(run, fold, name, pack_evidence(found))
 
 
-def _read(study: Study, run: RunKey, fold: int, name: str, unpack: Callable[[bytes], Found]) -> Found | None:
+def _read(
+    study: Study, run: RunKey, fold: int, name: str, unpack: Callable[[bytes, int], Found]
+) -> Found | None:
     content = study.evidence(run, fold, name)
-    return unpack(content) if content is not None else None
+    return unpack(content, len(run.feature_ids)) if content is not None else None
 
 
-def _unpacked(content: bytes) -> SelectionEvidence:
+def _unpacked(content: bytes, n_features: int) -> SelectionEvidence:
     from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence  # noqa: PLC0415 - on the worker only
 
-    found = unpack_evidence(content)
+    found = unpack_evidence(content, n_features)
     _ = found.losses and found.losses.losses  # which takes a while: not in the window
     return found
 

@@ -264,9 +264,9 @@ def _steps(
         yield told.share, found
 
 
-def _unpacked(content: bytes) -> PermutationImportance:
+def _unpacked(content: bytes, n_features: int) -> PermutationImportance:
     from rankstudio.engine.analysis.evidence.evidence_codec import unpack_importance  # noqa: PLC0415 - on the worker only
 
-    found = unpack_importance(content).found
+    found = unpack_importance(content, n_features).found
     _ = found.intervals  # which takes a while: not in the window
     return found

@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.fold_files import is_part_file
 from rankstudio.engine.data.table_preview import TablePreview, columns_of
-from rankstudio.engine.data.tabular.recognition import QUERY_NAMES, plain_name
+from rankstudio.engine.data.tabular.recognition import QUERY_NAMES, original_name, plain_name, short
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -213,6 +213,8 @@ class ColumnsDialog(QDialog):
     problem : str
         Why it asks, as a sentence; "" where somebody wants to look.
     parent : QWidget, optional
+    cell : str
+        A text among numbers, which may stand for a missing value; "" for none.
     """
 
     def __init__(
@@ -222,6 +224,8 @@ class ColumnsDialog(QDialog):
         told: DataColumns,
         problem: str = "",
         parent: QWidget | None = None,
+        *,
+        cell: str = "",
     ) -> None:
         super().__init__(parent)
         named(self, "columns-dialog", tr("Columns"))
@@ -246,6 +250,16 @@ class ColumnsDialog(QDialog):
             tr("Labels that other judges gave the same documents. The Data page switches between them."),
         )
         self._part = named(QComboBox(), "columns-part", tr("column of the part: train, vali or test"))
+        self._document = named(QComboBox(), "columns-document", tr("column of the document ids"))
+        self._missing_texts = told.missing_texts
+        self._cell = cell
+        self._is_missing = named(
+            QCheckBox(tr('&Read "{text}" as missing').format(text=short(cell, 24).replace("&", "&&"))),
+            "columns-missing",
+            tr("Read this text as missing"),
+            tr("Cells with this text have no value. The feature then stays in the data."),
+        )
+        self._is_missing.setVisible(bool(cell))
         said = tr("columns and their first values")
         self._table = TableView(
             theme, self._table_columns(), "columns-table", lambda row: row.number, said=said
@@ -254,8 +268,9 @@ class ColumnsDialog(QDialog):
         self._fill_boxes()
         self._guess(told)
         self._lay_out()
-        for box in (self._qid, self._label, self._part):
+        for box in (self._qid, self._label, self._part, self._document):
             box.currentIndexChanged.connect(self._refresh)
+        self._is_missing.toggled.connect(self._take_missing)
         self._no_queries.toggled.connect(self._refresh)
         self._table.toggled.connect(self._toggle)
         self._table.failed.connect(self._count.setText)
@@ -270,11 +285,22 @@ class ColumnsDialog(QDialog):
         left_out = [
             name
             for i, name in enumerate(names)
-            if name and i not in {*roles, *self._features} and (i != comment or names.count(name) > 1)
+            if name and i not in {*roles, *self._features} and i != comment
         ]
-        one = told.no_queries
-        preview, labels = self._preview, told.labels
-        return columns_of(preview, told.qid, told.label, left_out, told.part, no_queries=one, labels=labels)
+        features = sorted(self._features - roles)
+        repeats_left_out = any(original_name(names, i) in left_out for i in features)
+        return columns_of(
+            self._preview,
+            told.qid,
+            told.label,
+            left_out,
+            told.part,
+            no_queries=told.no_queries,
+            labels=told.labels,
+            document=told.document,
+            missing_texts=told.missing_texts,
+            features=[names[i] for i in features] if repeats_left_out else (),
+        )
 
     def _roles(self) -> tuple[int, int, int]:
         """Return the columns of query, label and part; -1 for none."""
@@ -290,10 +316,11 @@ class ColumnsDialog(QDialog):
         )
         self._label.addItem(tr("choose …"), -1)
         self._part.addItem(tr("none"), -1)
+        self._document.addItem(tr("none"), -1)
         menu = QMenu(self._others)
         for i in range(len(self._preview.names)):
             shown = self._name(i)
-            for box in (self._qid, self._label, self._part):
+            for box in (self._qid, self._label, self._part, self._document):
                 box.addItem(shown, i)
             if not self._preview.is_text(i):
                 action = menu.addAction(shown.replace("&", "&&"))
@@ -324,7 +351,9 @@ class ColumnsDialog(QDialog):
         qid = found.qid if found else _index(names, query)
         label = found.label if found else _index(names, told.label)
         part = found.part if found else _index(names, told.part)
-        for box, position in ((self._qid, qid), (self._label, label), (self._part, part)):
+        document = found.comment if found and found.comment_is_id else _index(names, told.document)
+        chosen = {self._qid: qid, self._label: label, self._part: part, self._document: document}
+        for box, position in chosen.items():
             box.setCurrentIndex(box.findData(-1 if position is None else position))
         self._judges = set(found.judges if found else ()) - {label}
         if told.features:
@@ -342,6 +371,7 @@ class ColumnsDialog(QDialog):
         form.addRow(tr("&Relevance label"), self._label)
         form.addRow(tr("Other &judges"), self._others)
         form.addRow(tr("&Part"), self._part)
+        form.addRow(tr("&Document id"), self._document)
         every = named(QPushButton(tr("&All numbers")), "columns-all", role="quiet")
         none = named(QPushButton(tr("&None")), "columns-none", role="quiet")
         every.clicked.connect(self._mark_all)
@@ -361,21 +391,29 @@ class ColumnsDialog(QDialog):
         frame = named(QFrame(), role="panel")
         fill(QVBoxLayout(frame), self._table, margins=(1, 1, 1, 1))
         column = fill(QVBoxLayout(self), self._problem, about, form, margins=(16, 14, 16, 14), spacing=10)
-        fill(column, (frame, 1), row, self._buttons)
+        fill(column, self._is_missing, (frame, 1), row, self._buttons)
 
     def _comment(self) -> int | None:
         found = self._preview.recognised(self._told())
-        return found.comment if found else None
+        if found is None or (found.comment_is_id and self._document.currentData() < 0):
+            return None
+        return found.comment
 
     def _told(self) -> DataColumns:
         names = self._preview.names
         qid, label, part = self._roles()
+        document = self._document.currentData()
+        missing_texts = self._missing_texts
+        if self._cell and self._is_missing.isChecked():
+            missing_texts = (*missing_texts, self._cell)
         labels = sorted({label, *self._judges} - {-1, qid, part}) if self._judges else []
         return DataColumns(
             names[qid] if qid >= 0 else "",
             names[label] if label >= 0 and label != qid else "",
             part=names[part] if part >= 0 and part not in (qid, label) else "",
             no_queries=self._no_queries.isChecked(),
+            document=names[document] if document >= 0 and document not in (qid, label, part) else "",
+            missing_texts=missing_texts,
             labels=tuple(names[i] for i in labels) if len(labels) > 1 else (),
         )
 
@@ -392,7 +430,8 @@ class ColumnsDialog(QDialog):
         self._others.setText(", ".join(others) or tr("none"))
         self._qid.setDisabled(alone)
         features = self._features.difference((qid, label, part, *self._judges))
-        roles = {comment: tr("comment")} | dict.fromkeys(features, tr("feature"))
+        said_id = tr("document id") if comment == self._document.currentData() else tr("comment")
+        roles = {comment: said_id} | dict.fromkeys(features, tr("feature"))
         roles |= dict.fromkeys(self._judges, tr("other label"))
         roles |= {part: tr("part"), qid: tr("query"), label: tr("label")}
         rows = range(len(self._preview.names))
@@ -418,6 +457,16 @@ class ColumnsDialog(QDialog):
             self._features ^= {row.number}
             self._refresh()
 
+    @Slot(bool)
+    def _take_missing(self, is_missing: bool) -> None:
+        """Tick the columns that are numbers once a text is read as missing, or no longer."""
+        columns = {i for i in range(len(self._preview.names)) if self._can_be_feature(i)}
+        if is_missing:
+            self._features |= {i for i in columns if self._preview.is_text(i, self._missing_texts)}
+        else:
+            self._features &= columns
+        self._refresh()
+
     @Slot()
     def _mark_all(self) -> None:
         """Tick every column whose first values are numbers."""
@@ -428,7 +477,8 @@ class ColumnsDialog(QDialog):
 
     def _can_be_feature(self, number: int) -> bool:
         """Return whether a column has a name, and numbers as far as they are shown."""
-        return bool(self._preview.names[number]) and not self._preview.is_text(number)
+        missing_texts = self._told().missing_texts
+        return bool(self._preview.names[number]) and not self._preview.is_text(number, missing_texts)
 
     @Slot()
     def _mark_none(self) -> None:

@@ -135,7 +135,7 @@ class OpenController(Controller):
             case UnknownColumnsError():
                 self._ask_columns(path, options, outcome.error.problem)
             case ColumnValueError():
-                self._ask_columns(path, options, outcome.text)
+                self._ask_columns(path, options, outcome.text, outcome.error.cell)
             case NoJudgmentsError():
                 self._ask_judgments(path, options, outcome.text)
             case NoQueriesError():
@@ -151,12 +151,12 @@ class OpenController(Controller):
             actions = {tr("Open…"): partial(self._ask_in, str(folder))}
         self.offered.emit(text, "info", actions)
 
-    def _ask_columns(self, path: str, options: Plan, problem: str) -> None:
+    def _ask_columns(self, path: str, options: Plan, problem: str, cell: str = "") -> None:
         """Ask what the columns of a table are, once its first rows are there; then open it."""
 
         def show(preview: TablePreview) -> None:
             told = DataColumns.of(options.columns)
-            dialog = ColumnsDialog(self._theme, preview, told, problem, self._window)
+            dialog = ColumnsDialog(self._theme, preview, told, problem, self._window, cell=cell)
 
             def accept() -> None:
                 columns = replace(dialog.columns(), judgments=told.judgments, feature_set=told.feature_set)

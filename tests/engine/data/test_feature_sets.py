@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wording import naming
 
+from rankstudio.engine.data import feature_sets
 from rankstudio.engine.data.feature_names import (
     FeatureNotes,
     load_notes,
@@ -27,7 +30,7 @@ from rankstudio.engine.data.feature_sets import (
     read_feature_set,
 )
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.errors import DataError, DatasetError
 
 TITLE = {
     "name": "title_query",
@@ -286,3 +289,48 @@ def test_a_rank_feature_never_leaves_its_expression(text: str) -> None:
         assert (
             "(" not in plain[plain.rindex(")") :] if ")" in plain else plain.replace(".", "").isidentifier()
         )
+
+
+_PARTS = ("match-features", "summary-features", "inherits", " ", "\n", ":", "{", "}", "a", "bm25(b)", "x")
+
+
+@given(st.lists(st.sampled_from(_PARTS), max_size=40).map("".join))
+def test_the_lists_of_a_profile_are_those_of_a_pattern(text: str) -> None:
+    """The pattern says what they are, and takes a time that grows with the square of the text."""
+    pattern = r"\b(?:match|summary)-features\s*(?::([^\n{}]*)|(?:inherits[^{}]*)?\{([^{}]*)\})"
+    expected = ["".join(filter(None, match.groups())) for match in re.finditer(pattern, text)]
+    assert list(feature_sets._blocks(text)) == expected
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(f"{name}-features inherits " * 12_000 for name in ("match", "summary")),
+        "match-features { inherits match-features inherits x }" * 5_000,
+        "match-features " * 15_000,
+        "match-features {" + "(" * 200_000,
+        "match-features {\n" * 12_000,
+        "match-features : a " * 11_000,
+        "match-features" + " " * 200_000,
+    ],
+)
+def test_a_long_profile_is_read_or_refused_at_once(tmp_path: Path, text: str) -> None:
+    """A profile of 208 KB hung every command for more than a minute."""
+    path = tmp_path / "features.profile"
+    path.write_text(text, encoding="utf-8")
+    with contextlib.suppress(DataError):
+        read_feature_set(path)
+
+
+@pytest.mark.timeout(20)
+def test_a_long_chain_of_derived_features_is_followed_at_once(tmp_path: Path) -> None:
+    """A chain of 600 took 19 s, with the third power of its length."""
+    n = 5_000
+    template = {"params": [], "template_language": "derived_expression"}
+    features = [{"name": f"f{i}", **template, "template": f"f{max(i - 1, 0)} * 2"} for i in range(n)]
+    path = tmp_path / "featureset.json"
+    path.write_text(json.dumps({"featureset": {"name": "s", "features": features}}), encoding="utf-8")
+    found = read_feature_set(path)
+    assert len(found.needed([f"f{n - 1}"])) == n
+    assert found.needed(["f2"]) == ("f0", "f1", "f2")

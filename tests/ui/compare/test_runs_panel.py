@@ -3,6 +3,7 @@ import io
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from experiment.runs import fold
 from PySide6.QtCore import QCoreApplication, Qt
@@ -20,6 +21,8 @@ from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.session import NOTHING_CHOSEN, Choice
 from rankstudio.ui.widgets import Heading
+
+NO_SIZES = np.zeros(0, dtype=np.int64)
 
 
 @pytest.fixture
@@ -64,7 +67,7 @@ def done(key, value=0.5, measure="MAP", **changes):
 def test_a_run_that_was_stopped_says_how_many_folds_it_has():
     def data(n_folds, done, state, **plan):
         parts = (SimpleNamespace(parts={}),) * n_folds
-        dataset = SimpleNamespace(name="MQ2008", from_disk=False, folds=parts)
+        dataset = SimpleNamespace(name="MQ2008", from_disk=False, folds=parts, query_sizes=NO_SIZES)
         folds = {number: fold(number, [0.5]) for number in range(1, done + 1)}
         record = RunRecord(1, Plan(data="x", **plan), dataset, state, folds=folds)
         return run_row(record, MeasuredRun(record.plan, folds=folds), NOTHING_CHOSEN).data
@@ -98,7 +101,8 @@ def test_a_model_chosen_by_hand_is_named_beside_the_sizes_that_the_rule_chose(pa
     assert "chosen by hand" not in cells(panel)[0]
     plan = Plan(data="x", parameters={"regularization": (1.0, 8.0)})
     folds = {1: fold(1, [0.5]), 2: fold(2, [0.5], tuple(range(1, 8)))}
-    dataset = SimpleNamespace(name="x", from_disk=False, folds=(SimpleNamespace(parts={}),) * 2)
+    of_data = (SimpleNamespace(parts={}),) * 2
+    dataset = SimpleNamespace(name="x", from_disk=False, folds=of_data, query_sizes=NO_SIZES)
     record = RunRecord(2, plan, dataset, RunState.DONE, folds=folds)
     chosen = run_row(record, MeasuredRun(plan, folds=folds), Choice((8.0,), 10))
     panel.show_runs([done(1), chosen])

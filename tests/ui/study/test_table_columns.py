@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hands import drop, fact_texts
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDialogButtonBox
 from waiting import wait_until
@@ -322,3 +322,33 @@ def test_several_judgments_of_logs_are_judges(empty: MainWindow, tmp_path: Path)
     empty.open_controller.open_paths([str(log), str(files[0]), str(files[0])])
     wait_until(lambda: bool(said))
     assert empty.session.dataset.name == "log (bob)" and "\n" not in said[0]
+
+
+def test_a_text_among_numbers_is_read_as_missing_and_ids_may_have_any_name(
+    empty: MainWindow, tmp_path: Path
+) -> None:
+    path = write_table(tmp_path / "prices.csv")
+    frame = pd.read_csv(path)
+    name = frame.columns[-1]
+    frame[name] = frame[name].astype(object)
+    frame.loc[1, name] = "n.v."
+    frame.insert(2, "address", [f"a{row}" for row in range(len(frame))])
+    frame.insert(3, name, 1.0, allow_duplicates=True)
+    frame.to_csv(path, index=False)
+    empty.open_path(str(path))
+    dialog = asked(empty)
+    missing = dialog.findChild(QCheckBox, "columns-missing")
+    assert isinstance(missing, QCheckBox) and missing.isVisible() and "n.v." in missing.text()
+    (row,) = (row for row in dialog._table.rows() if row.name == f"{name} (column {len(frame.columns)})")
+    assert not row.is_feature
+    QTest.mouseClick(missing, Qt.MouseButton.LeftButton, pos=QPoint(8, missing.height() // 2))
+    box(dialog, "document").setCurrentText("address")
+    roles = {row.name: row.role for row in dialog._table.rows()}
+    assert roles["address"] == "document id" and roles[row.name] == roles[name] == "feature"
+    button(dialog, QDialogButtonBox.StandardButton.Open)()
+    wait_until(lambda: empty.session.dataset is not None)
+    settle(empty)
+    dataset = empty.session.dataset
+    assert dataset is not None and dataset.folds[0].train.document_ids[1] == "a1"
+    assert {name, row.name} <= set(dataset.folds[0].train.feature_names)
+    assert empty.session.plan.columns["missing_texts"] == ("n.v.",)

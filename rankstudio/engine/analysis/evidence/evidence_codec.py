@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from io import BytesIO
+from struct import error as struct_error
 from typing import Any, TypeVar
 from zipfile import BadZipFile
 from zlib import error as zlib_error
@@ -14,6 +15,7 @@ import numpy as np
 
 from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSubset
 from rankstudio.engine.analysis.evidence.decided_step import DecidedStep
+from rankstudio.engine.analysis.evidence.evidence_checks import check_evidence
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 from rankstudio.engine.analysis.evidence.feature_losses import FeatureLosses
 from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
@@ -26,6 +28,7 @@ from rankstudio.engine.analysis.evidence.stability_selection import StabilitySel
 from rankstudio.engine.analysis.evidence.step_significance import StepSignificance
 from rankstudio.engine.analysis.evidence.verdicts import Exchange, SetDifference, VerdictRules
 from rankstudio.engine.errors import StoreError
+from rankstudio.engine.experiment.storage.codec import archived_arrays
 from rankstudio.engine.experiment.storage.study_rows import IMPOSSIBLE
 from rankstudio.engine.metrics.names import Measure, measure
 
@@ -39,6 +42,8 @@ _CLASSES: Mapping[str, type[Any]] = {
         *(StepSignificance, RepeatedLeftOut, MeasuredImportance, PermutationImportance),
     )
 }
+_MOST = 1 << 29  # bytes of evidence, of which most is a number for each query and selected feature
+_MOST_PER_FEATURE = 1 << 14  # bytes beyond: 1000 halves, and the exchanges of as many selected features
 _CLASS, _ARRAY, _ITEMS, _VALUES, _MEASURE = "class", "array", "items", "values", "measure"
 
 
@@ -52,33 +57,47 @@ def pack_evidence(found: SelectionEvidence | MeasuredImportance) -> bytes:
     return buffer.getvalue()
 
 
-def unpack_evidence(content: bytes) -> SelectionEvidence:
+def unpack_evidence(content: bytes, n_features: int | None = None) -> SelectionEvidence:
     """Return the packed evidence.
 
+    Parameters
+    ----------
+    content : bytes
+    n_features : int, optional
+        Columns of the data, against which the evidence is held.
+
     Raises
     ------
     StoreError
-        If the bytes are not the evidence for a selection.
+        If the bytes are not the evidence for a selection, or cannot be that of these data.
     """
-    return _unpacked(content, SelectionEvidence)
+    return _unpacked(content, SelectionEvidence, n_features)
 
 
-def unpack_importance(content: bytes) -> MeasuredImportance:
+def unpack_importance(content: bytes, n_features: int | None = None) -> MeasuredImportance:
     """Return the packed importance of a model's features.
 
+    Parameters
+    ----------
+    content : bytes
+    n_features : int, optional
+        Columns of the data, against which the importance is held.
+
     Raises
     ------
     StoreError
-        If the bytes are none.
+        If the bytes are none, or cannot be that of these data.
     """
-    return _unpacked(content, MeasuredImportance)
+    return _unpacked(content, MeasuredImportance, n_features)
 
 
-def _unpacked(content: bytes, kind: type[Kind]) -> Kind:
+def _unpacked(content: bytes, kind: type[Kind], n_features: int | None) -> Kind:
     try:
-        with np.load(BytesIO(content), allow_pickle=False) as stored:
-            found = _value(json.loads(stored["tree"].tobytes()), stored)
-    except (*IMPOSSIBLE, BadZipFile, zlib_error) as error:
+        stored = archived_arrays(content, _MOST + _MOST_PER_FEATURE * (n_features or 0))
+        found = _value(json.loads(stored["tree"].tobytes()), stored)
+        if isinstance(found, kind):
+            check_evidence(found, n_features)
+    except (*IMPOSSIBLE, BadZipFile, zlib_error, struct_error) as error:
         raise StoreError(f"evidence: {error}") from error
     if not isinstance(found, kind):
         raise StoreError(f"evidence: found {type(found).__name__}, expected {kind.__name__}")

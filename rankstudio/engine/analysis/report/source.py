@@ -401,12 +401,12 @@ def kept_evidence(
     return _kept(study, run, unpack_evidence), _kept(study, run, unpack_importance)
 
 
-def _kept(study: Study, run: RunKey, read: Callable[[bytes], Kind]) -> tuple[tuple[int, Kind], ...]:
+def _kept(study: Study, run: RunKey, read: Callable[[bytes, int], Kind]) -> tuple[tuple[int, Kind], ...]:
     """Return the stored evidence of one kind of a run, without damaged entries."""
     found = []
     for fold, payload in study.evidence_of_run(run):
         with suppress(StoreError):
-            found.append((fold, read(payload)))
+            found.append((fold, read(payload, len(run.feature_ids))))
     return tuple(found)
 
 

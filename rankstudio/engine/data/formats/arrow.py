@@ -15,8 +15,9 @@ from rankstudio.engine.data.file_access import PARQUET
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import LoadedFile, SourceFile
 from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableFacts, check_memory
-from rankstudio.engine.data.tabular.documents import ColumnsReader, TableColumns
+from rankstudio.engine.data.tabular.documents import ColumnsReader
 from rankstudio.engine.data.tabular.recognition import column_names, short
+from rankstudio.engine.data.tabular.table_columns import TableColumns
 from rankstudio.engine.data.tabular.vectors import check_length, length_expected, length_found, vector_names
 from rankstudio.engine.errors import (
     ColumnValueError,

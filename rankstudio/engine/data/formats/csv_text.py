@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
@@ -18,8 +18,9 @@ from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import SourceFile, unpacked_stream, utf_16_error
 from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableFacts
-from rankstudio.engine.data.tabular.documents import MISSING, ColumnsReader, TableColumns
+from rankstudio.engine.data.tabular.documents import MISSING, ColumnsReader
 from rankstudio.engine.data.tabular.recognition import column_names, recognise_columns
+from rankstudio.engine.data.tabular.table_columns import TableColumns
 from rankstudio.engine.errors import ColumnValueError, DataError, FormatError, MissingValueError, shown_path
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import unguarded
@@ -32,6 +33,10 @@ _HEAD = 1 << 16  # characters from which the delimiter is told
 _CELLS = 1 << 16  # that are text at a time
 _LONGEST_LINE = 1 << 28  # 256 MiB: a file without line ends is refused before memory is full
 _MOST_COLUMNS = 1_000_000  # beyond it a separator was taken for another
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?\s*")
+_DECIMAL_POINT = re.compile(r"[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
+_THOUSANDS = r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+"
+_ONLY_DECIMAL = re.compile(rf"(?!{_THOUSANDS}\Z){_DECIMAL_COMMA.pattern}")
 _UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")  # its byte order marks, as surrogateescape decodes them
 _END = "\0"  # no line has it: a zero byte is refused
 
@@ -46,11 +51,20 @@ class CsvHead:
     names : tuple of str
         Names of the columns; "column 1" and so on without a header.
     has_header : bool
+    decimal_comma : bool
+        Whether numbers are written as in 0,5.
     """
 
     delimiter: str
     names: tuple[str, ...]
     has_header: bool
+    decimal_comma: bool = False
+
+    def number_text(self, cell: str) -> str:
+        """Return a number with a decimal point; any other cell as it is."""
+        if self.decimal_comma and "," in cell and _DECIMAL_COMMA.fullmatch(cell):
+            return cell.replace(",", ".")
+        return cell
 
 
 class CsvText:
@@ -88,12 +102,14 @@ class CsvText:
         if len(cells) > _MOST_COLUMNS:
             raise self.error(f"{len(cells)} columns", f"at most {_MOST_COLUMNS}")
         texts = [unguarded(_shown(cell, "replace").strip()) for cell in cells]
-        has_header = not all(map(_is_number, texts))
+        decimal_comma = delimiter != "," and _has_decimal_commas(begin, delimiter)
+        head = CsvHead(delimiter, (), True, decimal_comma)
+        has_header = not all(_is_number(head.number_text(text)) for text in texts)
         names = column_names(texts)
         self._first = None if has_header else (self.line, cells)
         if not has_header:
             names = tuple(f"column {i}" for i in range(1, len(names) + 1))
-        self.head = CsvHead(delimiter, names, has_header)
+        self.head = replace(head, names=names, has_header=has_header)
 
     @property
     def line(self) -> int:
@@ -178,6 +194,23 @@ def _delimiter(begin: str) -> str:
     return max(_DELIMITERS, key=first.count)
 
 
+def _has_decimal_commas(begin: Sequence[str], delimiter: str) -> bool:
+    """Return whether numbers at the beginning of a text have decimal commas, and none has a point.
+
+    "1,234" alone does not say so: the comma may separate thousands.
+    """
+    decides = False
+    try:
+        for cells in csv.reader(begin, delimiter=delimiter, skipinitialspace=True):
+            for text in map(str.strip, cells):
+                if "." in text and _DECIMAL_POINT.fullmatch(text):
+                    return False
+                decides = decides or ("," in text and bool(_ONLY_DECIMAL.fullmatch(text)))
+    except csv.Error:  # the reader tells where
+        return False
+    return decides
+
+
 def _shown(cell: str, errors: str = "backslashreplace") -> str:
     """Return a cell with what is no UTF-8 in it written out."""
     return cell if cell.isascii() else cell.encode("utf-8", "surrogateescape").decode("utf-8", errors)
@@ -255,6 +288,8 @@ class _CsvRows:
 
     def _converted(self, position: int, cells: NDArray[Any]) -> NDArray[Any]:
         """Return cells as numbers where all of them are, else as they are written."""
+        if self._text.head.decimal_comma and position not in self._texts:
+            cells = np.array([self._text.head.number_text(cell) for cell in cells.tolist()], dtype=object)
         if position in self._texts:
             return np.array([unguarded(_shown(cell)) for cell in cells.tolist()], dtype=object)
         if self._text.odd and any("_" in cell or not cell.isascii() for cell in cells.tolist()):
@@ -287,8 +322,12 @@ def read_csv(
     header, with the label before the features.
     """
     reader = ColumnsReader(part, builder, progress)
+    said: list[str] = []
     for file in files:
         text = CsvText(file.path, unpacked_stream(file))
+        if text.head.decimal_comma:
+            said.append(tr("The numbers have decimal commas."))
         while (columns := _CsvRows(file.path, text, part, progress).columns).n_rows:
             reader.add(file.path, columns, file.done / max(file.size, 1))
-    return reader.facts("line")
+    facts = reader.facts("line")
+    return replace(facts, said=(*facts.said, *dict.fromkeys(said)))

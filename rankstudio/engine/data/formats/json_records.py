@@ -20,8 +20,9 @@ from rankstudio.engine.data.formats.json_values import JsonValues
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import SourceFile, line_error, unpacked_stream
 from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableFacts
-from rankstudio.engine.data.tabular.documents import ColumnsReader, TableColumns
+from rankstudio.engine.data.tabular.documents import ColumnsReader
 from rankstudio.engine.data.tabular.recognition import clean_name, column_names
+from rankstudio.engine.data.tabular.table_columns import TableColumns
 from rankstudio.engine.data.tabular.vectors import with_vectors
 from rankstudio.engine.errors import ColumnValueError, DataError, FormatError, MissingValueError, shown_path
 from rankstudio.engine.language import tr, translatable

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,54 +37,14 @@ from rankstudio.engine.data.tabular.recognition import (
     says_parts,
     short,
 )
+from rankstudio.engine.data.tabular.table_columns import TableColumns
 from rankstudio.engine.data.tabular.vectors import with_vectors
-from rankstudio.engine.errors import DataError, DatasetError, ParameterError, shown_path
-from rankstudio.engine.language import tr, translatable
+from rankstudio.engine.errors import ColumnValueError, DataError, DatasetError, ParameterError, shown_path
+from rankstudio.engine.language import tr, translatable, trn
+from rankstudio.engine.support.name_lists import joined_names
 
 MISSING = ("", "NULL", "null", "Null", "NaN", "nan", "NAN", "NA", "N/A", "n/a", "None", "<NA>", "#N/A")
 """What says in text that there is no value."""
-
-
-class RowError(Protocol):
-    """Creates the error of a row, from the value found and the value expected."""
-
-    def __call__(self, row: int, found: str, expected: str, missing: bool = False, /) -> DataError:
-        """Return the error; of a missing value that is to be refused where that is it."""
-        ...
-
-
-@dataclass(frozen=True)
-class TableColumns:
-    """The columns of a table from any source.
-
-    Attributes
-    ----------
-    where : str
-        Name of the table, for messages.
-    names : tuple of str
-    n_rows : int
-    column : callable
-        Returns the values of a column: numbers, or objects if some are not numeric.
-    error : RowError
-    line : callable
-        Returns the number of a row, from 1.
-    unit : str
-        Unit of row numbers: "line" or "row".
-    text_numbers : bool
-        Whether numbers may be given as text, as in text files.
-    has_header : bool
-        Whether the table has a header.
-    """
-
-    where: str
-    names: tuple[str, ...]
-    n_rows: int
-    column: Callable[[int], NDArray[Any]]
-    error: RowError
-    line: Callable[[int], int]
-    unit: str = "row"
-    text_numbers: bool = False
-    has_header: bool = True
 
 
 def read_documents(
@@ -124,6 +85,7 @@ def read_documents(
     -----
     O(mn) for m rows and n features.
     """
+    table = replace(table, missing_texts=told.missing_texts)
     found = recognise_columns(
         table.where,
         table.names,
@@ -302,7 +264,11 @@ def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
         return numbers
     numbers = np.empty(len(values))
     for row, value in enumerate(values.tolist()):
-        number = _number(value, table.text_numbers) if values.dtype.kind in "OUST" else None
+        number = None
+        if isinstance(value, str) and value.strip() in table.missing_texts:
+            number = np.nan
+        elif values.dtype.kind in "OUST":
+            number = _number(value, table.text_numbers)
         if number is None:
             commas = isinstance(value, str) and "," in value and is_numeral(value.replace(",", ""))
             wanted = tr(_WITHOUT_COMMAS) if commas else expected
@@ -341,20 +307,61 @@ def _features(
     """Return the values of the features, and which of them have values: not those of texts, if unsure."""
     X = np.empty((table.n_rows, len(found.features)))
     kept: list[int] = []
+    texts: list[int] = []
     for i, position in enumerate(found.features):
         check()
-        name = table.names[position]
-        expected = tr('a number (ignore the column "{name}" if it is not a feature)').format(name=short(name))
         try:
-            X[:, len(kept)] = _numbers(table, position, expected)
+            X[:, len(kept)] = _numbers(table, position, "")
         except DataError:
             if position not in found.unsure:
-                raise
+                texts.append(position)
             continue
         kept.append(i)
+    if texts:
+        raise _not_numbers(table, texts)
     if not kept:
         raise no_features(table.where)
     return (X if len(kept) == X.shape[1] else np.ascontiguousarray(X[:, : len(kept)])), tuple(kept)
+
+
+def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
+    """Return the error of features that are no numbers: the place of the first, and the names of all."""
+    names = tuple(table.names[position] for position in positions)
+    text = trn(
+        "a number (ignore the column {names} if it is not a feature)",
+        "a number (ignore the columns {names} if they are not features)",
+        len(names),
+    )
+    expected = text.format(names=listed(names))
+    try:
+        _numbers(table, positions[0], expected)
+    except ColumnValueError as error:
+        if error.expected == expected:
+            error.text_columns = names
+            error.cell = _text_among_numbers(table, positions)
+            error.terminal_remedy = _terminal_remedy(names, error.cell)
+        return error
+    except DataError as error:
+        return error
+    raise AssertionError("a feature that was no number is one")
+
+
+def _terminal_remedy(names: Sequence[str], cell: str) -> str:
+    """Return which options leave columns out, or read a cell as missing."""
+    remedy = f"Add --ignore {shlex.quote(joined_names(names))} to leave out what is no feature"
+    if not cell:
+        return f"{remedy}."
+    return f"{remedy}, or --missing-text {shlex.quote(joined_names([cell]))} to read such cells as missing."
+
+
+def _text_among_numbers(table: TableColumns, positions: Sequence[int]) -> str:
+    """Return the first text in a column that has numbers, too; "" if there is none."""
+    for position in positions:
+        values = table.column(position).tolist()
+        is_number = [_number(value, table.text_numbers) is not None for value in values]
+        if any(is_number):
+            return str(values[is_number.index(False)]).strip()
+    return ""
 
 
 def _runs(table: TableColumns, position: int) -> tuple[Ints, Iterable[tuple[str, int]]]:

@@ -32,6 +32,7 @@ COMMENT_NAME = "comment"
 _INDEX_NAMES = re.compile(r"|Unnamed: 0|__index_level_0__|index")
 _SHOWN, _LONGEST_SHOWN, _LONGEST = 8, 40, 200
 _OR_NO_QUERIES = ", or no-queries if all documents are one ranking"
+_OR_TERMINAL = ", or --no-queries if all documents are one ranking"
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,6 @@ def recognise_columns(
         If the query or the label is not found, or a specified name is missing or occurs twice.
     """
     told = _cleaned(told)
-    _check_twice(where, names, told)
     every = range(len(names))
     qid = _query_column(where, names, told, with_sizes)
     if not has_header and not told.label:
@@ -112,7 +112,7 @@ def recognise_columns(
     judges = tuple(_position(where, names, name, "labels") for name in told.labels)
     part = _position(where, names, told.part, "part") if told.part else None
     ignored = {_position(where, names, name, "ignore") for name in told.ignore}
-    ignored |= {i for i in every if names[i] in told.ignore}
+    ignored |= {i for i in every if original_name(names, i) in told.ignore}
     features = tuple(_position(where, names, name, "features") for name in told.features)
     single = [qid, part, *(judges or (label,))]
     _check_once(where, names, single, {*features, *ignored})
@@ -122,9 +122,14 @@ def recognise_columns(
         rest = [i for i in rest if i != part]
     comment = _first(names, (COMMENT_NAME, *DOCUMENT_NAMES), rest)
     comment_is_id = comment is not None and plain_name(names[comment]) != COMMENT_NAME
+    if told.document:
+        comment = _position(where, names, told.document, "document")
+        comment_is_id = True
+        _check_once(where, names, [*single, part, comment], {*features, *ignored})
     found = RecognisedColumns(qid, label, comment, comment_is_id, features, (), (), part, judges)
     if told.features:
         return found
+    _check_repeated(where, names, [*single, part], [i for i in rest if i != comment])
     return _with_features(where, names, found, [i for i in rest if i != comment], told.no_queries)
 
 
@@ -168,6 +173,7 @@ def _cleaned(told: DataColumns) -> DataColumns:
         label=clean_name(told.label),
         labels=tuple(map(clean_name, told.labels)),
         part=clean_name(told.part),
+        document=clean_name(told.document),
         features=tuple(map(clean_name, told.features)),
         ignore=tuple(map(clean_name, told.ignore)),
     )
@@ -216,6 +222,7 @@ def _one(
         raise UnknownColumnsError(
             text.format(where=where, names=listed(names), common=", ".join(common[:3])),
             f"Otherwise set {option}{_OR_NO_QUERIES if what == 'query' else ''}.",
+            f"Otherwise add --{option} COLUMN{_OR_TERMINAL if what == 'query' else ''}.",
         )
     return found
 
@@ -239,18 +246,25 @@ def _position(where: str, names: Sequence[str], told: str, option: str) -> int:
     )
 
 
-def _check_twice(where: str, names: Sequence[str], told: DataColumns) -> None:
-    """Refuse a name that two columns have, unless both are left out."""
-    seen: set[str] = set()
-    for name in names:
-        # Nameless columns are row numbers or follow the last delimiter: none is read.
-        if name in seen and name and name not in told.ignore and (not told.features or name in told.features):
-            raise UnknownColumnsError(
-                tr('{where}: found two columns named "{name}", expected different names.').format(
-                    where=where, name=short(name)
-                )
+def original_name(names: Sequence[str], position: int) -> str:
+    """Return the name of a column in its file, where the second one named "tf" has its position, too."""
+    name = names[position].removesuffix(_repeated("", position))
+    return name if name in names[:position] else names[position]
+
+
+def _check_repeated(
+    where: str, names: Sequence[str], single: Sequence[int | None], features: Sequence[int]
+) -> None:
+    """Refuse a second column with the name of the query, the label or the part as a feature."""
+    roles = {names[i] for i in single if i is not None}
+    for i in features:
+        name = original_name(names, i)
+        if name != names[i] and name in roles:
+            text = tr(
+                '{where}: found two columns named "{name}", expected one. Ignore the second, called '
+                '"{repeated}" here, or name the feature columns.'
             )
-        seen.add(name)
+            raise UnknownColumnsError(text.format(where=where, name=short(name), repeated=short(names[i])))
 
 
 def listed(names: Sequence[str]) -> str:
@@ -280,16 +294,31 @@ def clean_name(name: object) -> str:
 def column_names(names: Sequence[object]) -> tuple[str, ...]:
     """Return the names of columns for display; a nameless one between others is named by its position.
 
-    A nameless first or last column is none of the data: row numbers, or what follows the last delimiter.
+    A nameless first or last column is none of the data: row numbers, or what follows the last delimiter. Of
+    columns with one name the second has its position.
 
     Examples
     --------
-    >>> column_names(["", "qid", "", " tf "])
-    ('', 'qid', 'column 3', 'tf')
+    >>> column_names(["", "qid", "", " tf ", "tf"])
+    ('', 'qid', 'column 3', 'tf', 'tf (column 5)')
     """
     clean = [clean_name(name) for name in names]
     inner = range(1, len(clean) - 1)
-    return tuple(name or (f"column {i + 1}" if i in inner else "") for i, name in enumerate(clean))
+    return _apart([name or (f"column {i + 1}" if i in inner else "") for i, name in enumerate(clean)])
+
+
+def _apart(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names that are all different: a second column named "tf" is called after its position, too."""
+    first: set[str] = set()
+    different = []
+    for i, name in enumerate(names):
+        different.append(_repeated(name, i) if name and name in first else name)
+        first.add(name)
+    return tuple(different)
+
+
+def _repeated(name: str, position: int) -> str:
+    return f"{name} (column {position + 1})"
 
 
 PART_NAMES = ("part", "split", "set", "subset", "partition", "fold")

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.data.table import MOST_FEATURES
 from rankstudio.engine.data.tabular.recognition import short
+from rankstudio.engine.data.tabular.table_columns import TableColumns
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.language import tr, trn
-
-if TYPE_CHECKING:
-    from rankstudio.engine.data.tabular.documents import TableColumns
 
 
 def vector_names(name: str, length: int, *, alone: bool) -> tuple[str, ...]:

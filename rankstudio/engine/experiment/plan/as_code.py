@@ -10,13 +10,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
-from rankstudio.engine.data.columns import COLUMN_OPTIONS, joined_names
+from rankstudio.engine.data.columns import COLUMN_OPTIONS
 from rankstudio.engine.data.feature_groups import format_groups
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_as_toml
 from rankstudio.engine.methods.catalog import GIVEN_MODEL, Kind, Method, Parameter
 from rankstudio.engine.support.escaping import comment_text, markdown_escaped, shell_command
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
+from rankstudio.engine.support.name_lists import joined_names
 
 _SAID = (
     *("data", "method", "parameters", "select_by", "convention", "ranker", "ranker_parameters"),

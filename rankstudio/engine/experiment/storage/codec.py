@@ -137,7 +137,7 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
     """
     stored = f"{source}, fold {unit.fold} with combination {unit.position + 1}"
     try:
-        arrays = _arrays(content)
+        arrays = archived_arrays(content)
         header = json.loads(arrays["header"].tobytes())
         names = sequence(header["measures"], str)
         errors_of = sequence(header.get("errors_of", header["measures"]), str)
@@ -260,11 +260,26 @@ def _baseline(values: Mapping[str, Any], names: Collection[str], ids: Collection
     )
 
 
-def _arrays(content: bytes) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an archive; MemoryError where there is too little room for them."""
+def archived_arrays(content: bytes, most: float = math.inf) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an archive, after a look at what it says of their sizes.
+
+    Parameters
+    ----------
+    content : bytes
+        What ``numpy.savez_compressed`` writes.
+    most : float
+        Bytes that the arrays may take together.
+
+    Raises
+    ------
+    ValueError
+        Where they take more, or more than these bytes can hold.
+    MemoryError
+        Where there is too little room for them.
+    """
     with _READING, np.load(io.BytesIO(content), allow_pickle=False) as archive:
         size = sum(entry.file_size for entry in archive.zip.infolist())
-        if size > _DEFLATED * len(content):
+        if size > min(most, _DEFLATED * len(content)):
             raise ValueError(f"{len(content)} bytes cannot contain {size} bytes of data")
         if size > _LARGE and size > memory.available():
             raise MemoryError(f"{memory.size(size)} are needed for the stored data")

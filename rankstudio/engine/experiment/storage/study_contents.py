@@ -6,7 +6,7 @@ Which runs there are and on which data, whether the test part is sealed, and wha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -38,6 +38,10 @@ class RunKey:
     feature_ids: tuple[int, ...]
 
 
+LONGEST_NAME, LONGEST_NOTE, MOST_TAGS = 200, 100_000, 100
+"""What is read of a label: figures and tables would take gigabytes for a name of 100,000 characters."""
+
+
 @dataclass(frozen=True)
 class RunLabel:
     """The user's annotations of a run, without effect on its numbers.
@@ -56,6 +60,11 @@ class RunLabel:
     note: str = ""
     tags: tuple[str, ...] = ()
     hidden: bool = False
+
+    def shortened(self) -> RunLabel:
+        """Return the label with the beginning of what is too long to be shown."""
+        tags = tuple(tag[:LONGEST_NAME] for tag in self.tags[:MOST_TAGS])
+        return replace(self, name=self.name[:LONGEST_NAME], note=self.note[:LONGEST_NOTE], tags=tags)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import shlex
 import tempfile
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,8 @@ from rankstudio.engine.data.table import Table
 from rankstudio.engine.data.table_builder import Treatment
 from rankstudio.engine.data.table_preview import preview_table
 from rankstudio.engine.data.tabular.recognition import clean_name
-from rankstudio.engine.errors import DataError, DatasetError, MissingValueError
+from rankstudio.engine.errors import ColumnValueError, DataError, DatasetError, MissingValueError
+from rankstudio.engine.support.name_lists import split_names
 
 
 def read(folder: Path, text: str | bytes, name: str = "some.csv", **told: Any) -> Any:
@@ -102,7 +105,7 @@ def test_missing_values_can_be_refused(tmp_path: Path) -> None:
         ("qid,label\n1,2\n", {}, "found only query and label columns"),
         ('qid,label,x\n1,2,"1,784.70"\n', {}, "expected a number with a decimal point and without commas"),
         ('qid,label,x\n1,2,"a,b"\n', {}, 'expected a number (ignore the column "x"'),
-        ("qid,label,x,x\n1,2,3,4\n", {}, 'found two columns named "x", expected different names'),
+        ("qid,label,x,label\n1,2,3,2\n", {}, 'found two columns named "label", expected one'),
         (
             "qid,label,x\n1,2,3\n",
             {"qid": "quid"},
@@ -132,7 +135,7 @@ def test_missing_values_can_be_refused(tmp_path: Path) -> None:
         ("qid,label,x\n1,1,١\n", {}, 'line 2: found "١" in column "x"'),
         ("qid,label,x\n,1,1\n", {}, 'line 2: found nothing in column "qid", expected the id of a query.'),
         (
-            "qid;label;x\n1;1;0,5\n",
+            "qid;label;x;y\n1;1;0,5;1.5\n",
             {},
             'line 2: found "0,5" in column "x", expected a number with a decimal point',
         ),
@@ -288,3 +291,49 @@ def test_a_header_longer_than_what_is_looked_at_first(tmp_path: Path) -> None:
     (tmp_path / "some.csv").write_text("".join(",".join(row) + "\n" for row in rows))
     data = load_data(tmp_path / "some.csv", cache=False)
     assert data.feature_names == tuple(names) and data.X.tolist() == [list(range(4000))]
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+@given(values=st.lists(st.decimals(-1000, 1000, places=2), min_size=1, max_size=20))
+def test_decimal_commas_are_the_numbers_that_decimal_points_are(
+    tmp_path_factory: pytest.TempPathFactory, delimiter: str, values: list[Decimal]
+) -> None:
+    folder = tmp_path_factory.mktemp("decimal")
+    rows = [f"1{delimiter}1{delimiter}{value:f}" for value in values]
+    points = read(folder, "\n".join([delimiter.join(("qid", "label", "x")), *rows]))
+    commas = read(folder, "\n".join([delimiter.join(("qid", "label", "x")), *rows]).replace(".", ","))
+    assert commas.X.tolist() == points.X.tolist() == [[float(value)] for value in values]
+    assert len(commas.warnings) == len(points.warnings) + 1
+
+
+def test_a_table_without_a_header_may_have_decimal_commas(tmp_path: Path) -> None:
+    data = read(tmp_path, "2;10;0,5\n0;10;0,25\n", qid="column 2")
+    assert data.X.tolist() == [[0.5], [0.25]] and data.y.tolist() == [2.0, 0.0]
+
+
+def test_thousands_are_no_decimals(tmp_path: Path) -> None:
+    with pytest.raises(ColumnValueError):
+        read(tmp_path, "qid;label;x\n1;2;1,234\n1;0;12,500\n")
+
+
+def test_all_columns_that_are_no_numbers_are_named_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ColumnValueError) as caught:
+        read(tmp_path, 'qid,label,a,b,"c,d"\n1,1,n.v.,1,x\n1,0,2,2,y\n')
+    assert caught.value.text_columns == ("a", "c,d") and caught.value.cell == "n.v."
+    words = shlex.split(caught.value.terminal_text)
+    assert split_names(words[words.index("--ignore") + 1]) == ["a", "c,d"]
+    assert words[words.index("--missing-text") + 1] == "n.v."
+    data = read(tmp_path, "qid,label,a,b\n1,1,n.v.,1\n1,0,2,2\n", missing_texts=["n.v."])
+    assert data.feature_names == ("a", "b") and data.X[1].tolist() == [2.0, 2.0]
+
+
+def test_columns_of_one_name_are_kept_apart(tmp_path: Path) -> None:
+    text = "qid,label,tf,tf,tf (2)\n1,1,3,4,5\n"
+    assert read(tmp_path, text).feature_names == ("tf", "tf (column 4)", "tf (2)")
+    assert read(tmp_path, text, ignore=["tf"]).feature_names == ("tf (2)",)
+    assert read(tmp_path, text, features=["tf (column 4)"]).X.tolist() == [[4.0]]
+
+
+def test_the_document_id_may_have_any_name(tmp_path: Path) -> None:
+    data = read(tmp_path, "qid,label,url,docid,x\n1,1,a.org,7,2\n1,0,b.org,8,3\n", document="url")
+    assert data.document_ids == ("a.org", "b.org") and data.feature_names == ("docid", "x")

@@ -114,10 +114,11 @@ def test_without_a_query_column_the_sentence_says_how_to_name_one(make: Any) -> 
         RankingDataset.from_frame(make({"a": [1], "label": [1]}))
 
 
-def test_names_that_come_twice_are_refused() -> None:
+def test_columns_of_one_name_are_kept_apart_and_ignored_together() -> None:
     frame = pd.DataFrame(np.ones((2, 4)), columns=["qid", "label", "x", "x"])
-    with pytest.raises(DatasetError, match=naming("x columns")):
-        RankingDataset.from_frame(frame)
+    assert RankingDataset.from_frame(frame).feature_names == ("x", "x (column 4)")
+    with pytest.raises(DatasetError, match=naming("label columns")):
+        RankingDataset.from_frame(frame.set_axis(["qid", "label", "x", "label"], axis=1))
     assert RankingDataset.from_frame(frame.assign(z=1), ignore=["x"]).feature_names == ("z",)
 
 

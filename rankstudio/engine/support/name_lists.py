@@ -1,0 +1,35 @@
+"""Lists of names in one text: separated by commas, quoted where a name has one."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+_MOST = 131_072  # characters, of which Python's own reader has no more in a cell
+
+
+def split_names(text: str) -> list[str]:
+    """Return the names in a comma-separated text; names with a comma are quoted.
+
+    Examples
+    --------
+    >>> split_names('tf, "a, b"')
+    ['tf', 'a, b']
+    """
+    line = " ".join(text.splitlines())
+    found = next(csv.reader([line], skipinitialspace=True), []) if len(line) < _MOST else []
+    return [name.strip() for name in found if name.strip()]
+
+
+def joined_names(names: Sequence[str]) -> str:
+    """Return names as a text for :func:`split_names`.
+
+    Examples
+    --------
+    >>> joined_names(["tf", "a, b"])
+    'tf,"a, b"'
+    """
+    out = io.StringIO()
+    csv.writer(out, lineterminator="").writerow(names)
+    return out.getvalue()
