@@ -14,6 +14,7 @@ from rankstudio.cli import streams
 from rankstudio.cli.command_parser import CommandParser, did_you_mean
 from rankstudio.cli.memory_option import within_memory
 from rankstudio.cli.terminal import tell
+from rankstudio.cli.word_kinds import refuse_other_kinds
 from rankstudio.engine.errors import Cancelled, RankStudioError
 from rankstudio.engine.support import memory
 
@@ -121,6 +122,7 @@ def _dispatch(arguments: list[str]) -> int:
         memory.refuse_small_limit()
         args = command_line(commands=(arguments[0],)).parse_args(arguments)
         args.typed = arguments
+        refuse_other_kinds(args)
         with within_memory(args):
             return int(args.run(args))
     return _open_window(arguments)

@@ -60,7 +60,10 @@ class CommandParser(argparse.ArgumentParser):
         The word becomes the first of the line, as DATA is of the words without an option.
         """
         words = list(sys.argv[1:] if args is None else args)
-        if not self.sample_word or self._is_mixing:
+        if self._is_mixing:
+            return super().parse_known_args(words, namespace)
+        words = self._with_data_first(words)
+        if not self.sample_word:
             return super().parse_known_args(words, namespace)
         self._is_mixing = True  # options may stand between the words
         try:
@@ -68,6 +71,18 @@ class CommandParser(argparse.ArgumentParser):
             return self.parse_known_intermixed_args([*first, *words], namespace)
         finally:
             self._is_mixing = False
+
+    def _with_data_first(self, words: list[str]) -> list[str]:
+        """Return the words with the value of --data as the first, for a command that has DATA as a word."""
+        is_word = any(action.dest == "data" for action in self._get_positional_actions())
+        if not is_word or "--data" in self._option_string_actions:
+            return words
+        for at, word in enumerate(words):
+            if word == "--data" and at + 1 < len(words):
+                return [words[at + 1], *words[:at], *words[at + 2 :]]
+            if word.startswith("--data="):
+                return [word.removeprefix("--data="), *words[:at], *words[at + 1 :]]
+        return words
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
         """Return the arguments.

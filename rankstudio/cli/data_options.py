@@ -27,12 +27,18 @@ def add_sample_option(where: Any, effect: str = "use the bundled sample instead 
     where.add_argument("--sample", action="store_true", help=effect)
 
 
-def add_data(parser: Any, about: str, sample: str = "use the bundled sample instead of DATA") -> None:
-    """Add DATA, the first of a command's words, or the sample in its place.
+def add_data(
+    parser: Any,
+    about: str,
+    sample: str = "use the bundled sample instead of DATA",
+    also: Sequence[str] = (),
+) -> None:
+    """Add DATA, the first of a command's words, or the sample in its place; also another kind of file.
 
     Read it by :func:`data_place` where a plan opens it, and by :func:`data_file` where one file is read.
     """
-    parser.add_argument("data", metavar="DATA", type=Path, help=f"{about}; or --sample")
+    word = parser.add_argument("data", metavar="DATA", type=Path, help=f"{about}; or --sample")
+    word.also = also
     add_sample_option(parser, sample)
     if isinstance(parser, CommandParser):
         parser.sample_word = str(_SAMPLE_FOLDER)

@@ -21,6 +21,7 @@ from rankstudio.cli.data_options import (
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.replacement import add_force_option
 from rankstudio.cli.streams import input_file, is_standard
+from rankstudio.cli.word_kinds import kind_of
 from rankstudio.cli.worker_options import add_worker_options
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts
@@ -312,6 +313,11 @@ def plan_file(args: argparse.Namespace) -> Path | None:
         return input_file(path, ".toml")
     if not path.exists() and str(path) in _bundled():
         return resource("plans", f"{path}.toml")
+    if kind_of(path) == "study":
+        raise PlanError(
+            f"PLAN: expected a plan or data, got a study, {path}; rankstudio run --resume {path} goes "
+            f"on with its runs, rankstudio plan {path} writes their plans."
+        )
     if path.is_dir() and (path / "plan.toml").exists():
         return path / "plan.toml"  # a folder that --out made: the same run again
     if path.is_dir() or path.name.lower().endswith(_DATA):

@@ -56,7 +56,7 @@ CSV = "importance.csv"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    add_data(parser, "data file, or study file with the run", SAMPLE_FILE)
+    add_data(parser, "data file, or study file with the run", SAMPLE_FILE, also=("study",))
     parser.add_argument("--model", metavar="MODEL", type=Path, help="model, of another program too")
     add_run_number(parser, "--run")
     parser.add_argument("--fold", dest="folds", metavar="FOLD", help="fold of the run; the first by default")
