@@ -23,11 +23,11 @@ _REMEDIES = {
     (
         "model",
         "study",
-    ): "rankstudio run --resume {path} --out OUT writes the models of its runs into OUT/models",
+    ): "rankstudio run --resume {path} --out OUT writes the models into OUT/models",
     (
         "model",
         "data",
-    ): "rankstudio run --data {path} --out OUT trains models, OUT/models/fold1.json and so on",
+    ): "rankstudio run --data {path} --out OUT trains OUT/models/fold1.json and others",
 }
 
 
