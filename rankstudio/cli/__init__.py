@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import warnings
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from rankstudio import __version__
 from rankstudio.cli import streams
-from rankstudio.cli.command_parser import CommandParser, did_you_mean
+from rankstudio.cli.command_parser import CommandParser, HelpFormatter, did_you_mean
 from rankstudio.cli.memory_option import within_memory
 from rankstudio.cli.terminal import tell
 from rankstudio.cli.word_kinds import refuse_other_kinds
@@ -135,7 +134,7 @@ def command_line(commands: Sequence[str]) -> CommandParser:
         usage="rankstudio [FILE | FOLDER …] [--sample] [--language LANGUAGE]\n       rankstudio COMMAND …",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
     )
     parser.add_argument("--sample", action="store_true", help="open the bundled sample and run its study")
     parser.add_argument("--language", choices=LANGUAGES, help="language of the window: English or German")
@@ -151,7 +150,7 @@ def command_line(commands: Sequence[str]) -> CommandParser:
             usage=getattr(module, "USAGE", None),
             description=module.DESCRIPTION,
             epilog="\n\n".join(filter(None, [getattr(module, "EPILOG", ""), _EPILOG])),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=HelpFormatter,
         )
         module.add_options(command)
         command.set_defaults(run=module.run, parser=command)

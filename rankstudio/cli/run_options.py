@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from rankstudio.cli.command_parser import place_name
+from rankstudio.cli.command_parser import CommandParser, place_name
 from rankstudio.cli.data_options import (
     MISSING,
     NORMALIZE,
@@ -252,6 +252,8 @@ def add_parameters(
 
     What most runs leave at its default is a group of its own, as it folds in the window.
     """
+    if isinstance(parser, CommandParser):
+        parser.by_method = True
     basic = parser.add_argument_group(title, about or None)
     more = parser.add_argument_group(f"more {title}")
     options: dict[str, list[tuple[str, Parameter]]] = {}
@@ -267,15 +269,17 @@ def add_parameters(
         if p.name == SIZE.name and prefix == "--":
             names.append("-k")  # as every paper calls it
             group.add_argument("--k", dest=f"{dest}{p.name}", help=argparse.SUPPRESS)
-        group.add_argument(*names, dest=f"{dest}{p.name}", metavar=METAVARS[p.kind], help=text)
+        action: Any = group.add_argument(*names, dest=f"{dest}{p.name}", metavar=METAVARS[p.kind], help=text)
+        action.of = "--method" if dest == "parameter_" else "--ranker"
+        action.owners = {key: _help([(key, own)], named=False).replace("%", "%%") for key, own in owners}
 
 
-def _help(owners: Sequence[tuple[str, Parameter]]) -> str:
-    """Return what an option is, once for all methods in which it is the same."""
+def _help(owners: Sequence[tuple[str, Parameter]], *, named: bool = True) -> str:
+    """Return what an option is, once for all methods in which it is the same, and with their names."""
     texts: dict[str, list[str]] = {}
     for key, p in owners:
         texts.setdefault(f"{p.label}: {p.expected}. {p.help}", []).append(key)
-    return " ".join(f"{text} ({', '.join(keys)})" for text, keys in texts.items())
+    return " ".join(f"{text} ({', '.join(keys)})" if named else text for text, keys in texts.items())
 
 
 METAVARS = {

@@ -23,6 +23,7 @@ from rankstudio.engine.data import synthetic
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.preferences.preferences import sample_preferences
 from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.methods.catalog import methods
 
 _EXAMPLE = re.compile(r"  rankstudio (.+?)(?:   .*)?")
 
@@ -177,11 +178,34 @@ def test_exit_statuses_are_told_and_json_is_everywhere(capsys) -> None:
         assert max(len(line) for line in text.splitlines()) <= 120, command
 
 
-def test_what_most_runs_leave_alone_stands_last_in_the_help(capsys) -> None:
-    with pytest.raises(SystemExit):
-        main(["run", "--help"])
-    text = capsys.readouterr().out
-    places = [
-        text.index(part) for part in ("--pin FEATURES", "\nmore parameters of the method", "--algorithm NAME")
-    ]
+def helped(monkeypatch, capsys, *words: str) -> str:
+    """Return the help that a command prints on a terminal of usual width."""
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit, match="0"):
+        main([*words, "--help"])
+    return capsys.readouterr().out
+
+
+def test_the_help_of_a_run_is_short_and_that_of_a_method_its_own(monkeypatch, capsys) -> None:
+    text = helped(monkeypatch, capsys, "run")
+    assert len(text.splitlines()) <= 80
+    assert "--pin" not in text
+    gas, greedy = (helped(monkeypatch, capsys, "run", "--method", name) for name in ("gas", "greedy-rankrls"))
+    assert "--pin" not in gas
+    places = [greedy.index(part) for part in ("--pin FEATURES", "\nmore parameters of the method", "--ties")]
     assert places == sorted(places)
+    for entry in methods():
+        option = "--method" if entry.selects else "--ranker"
+        own = helped(monkeypatch, capsys, "run", f"{option}={entry.key}")
+        prefix = "--" if entry.selects else "--ranker-"
+        for p in entry.parameters:
+            assert re.search(rf"^ +{prefix}{p.option.removeprefix('--')}\b", own, re.MULTILINE), p.option
+
+
+def test_no_help_breaks_a_name_at_its_hyphen(monkeypatch, capsys) -> None:
+    for command in COMMANDS:
+        lines = helped(monkeypatch, capsys, command).splitlines()
+        assert not [line for line in lines if re.search(r"\w-$", line)], command
+    for name in ("greedy-rankrls", "lambdamart-top"):
+        lines = helped(monkeypatch, capsys, "run", "--method", name).splitlines()
+        assert not [line for line in lines if re.search(r"\w-$", line)], name
