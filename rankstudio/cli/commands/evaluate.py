@@ -82,8 +82,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json",
         action="store_true",
-        help='print JSON: {"MAP": 0.4720, …} with all digits; with --per-query an object with "convention", '
-        '"average" and "queries"',
+        help='print JSON: {"convention": "standard", "greatest_grade": 2, "MAP": 0.4720, …} with all digits; '
+        'with --per-query the measures are in "average" and "queries"',
     )
 
 
@@ -138,13 +138,14 @@ def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
     average: dict[str, Any] = dict(result)
     if result.auc_interval is not None:
         average["AUC interval"] = list(result.auc_interval)
+    rules = {"convention": result.convention.key, "greatest_grade": result.greatest_grade}
     if not per_query:
-        return average
+        return {**rules, **average}
     queries = [
         {"query": str(query), **{name: float(values[q]) for name, values in result.per_query.items()}}
         for q, query in enumerate(result.query_ids.tolist())
     ]
-    return {"convention": result.convention.key, "average": average, "queries": queries}
+    return {**rules, "average": average, "queries": queries}
 
 
 def averages_as_text(result: Evaluation) -> str:
