@@ -60,7 +60,7 @@ def _words(
 ) -> Iterator[tuple[argparse.Action, Path]]:
     """Yield the options and words of a command, and of a command within it, with the places they name."""
     for action in parser._actions:
-        if isinstance(action.choices, dict):
+        if isinstance(action, argparse._SubParsersAction):
             yield from _words(action.choices[getattr(args, action.dest)], args)
             continue
         value = getattr(args, action.dest, None)
