@@ -46,7 +46,7 @@ its folds chose), run the same plan on DATA, and compare the two query by query.
   rankstudio drift --sample
   rankstudio drift --sample --fold 2 --parts train,vali
   rankstudio drift train.txt test.txt --json
-  rankstudio drift others.csv --study results/study.rankstudio --run 1"""
+  rankstudio drift folds --study results/study.rankstudio --run 1"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
