@@ -127,7 +127,18 @@ def carry_out(block: Block, place: Path, names: dict[str, Any]) -> None:
             assert main(seldom) == 0, shlex.join(words)
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
+LONG = {"terminal.md"}
+"""Pages that take minutes: they are among the thorough tests with the small sample, too."""
+
+
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.name, marks=[pytest.mark.thorough] if page.name in LONG else [])
+        for page in WITH_CODE
+    ],
+)
 def test_the_blocks_of_a_page_run_one_after_the_other(page: Path, place: Path) -> None:
     names: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks(page):
