@@ -122,7 +122,7 @@ def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> Non
     elif files:
         window.open_path(files[0])
     elif window.open_controller.is_first_start:
-        window.open_controller.open_sample()
+        window.open_controller.load_sample()
     else:
         window.restore()
     window.models.warm_up()

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankstudio.cli.data_options import add_column_options, columns_from
+from rankstudio.cli.data_options import SAMPLE_FILE, add_column_options, add_data, columns_from, data_file
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text, explained, number
 from rankstudio.cli.streams import input_file, is_standard, shown_input
@@ -25,7 +25,7 @@ Evaluate a ranking from any program. DATA contains the documents with relevance 
 contains one score per line, in document order; the highest score ranks first. --model evaluates a model of
 RankStudio or of another program instead.
 
-  rankstudio evaluate MQ2008/Fold1/test.txt Fold1.test.score
+  rankstudio evaluate --sample --model results/models/fold1.json
   rankstudio evaluate test.txt my.scores --convention trec_eval --measures MAP,NDCG@10 --json
   rankstudio evaluate test.txt --model results/models/fold1.json
 
@@ -47,9 +47,7 @@ EPILOG = _epilog()
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument(
-        "data", metavar="DATA", type=Path, help="data file; its features are used only with --model"
-    )
+    add_data(parser, "data file; its features are used only with --model", SAMPLE_FILE)
     parser.add_argument(
         "scores", metavar="SCORES", type=Path, nargs="?", help="text file with one score per line"
     )
@@ -93,6 +91,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.analysis.score_evaluation import evaluate_file
 
+    args.data = data_file(args.data)
     if (args.scores is None) == (args.model is None):
         raise ParameterError("SCORES", "both" if args.scores else "neither", "either a score file or --model")
     measures = LETOR_MEASURES if args.measures is None else _names(args.measures)
