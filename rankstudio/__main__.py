@@ -32,6 +32,8 @@ def main() -> int:
         from rankstudio.cli import main as carry_out  # noqa: PLC0415 - as above
 
         status = carry_out()
+        for number in (signal.SIGINT, signal.SIGTERM):  # all is done: the process ends with what came of it
+            signal.signal(number, signal.SIG_IGN)
     except KeyboardInterrupt:
         _end()
     except Exception:

@@ -10,13 +10,33 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rankstudio.cli.terminal import Block, tell
-from rankstudio.engine.errors import one_line
+from rankstudio.engine.errors import ParameterError, one_line
 
 
 def did_you_mean(word: str, known: Iterable[str], before: str = "") -> str:
     """Return "; did you mean X?" where a known word is close, else ""; before it what it follows."""
     close = get_close_matches(word, list(known), n=1)
     return f"; did you mean {before}{close[0]}?" if close else ""
+
+
+def check_numbers(args: argparse.Namespace, **least: float) -> None:
+    """Refuse numbers that are too small, before any work begins.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+    **least : float
+        The smallest number of each option, by its name in the arguments.
+
+    Raises
+    ------
+    ParameterError
+    """
+    for name, smallest in least.items():
+        value = getattr(args, name)
+        if value is not None and not value >= smallest:  # NaN, too
+            kind = "a whole number" if isinstance(value, int) else "a number"
+            raise ParameterError(f"--{name.replace('_', '-')}", value, f"{kind} from {smallest:g} up")
 
 
 def place_name(text: str) -> str:

@@ -264,3 +264,19 @@ def test_whichever_line_or_module_is_interrupted(code: str, command: str, least:
     assert int(count) > least
     assert failed == []
     assert done.stderr == ""
+
+
+def test_a_signal_after_the_work_changes_nothing(tmp_path: Path) -> None:
+    """A signal after "Written:" ended the process with -15, as though the file were not there."""
+    program = (
+        "import os, signal, sys\n"
+        "import rankstudio.cli\n"
+        "from rankstudio.__main__ import main\n"
+        "rankstudio.cli.main = lambda: 0\n"
+        "status = main()\n"
+        "for number in (signal.SIGTERM, signal.SIGINT):\n"
+        "    os.kill(os.getpid(), number)\n"
+        "sys.exit(status)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], timeout=60, check=False, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")

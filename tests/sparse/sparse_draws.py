@@ -209,6 +209,8 @@ def differences(dense: Outcome, sparse: Outcome, places: Sequence[Place]) -> str
 
     A refusal with a sentence is no difference in numbers, see `refusal`.
     """
+    if is_refusal(sparse) and not dense.status:
+        return ""
     if dense.status != sparse.status:
         return f"status {dense.status} and {sparse.status}:\n{dense.err[-800:]}\n{sparse.err[-1500:]}"
     if dense.status:
@@ -227,6 +229,12 @@ def differences(dense: Outcome, sparse: Outcome, places: Sequence[Place]) -> str
     return f"numbers: {odd[:5]}" if odd else ""
 
 
+def is_refusal(outcome: Outcome) -> bool:
+    """Return whether a command was refused with a sentence on sparse features before any work."""
+    words = "sparse" in outcome.err and "Traceback" not in outcome.err and "is done" not in outcome.err
+    return outcome.status != 0 and words
+
+
 def _neutral(text: str, place: Place) -> str:
     """Return a text without the names of its folders and durations."""
     return _TIMES.sub("T", text.replace(str(place.root), "ROOT"))
@@ -240,7 +248,18 @@ def _close(a: float, b: float) -> bool:
     return isclose(a, b, rel_tol=2e-6, abs_tol=2e-7) or (isnan(a) and isnan(b))
 
 
-_UNCOMPARED = {"seconds", "versions", "path", "study", "gap", "started", "changed", "bytes"}
+_UNCOMPARED = {
+    "seconds",
+    "versions",
+    "path",
+    "study",
+    "gap",
+    "begun",
+    "finished",
+    "files",
+    "bytes",
+    "sections",
+}
 """Fields of JSON that are durations or places."""
 
 

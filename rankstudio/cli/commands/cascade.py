@@ -9,6 +9,7 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankstudio.cli.command_parser import check_numbers
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.run_options import add_costs, costs_from
@@ -59,6 +60,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.experiment.plan.plan import CRITERION
     from rankstudio.engine.metrics.names import measure
 
+    check_numbers(args, budget=0)
     depths = _depths(args.depths)
     if args.budget is not None and not args.budget > 0:
         raise ParameterError("--budget", args.budget, "milliseconds greater than 0")

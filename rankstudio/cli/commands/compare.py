@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankstudio.cli.command_parser import check_numbers
 from rankstudio.cli.output.text_tables import as_json, document
 from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
 from rankstudio.cli.streams import STANDARD, form_of_output, write_output
@@ -163,6 +164,7 @@ def _digits(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
+    check_numbers(args, seed=0)
     if _is_table_wanted(args):
         return _write_table(args)
     from rankstudio.cli.output.comparison_tables import as_dict, sections, tests_table

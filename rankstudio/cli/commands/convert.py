@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from rankstudio.cli.command_parser import check_numbers
 from rankstudio.cli.data_options import (
     MISSING,
     NORMALIZE,
@@ -130,6 +131,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.experiment.runner import open_data
     from rankstudio.engine.export.dataset_files import DatasetFiles
 
+    check_numbers(args, seed=0)
     check_outputs([args.out, *filter(None, [args.unmatched])], args)  # before a long file is read
     runs = _runs(args)
     form = _form(args)

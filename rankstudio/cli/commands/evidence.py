@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankstudio.cli.command_parser import place_name
+from rankstudio.cli.command_parser import check_numbers, place_name
 from rankstudio.cli.data_options import add_column_options
 from rankstudio.cli.interrupts import status
 from rankstudio.cli.memory_option import add_memory_option
@@ -119,6 +119,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
+    check_numbers(args, halves=1, permutations=1, seed=0)
+    _options(args, 0)  # which checks them
     if (args.study is not None) + (args.data is not None) + args.sample != 1:
         raise PlanError("STUDY: expected one of a study file, --data and --sample.")
     what, dataset, run = _of_study(args) if args.study is not None else (*_of_data(args), None)

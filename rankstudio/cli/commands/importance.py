@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankstudio.cli.command_parser import check_numbers
 from rankstudio.cli.data_options import add_column_options, columns_from
 from rankstudio.cli.interrupts import status
 from rankstudio.cli.memory_option import add_memory_option
@@ -86,6 +87,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 
+    check_numbers(args, repeats=1, seed=0)
     looked = _of_file(args) if args.model is not None else _of_run(args)
     if args.out is not None:
         check_outputs([args.out / CSV], args, looked.recorded)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankstudio.cli.command_parser import place_name
+from rankstudio.cli.command_parser import check_numbers, place_name
 from rankstudio.cli.data_options import add_column_options
 from rankstudio.cli.interrupts import status
 from rankstudio.cli.memory_option import add_memory_option
@@ -71,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.analysis.judges import agreement
     from rankstudio.engine.experiment.runner import open_data
 
+    check_numbers(args, queries=0, draws=1)
     args.data, args.sample = [args.data], False
     plan, shares = plan_from(args), _shares(args)
     judges = DataColumns.of(plan.columns).judges
@@ -82,8 +83,6 @@ def run(args: argparse.Namespace) -> int:
     if shares and not runs:
         raise PlanError("--flips: expected --method or --plan, whose selection is repeated.")
     dataset = open_data(plan)
-    if args.queries < 0:
-        raise ParameterError("--queries", args.queries, "a whole number from 0 up")
     found: dict[str, Any] = {"data": dataset.name}
     tables, stopped = [], False
     if judges:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankstudio.cli.command_parser import place_name
+from rankstudio.cli.command_parser import check_numbers, place_name
 from rankstudio.cli.data_options import add_column_options
 from rankstudio.cli.interrupts import status
 from rankstudio.cli.memory_option import add_memory_option
@@ -15,7 +15,6 @@ from rankstudio.cli.progress_bar import last_state
 from rankstudio.cli.run_options import add_costs, add_parameters, add_reading, fold_of_data, refuse_both
 from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.data.dataset import FoldedDataset, id_and_name
-from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog import method, methods
 
 if TYPE_CHECKING:
@@ -71,8 +70,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan
     from rankstudio.engine.analysis.permutation.label_permutation import permutation_steps
 
-    if args.permutations < 1:
-        raise ParameterError("--permutations", args.permutations, "a whole number from 1 up")
+    check_numbers(args, permutations=1, seed=0)
     refuse_both(args)
     plan, dataset, given = fold_of_data(args, "--folds")
     what = PermutedPlan.of(plan, dataset, given)

@@ -44,17 +44,19 @@ class SparseQueryData:
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     order : ndarray of shape (m,) or None
-        ``X = original_X[order]``; None if the rows were already grouped. preferences, part_of, shared As in
-        :class:`QueryData`.
+        ``X = original_X[order]``; None if the rows were already grouped.
+    validation : SparseRows of shape (V, n) or None
+    preferences, part_of, shared
+        As in :class:`QueryData`.
     """
 
     sparse: ClassVar[Literal[True]] = True
-    validation: ClassVar[None] = None
 
     X: SparseRows
     y: Floats
     ptr: Ints
     order: Ints | None = None
+    validation: SparseRows | None = None
     preferences: Preferences | None = None
     part_of: Grading | None = None
     sharing: InitVar[SharedResults | None] = None
@@ -85,7 +87,8 @@ class SparseQueryData:
     def taken(self, queries: Ints) -> SparseQueryData:
         """Return the documents of some queries, in the order in which these are given, as a copy."""
         rows, ptr = rows_of_queries(self.ptr, queries)
-        return SparseQueryData(self.X[rows], self.y[rows], ptr, part_of=self.grading.taken(rows))
+        graded = self.grading.taken(rows)
+        return SparseQueryData(self.X[rows], self.y[rows], ptr, validation=self.validation, part_of=graded)
 
     def narrowed(self, columns: Sequence[int]) -> QueryData:
         """Return the same documents with some of their features, as an array.
@@ -95,9 +98,17 @@ class SparseQueryData:
         OutOfMemoryError
             If memory has no room for it.
         """
-        own = SharedResults(self.shared, tuple(columns))
-        kept = {"preferences": self.preferences, "part_of": self.part_of, "sharing": own}
-        return QueryData(self.X[:, list(columns)], self.y, self.ptr, self.order, **kept)  # type: ignore[arg-type]
+        chosen = list(columns)
+        return QueryData(
+            self.X[:, chosen],
+            self.y,
+            self.ptr,
+            self.order,
+            None if self.validation is None else self.validation[:, chosen],
+            preferences=self.preferences,
+            part_of=self.part_of,
+            sharing=SharedResults(self.shared, tuple(columns)),
+        )
 
     def dense(self) -> QueryData:
         """Raise ParameterError: what asks for this has no way to leave documents out of sparse data."""

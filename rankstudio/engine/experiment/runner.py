@@ -54,6 +54,7 @@ from rankstudio.engine.methods.holdout import MOST_LEFT_OUT
 from rankstudio.engine.methods.shards.training_data import ShardExecutor, TrainingData
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.memory import sufficient
+from rankstudio.engine.support.sparse_rows import SparseRows
 from rankstudio.engine.support.work import Note, WorkProgress
 
 __all__ = ["check", "collect", "estimate", "open_data", "run", "select_model", "usual_choices"]
@@ -317,6 +318,7 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
     # The error of no model is the same for every λ and every set of features: nothing to choose by.
     several = len(plan.combinations) > 1 or n_steps(plan, dataset.feature_ids) > 1
     for fold in folds:
+        _check_sparse(plan, fold, dataset.name, by_criterion=plan.select_by == CRITERION and several)
         if plan.leaves_out:
             _check_left_out(plan, fold, dataset.name)
         elif plan.select_by != CRITERION and fold.vali is None and not plan.inner:
@@ -330,6 +332,25 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
         elif plan.select_by == CRITERION and several:
             _check_left_out_criterion(plan, fold, dataset)
     return folds
+
+
+def _check_sparse(plan: Plan, fold: Fold, data: str, *, by_criterion: bool) -> None:
+    """Refuse what RankRLS cannot learn from, or be chosen by, with sparse features."""
+    if plan.method != RANKRLS.key or not isinstance(fold.train.X, SparseRows):
+        return
+    pairs = RANKRLS.parameter("pairs").values(plan.parameters["pairs"])
+    if any(kind != "query" for kind in pairs):
+        text = tr(
+            "pairs: {data} has sparse features, with which RankRLS learns from pairs within queries only. "
+            "Choose the pairs query, or reduce the features first."
+        )
+        raise PlanError(text.format(data=data))
+    if by_criterion:
+        text = tr(
+            "criterion: {data} has sparse features, with which RankRLS has no leave-query-out error. Choose "
+            "by a measure on the validation part or on left-out queries, or reduce the features first."
+        )
+        raise PlanError(text.format(data=data))
 
 
 def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:

@@ -150,14 +150,8 @@ class ExportController(Controller):
                 )
 
         dialog.say(tr("Drawing the figures …"), "muted")
-        self._models.task_worker.task(
-            tr("Drawing the figures"),
-            figures_of,
-            *(self._sections.report.request(), format_name, style, dpi, folder),
-            on_done=write,
-            on_error=lambda why: dialog.say(why, "error"),
-            slot="figures",
-        )
+        request = self._sections.report.request()
+        dialog.paint("all", partial(figures_of, request, format_name, style, dpi, folder), write)
 
     @staticmethod
     def _may_replace(dialog: FigureDialog, names: list[str]) -> bool:

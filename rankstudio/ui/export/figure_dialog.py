@@ -88,6 +88,7 @@ class FigureDialog(SavingDialog):
         self.caption = named(QPlainTextEdit(), "figure-caption", tr("Caption"))
         self.preview = named(PlainLabel(), "figure-preview", tr("Preview"))
         self._settling = single_shot(_SETTLE, self._draw, self)
+        self.destroyed.connect(partial(_abandon, self._jobs))  # with its window, without being closed
         self._fill()
         self._lay_out()
         self._connect()
@@ -126,7 +127,7 @@ class FigureDialog(SavingDialog):
             QGuiApplication.clipboard().setMimeData(data)
             self.say(tr("Picture and caption copied."), "ok")
 
-        self._paint("copy", painted, put)
+        self.paint("copy", painted, put)
 
     @Slot()
     def ask_save(self) -> None:
@@ -147,12 +148,12 @@ class FigureDialog(SavingDialog):
                 write_text(beside, caption_text(figure))
 
         if self.write(path, lambda: None):  # one that is open here is refused
-            self._paint("save", write, lambda _: self.tell_written(path))
+            self.paint("save", write, lambda _: self.tell_written(path))
 
     def done(self, result: int) -> None:
-        """Close, and forget what is still being painted."""
-        for job in self._jobs.values():
-            job.abandon()
+        """Close, and forget what is still being painted, or about to be."""
+        self._settling.stop()
+        _abandon(self._jobs)
         super().done(result)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -271,7 +272,7 @@ class FigureDialog(SavingDialog):
         room = self.preview.contentsRect().size() * ratio
         dpi = min(72 * room.width() / style.width, 2 * _PREVIEW_DPI * ratio)
         paint = partial(figure_image, self.figure, style, dpi)
-        self._paint("preview", paint, partial(self._show, room, ratio))
+        self.paint("preview", paint, partial(self._show, room, ratio))
 
     def _show(self, room: QSize, ratio: float, image: QImage) -> None:
         picture = QPixmap.fromImage(image)
@@ -280,8 +281,11 @@ class FigureDialog(SavingDialog):
         picture.setDevicePixelRatio(ratio)
         self.preview.setPixmap(picture)
 
-    def _paint(self, what: str, paint: Callable[[], Result], show: Callable[[Result], object]) -> None:
-        """Have something painted on the worker, and shown unless it is asked for again before that."""
+    def paint(self, what: str, paint: Callable[[], Result], show: Callable[[Result], object]) -> None:
+        """Have something painted on the worker, and shown.
+
+        It is not if it is asked for again before that, or the dialog is closed.
+        """
         if what in self._jobs:
             self._jobs[what].abandon()
         self._jobs[what] = self._worker.task(
@@ -295,3 +299,10 @@ class FigureDialog(SavingDialog):
     @Slot()
     def _ask_all(self) -> None:
         self.allAsked.emit(self.style_chosen, self.format_name, float(self.dpi.value()))
+
+
+def _abandon(jobs: dict[str, Job], *_: object) -> None:
+    """Let nothing of what is painted arrive any more."""
+    for job in jobs.values():
+        job.abandon()
+    jobs.clear()

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from math import comb, inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -539,7 +540,8 @@ class Evidence(QObject):
         """
         done, what = self._note_kept if tell else ignore, tr("Storing the evidence")
         if not place[0].read_only:
-            self._worker.task(what, _store, *place, found, on_done=done, on_error=self.failed.emit)
+            self._study_store.note(partial(_store, *place, found))  # at the latest before it is closed
+            self._worker.task(what, self._study_store.write_notes, on_done=done, on_error=self.failed.emit)
 
     def fetch(
         self, place: Place, unpack: Callable[[bytes, int], Found], take: Callable[[Found | None], None]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -228,8 +229,8 @@ class MeasuredRuns(QObject):
             return
         self._fitted.add(record)
         what = tr("Storing the cross-fitted values")
-        save = study.save_cross_fitted
-        self._worker.task(what, save, record.stored, result.folds, on_error=self.failed.emit)
+        self._study_store.note(partial(study.save_cross_fitted, record.stored, result.folds))
+        self._worker.task(what, self._study_store.write_notes, on_error=self.failed.emit)
 
     def _keep(self, key: tuple[RunRecord, Measurement], state: _State, measured: MeasuredRun) -> MeasuredRun:
         while len(self._known) >= _KEPT:

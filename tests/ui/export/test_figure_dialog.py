@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
+import shiboken6
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QToolButton
 from waiting import wait_until
@@ -97,6 +99,26 @@ def test_a_closed_dialog_shows_nothing_that_is_painted_later(dialog):
     QGuiApplication.clipboard().setText("before")
     wait_until(lambda: not dialog._worker.jobs)
     assert QGuiApplication.clipboard().text() == "before"
+
+
+def test_a_dialog_that_goes_takes_its_painting_along(app, theme, tmp_path):
+    """What was painted came to a preview that was gone: "C++ object already deleted"."""
+    worker, may_paint = Worker("figures"), threading.Event()
+    worker.task("Waiting", may_paint.wait)
+    for is_closed in (True, False):
+        made = FigureDialog(figures(), tmp_path, worker)
+        made.show()
+        made._draw()
+        made.copy_button.click()
+        made.paint("all", lambda: None, lambda _, made=made: made.say("all"))
+        made.millimetres.setValue(100.0)  # which is painted in a moment
+        if is_closed:
+            made.close()
+            assert not made._settling.isActive()
+        shiboken6.delete(made)
+    may_paint.set()
+    wait_until(lambda: not worker.jobs)
+    worker.close()
 
 
 def test_every_plot_of_the_window_can_be_printed(window: MainWindow, tmp_path: Path, monkeypatch) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.analysis.evidence.permutation_importance import (
     MeasuredDocuments,
     PermutationImportance,
@@ -15,12 +16,13 @@ from rankstudio.engine.analysis.evidence.permutation_importance import (
 )
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import DataError, ParameterError
 from rankstudio.engine.export.models import Model
+from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.names import Measure
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.sparse_rows import Features, SparseRows
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import WorkProgress, told_as
 
 N_REPEATS = 10
 """How often each feature is permuted, unless it is said."""
@@ -158,11 +160,20 @@ def _importance(
     n_repeats: int | None,
     seed: int,
 ) -> Importance:
+    if not used:
+        raise DataError(tr("The model uses no features, so that no loss without one can be measured."))
     score, part, few = _of_few(score, part, used)
     groups = [(column,) for column in few]
+    of_used = tuple((column,) for column in used)
+
+    def named(progress: WorkProgress) -> WorkProgress:
+        """Return progress whose results name the columns of the data, not those of the few."""
+        if isinstance(progress, PartialResult):
+            return replace(progress, found=replace(progress.found, groups=of_used))
+        return progress
+
     work = importance_steps(score, _documents(part), measure, n_repeats, seed, groups, convention)
-    found = yield from work
-    return replace(found, groups=tuple((column,) for column in used))
+    return replace((yield from told_as(work, named)), groups=of_used)
 
 
 def _of_few(

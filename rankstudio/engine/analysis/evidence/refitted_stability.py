@@ -16,7 +16,7 @@ from rankstudio.engine.analysis.evidence.stability_selection import (
 )
 from rankstudio.engine.analysis.evidence.subset_paths import enough_queries
 from rankstudio.engine.analysis.workload import workload
-from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.data.splitting.query_halves import halved
 from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.experiment.execution.executors import on_threads
@@ -28,10 +28,10 @@ from rankstudio.engine.experiment.results.events import UnitFinished
 from rankstudio.engine.experiment.results.results import PathResult, RunResult, path_keeper
 from rankstudio.engine.experiment.runner import check
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.units.fold_context import group_training
 from rankstudio.engine.methods.base import MOST_SEED
 from rankstudio.engine.methods.selection.base import Selector
 from rankstudio.engine.methods.shards.sums import informative_columns
-from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 _WHAT = "selecting on halves of the queries"
@@ -158,8 +158,7 @@ def refitting_steps(
     (combination,) = refit.combinations
     selector = estimator(refit, refit.entry, combination.parameters, train.feature_ids)
     assert isinstance(selector, Selector)  # as the plan has one
-    whole = TrainingData(train.X, train.y, train.query_ptr)
-    varies = yield from informative_columns(whole)
+    varies = yield from informative_columns(group_training(Fold(1, train)))
     key = None if study is None else study.begin(refit, dataset)
     paths: dict[int, tuple[tuple[int, ...], ...]] = {}
 

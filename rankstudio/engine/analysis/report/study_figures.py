@@ -146,7 +146,9 @@ def learning_figure(data: str, runs: Sequence[ReportedRun], name: str) -> Curves
     series = []
     for group in learning_curves([run.plan for run in runs]):
         if len(group) > 1:
-            points = [runs[at] for at in group]
+            points = [runs[at] for at in group if name in runs[at].result.average]
+            if len(points) < 2:  # the others were run with other measures
+                continue
             shares = tuple(float(parse_protocol(run.plan.protocol).train) for run in points)
             last = points[-1]
             means = tuple(run.result.average[name] for run in points)

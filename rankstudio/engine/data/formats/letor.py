@@ -314,7 +314,7 @@ def _parse_lines(
         width = greatest
     problems = next((o.problems for o in outcomes if o.problems), None)
     if problems:
-        raise format_error(path, text, *min(problems), how.most_features)
+        raise format_error(path, text, *min(problems), how.most_features - how.shift)
     rows = _without_blank_lines(rows, pieces, [int(o.tally[kernels.ROWS]) for o in outcomes])
     comments = _copied_comments(text, rows.spans)
     if sparse:

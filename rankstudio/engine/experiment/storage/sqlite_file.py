@@ -100,6 +100,7 @@ class StudyFile:
         self._db = (_copied if self.read_only else _open)(self.path)
         self._file = _identity(self.path)
         self.written: datetime | None = None
+        self._closed = False
 
     def move_to(self, path: str | Path) -> None:
         """Copy everything to another file, replacing an existing study, and continue there.
@@ -135,6 +136,7 @@ class StudyFile:
             other = _open(path)
             self.close()
             self._db, self.path, self._file, self.read_only = other, path, _identity(path), False
+            self._closed = False
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -191,6 +193,13 @@ class StudyFile:
                 with suppress(OSError):
                     _owner_file(self.path).unlink(missing_ok=True)
             self._db.close()
+            self._closed = True
+
+    @contextmanager
+    def kept_open(self) -> Iterator[bool]:
+        """Let nobody close the file meanwhile; whether it is open, for what comes late may be asked of it."""
+        with self._turn:
+            yield not self._closed
 
 
 def _open(path: Path) -> sqlite3.Connection:

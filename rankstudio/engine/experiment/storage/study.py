@@ -364,21 +364,23 @@ class Study:
             db.execute("INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?)", cells)
 
     def evidence(self, run: RunKey, fold: int, place: str) -> bytes | None:
-        """Return the bytes stored by :meth:`save_evidence`; None if missing or damaged."""
+        """Return the bytes stored by :meth:`save_evidence`; None if missing or damaged, or once closed."""
         kept = self._evidence(run)
         return next((payload for at, name, payload in kept if (at, name) == (fold, place)), None)
 
     def evidence_of_run(self, run: RunKey) -> list[tuple[int, bytes]]:
-        """Return all evidence of a run, each with its fold, without damaged entries."""
+        """Return all evidence of a run, each with its fold, without damaged entries; none once closed."""
         return [(fold, payload) for fold, _, payload in self._evidence(run)]
 
     def _evidence(self, run: RunKey) -> list[tuple[int, str, bytes]]:
-        if not self._has_table("evidence"):
-            return []
-        wanted = "SELECT fold, place, payload, digest FROM evidence WHERE run = ? ORDER BY fold, place"
+        with self._file.kept_open() as is_open:
+            if not is_open or not self._has_table("evidence"):
+                return []
+            wanted = "SELECT fold, place, payload, digest FROM evidence WHERE run = ? ORDER BY fold, place"
+            rows = self._file.rows(wanted, run.id)
         return [
             (fold, place, payload)
-            for fold, place, payload, digest in self._file.rows(wanted, run.id)
+            for fold, place, payload, digest in rows
             if isinstance(payload, bytes) and digest == evidence_digest(run.id, fold, place, payload)
         ]
 

@@ -104,11 +104,17 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
     train, vali = fold.train, fold.vali
     check_labels(train.X.shape, train.y)
     if isinstance(train.X, SparseRows):
-        parts = [part for part in (train, vali) if part is not None]
-        rows = [SparseQueryData(part.X, part.y, part.query_ptr, part_of=part.grading) for part in parts]
-        for part in rows:
-            part.check(train.name_of)
-        return training_data(rows[0])
+        if vali is not None:
+            SparseQueryData(vali.X, vali.y, vali.query_ptr).check(train.name_of)
+        rows = SparseQueryData(
+            train.X,
+            train.y,
+            train.query_ptr,
+            validation=None if vali is None else vali.X,
+            part_of=train.grading,
+        )
+        rows.check(train.name_of)
+        return training_data(rows)
     check_rows(train.X, train.query_ptr, train.name_of)
     if vali is not None:
         check_rows(vali.X, vali.query_ptr, vali.name_of)

@@ -17,7 +17,7 @@ from rankstudio.engine.methods.catalog.selectors import EXPECTED_DIVERGENCE
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.selection.base import Ordering, ScoredSelector, best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
-from rankstudio.engine.methods.shards.sums import labels_of
+from rankstudio.engine.methods.shards.sums import informative_columns, labels_of
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT, objective
 from rankstudio.engine.steps import Step
@@ -199,7 +199,9 @@ class ExpectedDivergence(ScoredSelector):
         divergence = yield from _diverging(data, normalised=normalised, exact=exact)
         scores = importance + divergence
         found = {"scores_": scores, "importance_": importance, "divergence_": divergence}
-        return Ordering(best_first(scores, k), scores, found)
+        # A constant feature leaves the order of the file, in which relevant documents may come first.
+        varies = yield from informative_columns(data)
+        return Ordering(best_first(np.where(varies, scores, -np.inf), k), scores, found)
 
 
 def divergences(X: Floats, y: Floats, at: Floats, *, normalised: bool = True, exact: bool = False) -> Floats:

@@ -48,7 +48,9 @@ def test_every_query_has_what_evaluate_says_of_it_alone(result: RunResult, part:
         assert (query.n_documents, query.n_relevant) == (y.size, int((y >= 1).sum()))
         assert query.query_id == data.query_ids[query.position]
         for value, of in ((query.a, a), (query.b, b)):
-            alone = evaluate(y, of[query.fold][rows], np.zeros(y.size), measures=[measure])
+            alone = evaluate(
+                y, of[query.fold][rows], np.zeros(y.size), measures=[measure], convention="letor4"
+            )
             assert value == pytest.approx(alone[measure], nan_ok=True)
     gains = found.gain[~np.isnan(found.gain)]
     assert (np.diff(gains) >= 0).all()

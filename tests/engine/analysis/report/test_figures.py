@@ -14,7 +14,7 @@ from rankstudio.engine import evaluate, language
 from rankstudio.engine.analysis.report.document import STYLE, ReportFigure, html_page
 from rankstudio.engine.analysis.report.report import make_report
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
-from rankstudio.engine.analysis.report.study_figures import alone_figure, made, study_figures
+from rankstudio.engine.analysis.report.study_figures import alone_figure, learning_figure, made, study_figures
 from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run
@@ -122,3 +122,21 @@ def test_features_alone_are_those_of_the_training_parts_with_the_selected_ones_a
     selected = {column for fold in result.folds for column in fold.chosen.step.selected}
     assert len(figure.series[0].x) == len(selected)
     assert alone_figure("Small", [ReportedRun(1, result, recorded, None, RunLabel())], "MAP") is None
+
+
+def test_runs_of_a_learning_curve_that_lack_its_measure_are_left_out() -> None:
+    """Figures of such a study ended with a KeyError."""
+    data = dataset(3)
+    found, ids = fingerprint(data), tuple(data.feature_ids.tolist())
+    recorded = RecordedData("Small", "", found.checksum, (), (1, 2, 3), ids, data.feature_names)
+    plan = Plan("small", "single-feature", {"n_features_to_select": 2}, measures=("MAP",))
+    plans = [plan, plan.changed(protocol="train 50%"), plan.changed(protocol="train 60%", measures=("P@3",))]
+    runs = tuple(
+        ReportedRun(number, ended(run(one, data)), recorded, data, RunLabel())
+        for number, one in enumerate(plans, start=1)
+    )
+    figure = learning_figure("Small", runs, "MAP")
+    assert figure is not None
+    assert [series.x for series in figure.series] == [(50.0, 100.0)]
+    assert learning_figure("Small", runs[1:], "MAP") is None
+    made(study_figures(ReportSource("Study", runs, ReportSettings())))

@@ -29,6 +29,7 @@ from rankstudio.engine.experiment.reports import features_table, results_as_dict
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.storage import sqlite_file as study_file
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.engine.experiment.versions import versions
 
 
@@ -113,6 +114,27 @@ def test_other_versions_begin_anew(path: Path, monkeypatch: pytest.MonkeyPatch) 
             "rankstudio.engine.experiment.storage.study.versions", lambda: {"rankstudio": "9"}
         )
         assert study.begin(PLAN, dataset()).id != first.id
+
+
+def test_evidence_of_a_closed_study_is_none(path: Path) -> None:
+    """A page asks for it on another thread, which comes to it when the study was exchanged."""
+    with Study.create(path) as study:
+        key = study.begin(PLAN, dataset())
+        study.save_evidence(key, 1, "place", b"evidence")
+        assert study.evidence(key, 1, "place") == b"evidence"
+        assert study.evidence_of_run(key) == [(1, b"evidence")]
+    assert study.evidence(key, 1, "place") is None
+    assert study.evidence_of_run(key) == []
+
+
+def test_a_long_label_is_read_in_part(path: Path) -> None:
+    """A name of 100,000 characters made a figure of 3.6 GB."""
+    with Study.create(path) as study:
+        key = study.begin(PLAN, dataset())
+        study.set_label(key, RunLabel("n" * 100_000, "note", ("t" * 1000,) * 1000))
+        label = study.label(key)
+        assert (label.name, label.note) == ("n" * 200, "note")
+        assert label.tags == ("t" * 200,) * 100
 
 
 # Who may open it

@@ -69,8 +69,9 @@ def test_scores_follow_the_equations(problem: Problem, reading: str, kde: str, v
         importance = evaluate(y, X[:, j], qid, measures=["NDCG@10"])["NDCG@10"]
         assert found.importance_[j] == pytest.approx(importance, rel=1e-12)
     np.testing.assert_allclose(found.scores_, found.importance_ + found.divergence_)
-    order = found.selection_order_
-    assert (np.diff(found.scores_[order]) <= 0).all()
+    varies = np.array([any(np.ptp(X[qid == q, j]) > 0 for q in np.unique(qid)) for j in range(X.shape[1])])
+    compared = np.where(varies, found.scores_, -1e9)[found.selection_order_]
+    assert (np.diff(compared) <= 0).all()
 
 
 @given(

@@ -25,6 +25,7 @@ from rankstudio.engine.methods.selection.fsmrank import (
     nearest_positive_semidefinite,
     similarity,
 )
+from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress, finish
 
@@ -210,7 +211,8 @@ def test_importance_by_correlation_and_by_measures() -> None:
     for sign, half in ((1.0, slice(0, 6)), (-1.0, slice(6, 12))):
         for j in range(5):
             assert importance(data, "pearson")[half][j] == pytest.approx(correlation(X[:, j], y))
-            measured = evaluate(y, sign * X[:, j], qid, measures=["MAP", "NDCG@10"])
+            names, rules = ["MAP", "NDCG@10"], convention("letor4").objective
+            measured = evaluate(y, sign * X[:, j], qid, measures=names, convention=rules)
             assert importance(data, "map")[half][j] == pytest.approx(measured["MAP"])
             assert importance(data, "ndcg")[half][j] == pytest.approx(measured["NDCG@10"])
         for kind in ("pearson", "map", "ndcg", "none"):
