@@ -165,12 +165,12 @@ def ten_runs(record: Record) -> None:
     """Time what another measure in the window asks for: ten runs of the sample, measured anew."""
     from rankstudio.engine.analysis.queries.measurement import Measurement
     from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
-    from rankstudio.engine.data.synthetic import open_sample
+    from rankstudio.engine.data.synthetic import load_sample
     from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
     from rankstudio.engine.experiment.results.events import RunFinished
     from rankstudio.engine.experiment.runner import run
 
-    data, anew = open_sample(), Remeasurement()
+    data, anew = load_sample(), Remeasurement()
     results = [
         event.result for _ in range(10) for event in run(Plan(SAMPLE), data) if isinstance(event, RunFinished)
     ]

@@ -365,7 +365,7 @@ def words(walk: Walk, data: Path) -> None:
 
 def evidence(walk: Walk, _: Path) -> None:
     """Gather the evidence of the bundled sample."""
-    walk.do("open the sample", walk.window.open_controller.open_sample)
+    walk.do("open the sample", walk.window.open_controller.load_sample)
     walk.evidence()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import warnings
 from collections.abc import Sequence
@@ -11,9 +10,10 @@ from pathlib import Path
 
 from rankstudio import __version__
 from rankstudio.cli import streams
-from rankstudio.cli.command_parser import CommandParser, did_you_mean
+from rankstudio.cli.command_parser import CommandParser, HelpFormatter, did_you_mean
 from rankstudio.cli.memory_option import within_memory
 from rankstudio.cli.terminal import tell
+from rankstudio.cli.word_kinds import refuse_other_kinds
 from rankstudio.engine.errors import Cancelled, RankStudioError
 from rankstudio.engine.support import memory
 
@@ -52,7 +52,7 @@ _DESCRIPTION = """\
 Feature selection in learning to rank.
 
   rankstudio                      open the window
-  rankstudio MQ2008               open the window with a LETOR file or a folder of folds
+  rankstudio FOLDER               open the window with a LETOR file or a folder of folds
   rankstudio --sample             open the window with the bundled sample and run its study
   rankstudio --language de        open the window in German, regardless of settings and system language
   rankstudio COMMAND …            work in the terminal; see rankstudio COMMAND --help"""
@@ -121,6 +121,7 @@ def _dispatch(arguments: list[str]) -> int:
         memory.refuse_small_limit()
         args = command_line(commands=(arguments[0],)).parse_args(arguments)
         args.typed = arguments
+        refuse_other_kinds(args)
         with within_memory(args):
             return int(args.run(args))
     return _open_window(arguments)
@@ -133,7 +134,7 @@ def command_line(commands: Sequence[str]) -> CommandParser:
         usage="rankstudio [FILE | FOLDER …] [--sample] [--language LANGUAGE]\n       rankstudio COMMAND …",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
     )
     parser.add_argument("--sample", action="store_true", help="open the bundled sample and run its study")
     parser.add_argument("--language", choices=LANGUAGES, help="language of the window: English or German")
@@ -149,7 +150,7 @@ def command_line(commands: Sequence[str]) -> CommandParser:
             usage=getattr(module, "USAGE", None),
             description=module.DESCRIPTION,
             epilog="\n\n".join(filter(None, [getattr(module, "EPILOG", ""), _EPILOG])),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=HelpFormatter,
         )
         module.add_options(command)
         command.set_defaults(run=module.run, parser=command)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
 from rankstudio.cli.terminal import Block, tell
-from rankstudio.engine.errors import ParameterError, one_line
+from rankstudio.engine.errors import ParameterError, nearest, one_line
 
 
 def did_you_mean(word: str, known: Iterable[str], before: str = "") -> str:
     """Return "; did you mean X?" where a known word is close, else ""; before it what it follows."""
-    close = get_close_matches(word, list(known), n=1)
-    return f"; did you mean {before}{close[0]}?" if close else ""
+    close = nearest(word, known)
+    return f"; did you mean {before}{close}?" if close else ""
 
 
 def check_numbers(args: argparse.Namespace, **least: float) -> None:
@@ -52,6 +54,41 @@ class CommandParser(argparse.ArgumentParser):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **{"allow_abbrev": False, **options})
+        self.by_method = False
+        self._typed: list[str] = []
+        self.sample_word = ""
+        self._is_mixing = False
+
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        """Return the arguments and the unknown words; with a ``sample_word``, --sample stands for DATA.
+
+        The word becomes the first of the line, as DATA is of the words without an option.
+        """
+        words = list(sys.argv[1:] if args is None else args)
+        self._typed = words
+        if self._is_mixing:
+            return super().parse_known_args(words, namespace)
+        words = self._with_data_first(words)
+        if not self.sample_word:
+            return super().parse_known_args(words, namespace)
+        self._is_mixing = True  # options may stand between the words
+        try:
+            first = [self.sample_word] if "--sample" in words else []
+            return self.parse_known_intermixed_args([*first, *words], namespace)
+        finally:
+            self._is_mixing = False
+
+    def _with_data_first(self, words: list[str]) -> list[str]:
+        """Return the words with the value of --data as the first, for a command that has DATA as a word."""
+        is_word = any(action.dest == "data" for action in self._get_positional_actions())
+        if not is_word or "--data" in self._option_string_actions:
+            return words
+        for at, word in enumerate(words):
+            if word == "--data" and at + 1 < len(words):
+                return [words[at + 1], *words[:at], *words[at + 2 :]]
+            if word.startswith("--data="):
+                return [word.removeprefix("--data="), *words[:at], *words[at + 1 :]]
+        return words
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
         """Return the arguments.
@@ -68,6 +105,46 @@ class CommandParser(argparse.ArgumentParser):
             parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return parsed
 
+    def format_help(self) -> str:
+        """Return the help; where methods have parameters what all share, with --method NAME all of it."""
+        if not self.by_method:
+            return super().format_help()
+        methods = {option: self._typed_value(option) for option in ("--method", "--ranker")}
+        brief = not any(methods.values())
+        texts = [(action, action.help, action.metavar) for action in self._actions]
+        groups = [(group, group.description) for group in self._action_groups]
+        description, epilog = self.description, self.epilog
+        try:
+            for action in self._actions:
+                owners = getattr(action, "owners", None)
+                if owners is not None:
+                    action.help = owners.get(methods[action.of], argparse.SUPPRESS)  # type: ignore[attr-defined]
+                elif brief and _shown(action):
+                    hidden = action.dest.startswith("tls_")
+                    action.help = argparse.SUPPRESS if hidden else _first_clause(action.help or "")
+                    if action.choices is not None or len(action.dest) > _SHORT:
+                        action.metavar = action.metavar or "NAME"
+            if brief:
+                for group, _ in groups:
+                    group.description = None
+                self.description = _up_to_examples(description or "")
+                self.epilog = f"{_MORE.format(prog=self.prog)}\n\n{epilog or ''}"
+            return super().format_help()
+        finally:
+            self.description, self.epilog = description, epilog
+            for action, text, metavar in texts:
+                action.help = text
+                action.metavar = metavar
+            for group, text in groups:
+                group.description = text
+
+    def _typed_value(self, option: str) -> str:
+        """Return the value of an option as far as it is typed, for the help that is asked beside it."""
+        for word, following in pairwise((*self._typed, "")):
+            if word == option or word.startswith(f"{option}="):
+                return following if word == option else word.partition("=")[2]
+        return ""
+
     def error(self, message: str) -> NoReturn:
         """End the process with status 2 and a sentence of one line, whatever was typed."""
         super().error(one_line(message))
@@ -81,11 +158,43 @@ class CommandParser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             known = [str(choice) for choice in action.choices]
-            hint = did_you_mean(str(value), known) or f" (choose from {', '.join(known)})"
+            listed = f" (choose from {', '.join(known)})" if len(known) <= _FEW else "; --help lists all"
+            hint = did_you_mean(str(value), known) or listed
             raise argparse.ArgumentError(action, f"invalid choice: {value!r}{hint}")
 
     def _print_message(self, message: str, file: Any = None) -> None:
         tell(Block(message), file=file or sys.stderr, end="")
+
+
+_MORE = """\
+{prog} --method NAME --help explains all options and the parameters of a method, and with
+--ranker NAME those of the final ranker. rankstudio methods lists both."""
+_SHORT = 8  # letters of an option whose value may be called as it
+_LINE = 55  # letters that the line of an option has for its help at a width of 80
+_CLAUSE = re.compile(r"; |: | \(|, (?:such as|as in)|\. ")
+
+
+def _first_clause(text: str) -> str:
+    """Return a text up to its first division."""
+    first = _CLAUSE.split(text, maxsplit=1)[0].rstrip(".,")
+    return first if len(first) <= _LINE else first.split(", ")[0]
+
+
+def _up_to_examples(description: str) -> str:
+    """Return the paragraphs of a description up to its examples."""
+    paragraphs = description.split("\n\n")
+    last = next((at for at, text in enumerate(paragraphs) if text.startswith("  ")), len(paragraphs))
+    return "\n\n".join(paragraphs[: last + 1])
+
+
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """A formatter that breaks no name at its hyphen."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
+
+
+_FEW = 8  # names that an error can list
 
 
 def _shown(action: argparse.Action) -> bool:

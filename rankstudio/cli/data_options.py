@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rankstudio.cli.command_parser import CommandParser
 from rankstudio.engine.data.columns import COLUMN_OPTIONS, FILES
 from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.engine.support.name_lists import split_names
+from rankstudio.engine.support.resources import resource
 
 MISSING: dict[str, Any] = {
     "choices": ("query_min", "zero", "refuse"),
@@ -17,6 +20,73 @@ MISSING: dict[str, Any] = {
 }
 NORMALIZE: dict[str, Any] = {"choices": ("none", "query_minmax"), "help": "scaling within each query"}
 """Of the options of these names."""
+
+
+def add_sample_option(where: Any, effect: str = "use the bundled sample instead of DATA") -> None:
+    """Add the option of the bundled sample."""
+    where.add_argument("--sample", action="store_true", help=effect)
+
+
+def add_data(
+    parser: Any,
+    about: str,
+    sample: str = "use the bundled sample instead of DATA",
+    also: Sequence[str] = (),
+) -> None:
+    """Add DATA, the first of a command's words, or the sample in its place; also another kind of file.
+
+    Read it by :func:`data_place` where a plan opens it, and by :func:`data_file` where one file is read.
+    """
+    word = parser.add_argument("data", metavar="DATA", type=Path, help=f"{about}; or --sample")
+    word.also = also
+    add_sample_option(parser, sample)
+    if isinstance(parser, CommandParser):
+        parser.sample_word = str(_SAMPLE_FOLDER)
+
+
+def data_place(place: Path) -> str:
+    """Return what a plan names the data of a word or of --sample."""
+    return SAMPLE if place == _SAMPLE_FOLDER else str(place.absolute())
+
+
+def data_file(place: Path) -> Path:
+    """Return the file of a word; of --sample that with the test part of fold 1."""
+    if place != _SAMPLE_FOLDER:
+        return place
+    from rankstudio.engine.data.synthetic import sample_files
+
+    return sample_files()[-1]
+
+
+def refuse_both(args: argparse.Namespace, *, neither: bool = False) -> None:
+    """Refuse data and the sample together, and neither of them where a command needs some."""
+    if (args.data is not None and args.sample) or not (neither or args.sample or args.data is not None):
+        raise PlanError("DATA: expected either a data file or folder of folds, or --sample.")
+
+
+def add_model(parser: Any) -> None:
+    """Add a JSON model as the last word, or by its option."""
+    parser.add_argument("model", metavar="MODEL", type=Path, nargs="?", help="JSON model")
+    parser.add_argument("--model", dest="named_model", metavar="MODEL", type=Path, help="the same")
+
+
+def take_model(args: argparse.Namespace) -> None:
+    """Take the model from the option or from the word.
+
+    Raises
+    ------
+    PlanError
+        Where there are two, or none.
+    """
+    if (args.model is None) == (args.named_model is None):
+        got = "none" if args.model is None else "both"
+        raise PlanError(f"MODEL: expected a JSON model, as a word or with --model, got {got}.")
+    args.model = args.named_model if args.model is None else args.model
+
+
+_SAMPLE_FOLDER = resource("sample")
+SAMPLE_FILE = "use the test part of fold 1 of the bundled sample instead of DATA"
+"""Of commands that read one file."""
 
 
 def add_column_options(where: Any) -> None:

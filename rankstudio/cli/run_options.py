@@ -9,17 +9,19 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from rankstudio.cli.command_parser import place_name
+from rankstudio.cli.command_parser import CommandParser, place_name
 from rankstudio.cli.data_options import (
     MISSING,
     NORMALIZE,
     add_column_options,
     add_feature_set_option,
+    add_sample_option,
     columns_from,
 )
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.replacement import add_force_option
 from rankstudio.cli.streams import input_file, is_standard
+from rankstudio.cli.word_kinds import kind_of
 from rankstudio.cli.worker_options import add_worker_options
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts
@@ -44,7 +46,7 @@ _HOW = (
     *("workers", "scheduler", "tls_ca", "tls_cert", "tls_key"),
 )
 _BESIDE_RESUME = (*_HOW, "resume", "figures", "refit")
-_BESIDE_COMPARISON = (*_HOW, "plan", "data", "study")
+_BESIDE_COMPARISON = (*_HOW, "plan", "data", "sample", "study")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -123,12 +125,6 @@ def add_reading(where: Any) -> None:
     where.add_argument("--normalize", **NORMALIZE)
 
 
-def refuse_both(args: argparse.Namespace) -> None:
-    """Refuse data and the sample together, and neither of them."""
-    if (args.data is None) is not args.sample:
-        raise PlanError("DATA: expected either a data file or folder of folds, or --sample.")
-
-
 def _add_places(where: Any) -> None:
     """Add where the data come from, and where the results go."""
     where.add_argument(
@@ -139,7 +135,9 @@ def _add_places(where: Any) -> None:
         help="data file, folder with Fold1 … Fold5 or with train, vali and test, or feature log of a search "
         "engine; several for a comparison",
     )
-    where.add_argument("--sample", action="store_true", help="run on the bundled sample and draw figures")
+    add_sample_option(
+        where, "run on the bundled sample; without --out and --study into rankstudio-sample, with figures"
+    )
     where.add_argument("--folds", help="folds to run, such as 1,3; all by default")
     where.add_argument(
         "--protocol",
@@ -254,6 +252,8 @@ def add_parameters(
 
     What most runs leave at its default is a group of its own, as it folds in the window.
     """
+    if isinstance(parser, CommandParser):
+        parser.by_method = True
     basic = parser.add_argument_group(title, about or None)
     more = parser.add_argument_group(f"more {title}")
     options: dict[str, list[tuple[str, Parameter]]] = {}
@@ -269,15 +269,17 @@ def add_parameters(
         if p.name == SIZE.name and prefix == "--":
             names.append("-k")  # as every paper calls it
             group.add_argument("--k", dest=f"{dest}{p.name}", help=argparse.SUPPRESS)
-        group.add_argument(*names, dest=f"{dest}{p.name}", metavar=METAVARS[p.kind], help=text)
+        action: Any = group.add_argument(*names, dest=f"{dest}{p.name}", metavar=METAVARS[p.kind], help=text)
+        action.of = "--method" if dest == "parameter_" else "--ranker"
+        action.owners = {key: _help([(key, own)], named=False).replace("%", "%%") for key, own in owners}
 
 
-def _help(owners: Sequence[tuple[str, Parameter]]) -> str:
-    """Return what an option is, once for all methods in which it is the same."""
+def _help(owners: Sequence[tuple[str, Parameter]], *, named: bool = True) -> str:
+    """Return what an option is, once for all methods in which it is the same, and with their names."""
     texts: dict[str, list[str]] = {}
     for key, p in owners:
         texts.setdefault(f"{p.label}: {p.expected}. {p.help}", []).append(key)
-    return " ".join(f"{text} ({', '.join(keys)})" for text, keys in texts.items())
+    return " ".join(f"{text} ({', '.join(keys)})" if named else text for text, keys in texts.items())
 
 
 METAVARS = {
@@ -315,6 +317,11 @@ def plan_file(args: argparse.Namespace) -> Path | None:
         return input_file(path, ".toml")
     if not path.exists() and str(path) in _bundled():
         return resource("plans", f"{path}.toml")
+    if kind_of(path) == "study":
+        raise PlanError(
+            f"PLAN: expected a plan or data, got a study, {path}; rankstudio run --resume {path} goes "
+            f"on with its runs, rankstudio plan {path} writes their plans."
+        )
     if path.is_dir() and (path / "plan.toml").exists():
         return path / "plan.toml"  # a folder that --out made: the same run again
     if path.is_dir() or path.name.lower().endswith(_DATA):

@@ -121,7 +121,7 @@ def shown_input(path: Path) -> str:
 
 
 def write_output(path: Path, content: str | bytes) -> None:
-    """Write a file and say so on the error stream, or write to the standard output.
+    """Write a file, in a new folder if need be, or write to the standard output.
 
     Raises
     ------
@@ -131,8 +131,9 @@ def write_output(path: Path, content: str | bytes) -> None:
     if is_standard(path):
         _print(content)
         return
-    from rankstudio.engine.support.files import write_bytes, write_text
+    from rankstudio.engine.support.files import make_folder, write_bytes, write_text
 
+    make_folder(path.parent)
     write_text(path, content) if isinstance(content, str) else write_bytes(path, content)
     tell(f"Written: {path}", file=sys.stderr)
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.preferences.preferences import Preferences as Preferences
     from rankstudio.engine.data.preferences.preferences import sample_preferences as sample_preferences
     from rankstudio.engine.data.preferences.preferences import summarise_preferences as summarise_preferences
+    from rankstudio.engine.data.synthetic import load_sample as load_sample
     from rankstudio.engine.experiment.plan.plan import Plan as Plan
     from rankstudio.engine.experiment.plan.toml import load_plan as load_plan
     from rankstudio.engine.experiment.refit import refit as refit
@@ -104,6 +105,7 @@ _HOMES = {
     "load_data": "rankstudio.engine.data.formats.data_file",
     "load_letor": "rankstudio.engine.data.formats.data_file",
     "load_model": "rankstudio.engine.export.models",
+    "load_sample": "rankstudio.engine.data.synthetic",
     "save_model": "rankstudio.engine.export.models",
     "read_preferences": "rankstudio.engine.data.preferences.csv_file",
     "sample_preferences": "rankstudio.engine.data.preferences.preferences",

@@ -37,13 +37,15 @@ network that has to be trusted, ``FewerThresholdsWarning`` for RankBoost on feat
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.language import tr
 
+_ALIKE = 0.5  # of the letters of two names; below it the nearest is no help
 _MOST_SHOWN = 120  # characters of what was found: an error stays readable
 # C0 and C1 with their escape sequences, ends of lines and paragraphs, and what turns the direction of text.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -56,6 +58,15 @@ def shown(value: object) -> str:
     except ValueError:  # Python writes no number of more than 4300 digits
         return tr("a number with thousands of digits")
     return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "…"
+
+
+def nearest(word: object, known: Iterable[str]) -> str:
+    """Return the known name that is most like a word, ignoring case, or "" where none is at all alike."""
+    by_key = {name.casefold(): name for name in known}
+    if not isinstance(word, str):
+        return ""
+    close = get_close_matches(word.strip().casefold().replace("_", "-"), by_key, n=1, cutoff=_ALIKE)
+    return by_key[close[0]] if close else ""
 
 
 def one_line(text: str) -> str:

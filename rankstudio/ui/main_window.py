@@ -198,7 +198,7 @@ class MainWindow(QMainWindow):
         self.selection.pathChosen.connect(self.open_controller.open_path)
         self.toolbar.theme_button.clicked.connect(self.menus.toggle_theme)
         self.welcome.open.clicked.connect(self.open_controller.ask)
-        self.welcome.sample.clicked.connect(self.open_controller.open_sample)
+        self.welcome.sample.clicked.connect(self.open_controller.load_sample)
         self.welcome.sources.clicked.connect(self._show_sources)
         self.welcome.recentChosen.connect(self.open_controller.open_path)
         self.menus.recentChosen.connect(self.open_controller.open_path)

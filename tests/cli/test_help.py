@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import sys
 from collections import namedtuple
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,9 +19,11 @@ from letor_folder import save_folds
 
 from rankstudio.cli import COMMANDS, command_line, main
 from rankstudio.engine import open_dataset
+from rankstudio.engine.data import synthetic
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.preferences.preferences import sample_preferences
 from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.methods.catalog import methods
 
 _EXAMPLE = re.compile(r"  rankstudio (.+?)(?:   .*)?")
 
@@ -36,7 +40,7 @@ ALL = [example for command in COMMANDS for example in examples(command)]
 SLOW = {
     "generate made-up",  # gigabytes
     "generate made-up --documents 12e6 --queries 1e5",
-    "run selectors --data MQ2008",  # thirty methods
+    "run selectors --sample",  # thirty methods
     "reproduce fs-ed --data MQ2008 --study fs-ed.rankstudio --json",
     "reproduce fsmrank --data MQ2008 --study fsmrank.rankstudio",
     "reproduce airola-2011 --data MQ2008 --out airola.txt",
@@ -66,10 +70,18 @@ COLLECTIONS = SimpleNamespace(load=lambda name: SimpleNamespace(qrels_iter=lambd
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what the examples name: data, studies and scores."""
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with what the examples name: data, studies and scores; the sample is a small one."""
     root = tmp_path_factory.mktemp("place")
     save_folds(root / "MQ2008", n_queries=30, n_noise=36, documents=(5, 12), seed=5)
+    shutil.copytree(root / "MQ2008", root / "folds")
+    files = [root / "folds" / f"Fold{fold}" / "test.txt" for fold in (2, 3, 4, 5, 1)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(synthetic, "sample_files", lambda: files)
+        yield _filled(root)
+
+
+def _filled(root: Path) -> Path:
     save_letor(make_ranking(n_queries=30, documents=(5, 12), seed=6).folds[0].train, root / "all.txt")
     clicks = make_ranking(n_queries=30, documents=(5, 12), seed=7).folds[0].train.to_frame()
     clicks = clicks.rename(columns={"qid": "session", "label": "clicked"}).assign(url="a page")
@@ -116,13 +128,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "qrels.txt").write_text("7 0 a 1\n7 0 b 0\n")
     for name in ("run1.txt", "run2.txt"):
         (root / name).write_text("7 Q0 a 1 0.5 t\n")
-    data = str(root / "MQ2008")
     results = ["--out", str(root / "results"), "--lambda", "2^0..2^10", "--select-by", "MAP"]
-    assert main(["run", "--data", data, *results]) == 0
+    assert main(["run", "--sample", *results]) == 0
     for name in ("results/study.rankstudio", "a.rankstudio", "b.rankstudio"):
         for options in (["rankrls"], ["greedy-rankrls", "--features", "3"]):
             kept = ["--study", str(root / name), "--lambda", "2^0"]
-            assert main(["run", "--data", data, "--method", *options, *kept]) == 0
+            assert main(["run", "--sample", "--method", *options, *kept]) == 0
     return root
 
 
@@ -165,11 +176,34 @@ def test_exit_statuses_are_told_and_json_is_everywhere(capsys) -> None:
         assert max(len(line) for line in text.splitlines()) <= 120, command
 
 
-def test_what_most_runs_leave_alone_stands_last_in_the_help(capsys) -> None:
-    with pytest.raises(SystemExit):
-        main(["run", "--help"])
-    text = capsys.readouterr().out
-    places = [
-        text.index(part) for part in ("--pin FEATURES", "\nmore parameters of the method", "--algorithm NAME")
-    ]
+def helped(monkeypatch, capsys, *words: str) -> str:
+    """Return the help that a command prints on a terminal of usual width."""
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit, match="0"):
+        main([*words, "--help"])
+    return capsys.readouterr().out
+
+
+def test_the_help_of_a_run_is_short_and_that_of_a_method_its_own(monkeypatch, capsys) -> None:
+    text = helped(monkeypatch, capsys, "run")
+    assert len(text.splitlines()) <= 80
+    assert "--pin" not in text
+    gas, greedy = (helped(monkeypatch, capsys, "run", "--method", name) for name in ("gas", "greedy-rankrls"))
+    assert "--pin" not in gas
+    places = [greedy.index(part) for part in ("--pin FEATURES", "\nmore parameters of the method", "--ties")]
     assert places == sorted(places)
+    for entry in methods():
+        option = "--method" if entry.selects else "--ranker"
+        own = helped(monkeypatch, capsys, "run", f"{option}={entry.key}")
+        prefix = "--" if entry.selects else "--ranker-"
+        for p in entry.parameters:
+            assert re.search(rf"^ +{prefix}{p.option.removeprefix('--')}\b", own, re.MULTILINE), p.option
+
+
+def test_no_help_breaks_a_name_at_its_hyphen(monkeypatch, capsys) -> None:
+    for command in COMMANDS:
+        lines = helped(monkeypatch, capsys, command).splitlines()
+        assert not [line for line in lines if re.search(r"\w-$", line)], command
+    for name in ("greedy-rankrls", "lambdamart-top"):
+        lines = helped(monkeypatch, capsys, "run", "--method", name).splitlines()
+        assert not [line for line in lines if re.search(r"\w-$", line)], name

@@ -17,7 +17,7 @@ from rankstudio.engine.errors import ParameterError
         ("run --lamda=1", "--lamda=1 --lambda"),
         ("run --kd", "--kd --kde"),
         ("run --method gaz", "--method gaz gas"),
-        ("run --method zzz", "zzz greedy-rankrls"),
+        ("run --method zzz", "zzz --help"),
         ("convert a b c", "convert: unrecognized c"),
         ("rnu", "rnu run"),
     ],

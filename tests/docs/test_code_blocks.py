@@ -1,7 +1,8 @@
 """Every code block of the readme and the guide does what the page says of it.
 
-A page's blocks are carried out one after the other in a folder that has small data under the names which the
-pages use. Python shares its names along the page; a block that begins with the name of a file, as
+A page's blocks are carried out one after the other in an empty folder, as somebody pastes them. The sample is
+a small one there; the one that is shipped takes its place in the thorough tests. Python shares its
+names along the page; a block that begins with the name of a file, as
 ``# plan.toml``, is that file. What cannot be carried out bears a comment that says why, and is parsed.
 """
 
@@ -9,7 +10,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -23,18 +23,12 @@ from letor_folder import save_folds
 
 from rankstudio.cli import COMMANDS, command_line, main
 from rankstudio.engine import load_letor
+from rankstudio.engine.data import synthetic
 from rankstudio.engine.methods import catalog
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUN, SHOWN = {"sh", "python", "toml", "letor"}, {"text"}
-BEFORE = {  # what a page supposes to be there
-    "terminal.md": [
-        "rankstudio run --data MQ2008 --method gas --ranker ranksvm --study results/study.rankstudio",
-        "rankstudio run --data MQ2008 --lambda 1 --features 2 --study a.rankstudio",
-        "rankstudio run --data MQ2008 --lambda 2 --features 2 --study b.rankstudio",
-    ],
-}
 REPEATED = {"--repetitions", "--of-each", "--permutations", "--draws"}
 """Options of numbers of repetitions: a page has as many as an answer takes, here they are two."""
 FEW = {
@@ -87,28 +81,20 @@ def command_lines(text: str) -> list[list[str]]:
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Small data under the names that the pages use."""
-    root = tmp_path_factory.mktemp("data")
-    save_folds(root / "MQ2008", n_queries=22, n_noise=36, documents=(4, 9), seed=5)
-    shutil.copytree(root / "MQ2008" / "Fold1", root / "OHSUMED" / "QueryLevelNorm" / "Fold1")
-    shutil.copy(root / "MQ2008" / "Fold1" / "train.txt", root / "all.txt")
-    test = load_letor(shutil.copy(root / "MQ2008" / "Fold1" / "test.txt", root / "test.txt"))
-    (root / "my.scores").write_text("".join(f"{value}\n" for value in test.X[:, 0]))
-    clicks = test.to_frame().rename(columns={"qid": "session", "label": "clicked"}).assign(url="a page")
-    clicks.to_csv(root / "clicks.csv", index=False)
-    people = load_letor(root / "all.txt").to_frame().rename(columns={"label": "ann"})
-    people.assign(bob=people["ann"].to_numpy()[::-1], model=people["ann"]).to_csv(
-        root / "people.csv", index=False
-    )
-    return root
+def small(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Return the files of a small sample, in the order of those that are shipped."""
+    root = tmp_path_factory.mktemp("small")
+    save_folds(root, n_queries=22, n_noise=36, documents=(4, 9), seed=5)
+    return [root / f"Fold{fold}" / "test.txt" for fold in (2, 3, 4, 5, 1)]
 
 
-@pytest.fixture
-def place(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder in which a page is carried out; what the page adds to Python is forgotten afterwards."""
-    shutil.copytree(data, tmp_path, dirs_exist_ok=True)
-    (tmp_path / "results").mkdir()
+@pytest.fixture(params=["small", pytest.param("shipped", marks=pytest.mark.thorough)])
+def place(
+    small: list[Path], request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    """The empty folder in which a page is carried out; what it adds to Python is forgotten afterwards."""
+    if request.param == "small":
+        monkeypatch.setattr(synthetic, "sample_files", lambda: small)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(catalog, "CATALOG", catalog.CATALOG)
@@ -141,10 +127,19 @@ def carry_out(block: Block, place: Path, names: dict[str, Any]) -> None:
             assert main(seldom) == 0, shlex.join(words)
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
+LONG = {"terminal.md"}
+"""Pages that take minutes: they are among the thorough tests with the small sample, too."""
+
+
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.name, marks=[pytest.mark.thorough] if page.name in LONG else [])
+        for page in WITH_CODE
+    ],
+)
 def test_the_blocks_of_a_page_run_one_after_the_other(page: Path, place: Path) -> None:
-    for line in BEFORE.get(page.name, []):
-        carry_out(Block("sh", line, True), place, {})
     names: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks(page):
         assert block.language in RUN | SHOWN, f"{page.name}: no block is {block.language!r}"

@@ -272,7 +272,7 @@ def slow_beyond_letor(
         return mean(of_order(name, order, threshold, greatest) for order in all_orders(labels, scores))
     by_id = convention == "trec_eval"
     ranked = in_trec_order(labels, scores, ids) if by_id else in_order(labels, scores)
-    return of_order(name, ranked, threshold, 4.0 if convention == "ranklib" else greatest)
+    return of_order(name, ranked, threshold, 4.0 if convention in ("ranklib", "mslr") else greatest)
 
 
 def slow(convention: str, name: str, labels: Labels, scores: Sequence[float], ids: Sequence[str]) -> float:

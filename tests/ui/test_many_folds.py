@@ -12,7 +12,7 @@ from windows import N_FEATURES, N_STEPS, Opened, finish, settle
 
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.splitting.splits import select_queries
-from rankstudio.engine.data.synthetic import open_sample
+from rankstudio.engine.data.synthetic import load_sample
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.ui.model.run_record import RunState
@@ -78,7 +78,7 @@ def test_inner_folds_validate_where_no_part_does(opened: Opened, tmp_path: Path,
 def test_a_query_in_which_a_measure_is_not_defined_is_left_out_of_the_row(
     opened: Opened, tmp_path: Path
 ) -> None:
-    part = select_queries(open_sample().folds[0].train, np.arange(14))
+    part = select_queries(load_sample().folds[0].train, np.arange(14))
     labels = part.y.copy()
     labels[: part.query_ptr[1]] = 0.0  # no pair of documents to disagree about
     save_letor(replace(part, y=labels), tmp_path / "one.txt")

@@ -29,7 +29,7 @@ Find two-stage cascades: a model with few features ranks all documents of a quer
 first K again. Models of the best path of a run are combined; the table lists the cascades that no other one
 beats in milliseconds per query and validation measure. Costs are those of the run, or of --costs.
 
-  rankstudio cascade results/study.rankstudio --run 1 --budget 2.5
+  rankstudio cascade results/study.rankstudio --run 1 --budget 2.5 --costs costs.csv
   rankstudio cascade results/study.rankstudio --run 3 --measure MAP --depths 10,50 --costs costs.csv"""
 
 

@@ -14,9 +14,11 @@ from rankstudio.cli.data_options import (
     MISSING,
     NORMALIZE,
     add_column_options,
+    add_data,
     add_feature_set_option,
     by_name,
     columns_from,
+    data_place,
 )
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json
@@ -45,14 +47,14 @@ Convert a data file or a folder of folds to the format given by the ending of OU
 missing values, scale or select features, and create folds.
 
   rankstudio convert train.txt train.parquet
-  rankstudio convert MQ2008 MQ2008-csv --to csv
+  rankstudio convert --sample sample-csv --to csv
   rankstudio convert clicks.csv clicks.txt --qid session --label clicked --ignore url
   rankstudio convert train.txt train-scaled.txt --normalize query_minmax
-  rankstudio convert MQ2008 MQ2008-few --features 39,23,37,32
-  rankstudio convert MQ2008 MQ2008-own --selected results/results.json --selected-fold 1 --renumber
+  rankstudio convert --sample sample-few --features 39,23,37,32
+  rankstudio convert --sample sample-own --selected results/results.json --selected-fold 1 --renumber
   rankstudio convert all.txt five-folds --protocol 5-fold
   rankstudio convert --qrels qrels.txt --run bm25=run1.txt --run ql=run2.txt graded.txt
-  rankstudio convert logs.ndjson graded.parquet --judgments ratings.csv
+  rankstudio convert logs.ndjson graded.csv --judgments ratings.csv
   rankstudio convert --qrels ir_datasets:msmarco-passage/dev --run bm25=run1.txt msmarco.txt
 
 TREC data contain the judged documents only. A judged document that a run did not retrieve has a missing
@@ -71,9 +73,7 @@ format cannot store, such as comments. Existing files are overwritten only with 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument(
-        "data", metavar="DATA", type=Path, help="data file or folder of folds; - is standard input"
-    )
+    add_data(parser, "data file or folder of folds; - is standard input")
     parser.add_argument("out", metavar="OUT", type=Path, help="file or folder to write; - is standard output")
     parser.add_argument(
         "--from",
@@ -136,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
     runs = _runs(args)
     form = _form(args)
     plan = Plan(
-        str(_source(args).absolute()),
+        data_place(_source(args)),
         missing=args.missing,
         normalize=args.normalize,
         protocol=args.protocol,

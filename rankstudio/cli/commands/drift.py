@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstudio.cli.data_options import MISSING, NORMALIZE, add_column_options, columns_from
+from rankstudio.cli.data_options import (
+    MISSING,
+    NORMALIZE,
+    add_column_options,
+    add_data,
+    columns_from,
+    data_place,
+)
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text, number
 from rankstudio.cli.study_file_option import add_run_number, opened_run
@@ -36,15 +43,15 @@ distance comes first.
 With --study, measure on DATA the model of a run on other data (learned from all of its documents with what
 its folds chose), run the same plan on DATA, and compare the two query by query.
 
-  rankstudio drift MQ2008/Fold1
-  rankstudio drift MQ2008 --fold 2 --parts train,vali
+  rankstudio drift --sample
+  rankstudio drift --sample --fold 2 --parts train,vali
   rankstudio drift train.txt test.txt --json
-  rankstudio drift MQ2008 --study results/study.rankstudio --run 1"""
+  rankstudio drift folds --study results/study.rankstudio --run 1"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("data", metavar="DATA", type=Path, help="data file, or folder of folds")
+    add_data(parser, "data file, or folder of folds")
     parser.add_argument(
         "other", metavar="OTHER", nargs="?", type=Path, help="other data; by default two parts of DATA"
     )
@@ -117,7 +124,7 @@ def _transfer(args: argparse.Namespace) -> int:
                 f"{option}: not allowed with --study, which compares DATA with the data of the run."
             )
     opened = opened_run(args.study, args.number)
-    found = transfer(opened.result, opened.dataset, str(args.data.absolute()))
+    found = transfer(opened.result, opened.dataset, data_place(args.data))
     folds, n = found.folds_of_features(), len(found.own.folds)
     measures = {name: _means(found, name) | asdict(found.compared(name)) for name in found.own.plan.evaluated}
     features = {i: i in found.features for i in (*found.features, *(i for i, _ in folds.most_common()))}
@@ -165,7 +172,7 @@ def _part(args: argparse.Namespace, place: Path, name: str) -> RankingDataset:
     from rankstudio.engine.experiment.runner import open_data
 
     told = {"missing": args.missing, "normalize": args.normalize, "columns": columns_from(args)}
-    dataset = open_data(Plan(str(place.absolute()), **told))
+    dataset = open_data(Plan(data_place(place), **told))
     numbers = [fold.number for fold in dataset.folds]
     number = numbers[0] if args.fold is None else args.fold
     if number not in numbers:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankstudio.cli.data_options import add_column_options, columns_from
+from rankstudio.cli.data_options import SAMPLE_FILE, add_column_options, add_data, columns_from, data_file
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text, explained, number
 from rankstudio.cli.streams import input_file, is_standard, shown_input
@@ -25,7 +25,7 @@ Evaluate a ranking from any program. DATA contains the documents with relevance 
 contains one score per line, in document order; the highest score ranks first. --model evaluates a model of
 RankStudio or of another program instead.
 
-  rankstudio evaluate MQ2008/Fold1/test.txt Fold1.test.score
+  rankstudio evaluate --sample --model results/models/fold1.json
   rankstudio evaluate test.txt my.scores --convention trec_eval --measures MAP,NDCG@10 --json
   rankstudio evaluate test.txt --model results/models/fold1.json
 
@@ -47,9 +47,7 @@ EPILOG = _epilog()
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument(
-        "data", metavar="DATA", type=Path, help="data file; its features are used only with --model"
-    )
+    add_data(parser, "data file; its features are used only with --model", SAMPLE_FILE)
     parser.add_argument(
         "scores", metavar="SCORES", type=Path, nargs="?", help="text file with one score per line"
     )
@@ -84,8 +82,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json",
         action="store_true",
-        help='print JSON: {"MAP": 0.4720, …} with all digits; with --per-query an object with "convention", '
-        '"average" and "queries"',
+        help='print JSON: {"convention": "standard", "greatest_grade": 2, "MAP": 0.4720, …} with all digits; '
+        'with --per-query the measures are in "average" and "queries"',
     )
 
 
@@ -93,6 +91,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.analysis.score_evaluation import evaluate_file
 
+    args.data = data_file(args.data)
     if (args.scores is None) == (args.model is None):
         raise ParameterError("SCORES", "both" if args.scores else "neither", "either a score file or --model")
     measures = LETOR_MEASURES if args.measures is None else _names(args.measures)
@@ -139,13 +138,14 @@ def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
     average: dict[str, Any] = dict(result)
     if result.auc_interval is not None:
         average["AUC interval"] = list(result.auc_interval)
+    rules = {"convention": result.convention.key, "greatest_grade": result.greatest_grade}
     if not per_query:
-        return average
+        return {**rules, **average}
     queries = [
         {"query": str(query), **{name: float(values[q]) for name, values in result.per_query.items()}}
         for q, query in enumerate(result.query_ids.tolist())
     ]
-    return {"convention": result.convention.key, "average": average, "queries": queries}
+    return {**rules, "average": average, "queries": queries}
 
 
 def averages_as_text(result: Evaluation) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.command_parser import check_numbers, place_name
-from rankstudio.cli.data_options import add_column_options
+from rankstudio.cli.data_options import add_column_options, add_sample_option
 from rankstudio.cli.interrupts import status
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
@@ -44,8 +44,8 @@ its share of the left-out gain, what is lost without it, how many queries decide
 and a verdict; for the whole set whether it is the best of its size, and where to stop.
 
   rankstudio evidence results/study.rankstudio --run 1 --fold 1
-  rankstudio evidence --data MQ2008 --k 5 --lambda 64 --loss MAP
-  rankstudio evidence --data MQ2008 --k 4 --lambda 64 --best --out evidence
+  rankstudio evidence --sample --k 5 --lambda 64 --loss MAP
+  rankstudio evidence --sample --k 4 --lambda 64 --best --out evidence
 
 For a study, the selection is that of the run's model on a fold, and the study keeps the evidence, which the
 window then shows; with --data the selection is that of the options.
@@ -66,7 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", type=Path, metavar="STUDY", nargs="?", help="study file with the run")
     parser.add_argument("--run", type=int, dest="number", metavar="N", help="number of the run in the study")
     parser.add_argument("--data", type=place_name, metavar="DATA", help="data file or folder of folds")
-    parser.add_argument("--sample", action="store_true", help="use the bundled sample as data")
+    add_sample_option(parser, "use the bundled sample as data")
     parser.add_argument("--fold", dest="folds", metavar="FOLD", help="fold number; the first by default")
     keys = [m.key for m in methods() if m.selects]
     parser.add_argument(

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankstudio.cli.data_options import add_model, add_sample_option, refuse_both, take_model
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, explained
 from rankstudio.cli.replacement import add_force_option, check_outputs, inputs_of_plan
@@ -15,6 +16,7 @@ from rankstudio.cli.terminal import tell
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.feature_sets import LABELS, FeatureSet, feature_set_beside, read_feature_set
 from rankstudio.engine.errors import PlanError, RankStudioError
+from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.engine.experiment.plan.toml import plan_from_dict
 from rankstudio.engine.export.formats.model_format import ABOUT, ModelFormat
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_format
@@ -40,7 +42,7 @@ Export a RankStudio model to the format of another program. The export is then v
 loads the file, ranks the test documents, and the number of identically ranked queries is printed.
 
   rankstudio export results/models/fold1.json --to ranklib --out fold1.txt
-  rankstudio export results/models/fold1.json --to python --out fold1.py --data MQ2008
+  rankstudio export results/models/fold1.json --to python --out fold1.py --sample
   rankstudio export results/models/fold1.json --to sql --out fold1.sql --no-proof --json
   rankstudio export results/models/fold1.json --to solr --feature-set store.json --out model.json
   rankstudio export results/models/fold1.json --to feature-set --feature-set store.json --out reduced.json
@@ -65,7 +67,7 @@ EPILOG = _epilog()
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("model", metavar="MODEL", type=Path, help="JSON model")
+    add_model(parser)
     parser.add_argument(
         "--to",
         metavar="FORMAT",
@@ -75,6 +77,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="file to write; - prints it")
     parser.add_argument("--data", type=Path, help="data file or folder of folds for the verification")
+    add_sample_option(parser, "verify on the bundled sample")
     parser.add_argument(
         "--feature-set",
         metavar="FILE",
@@ -92,6 +95,8 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.export.proof import fitted_function, ranking_proof, unproved
 
+    take_model(args)
+    refuse_both(args, neither=True)
     model = load_model(args.model)
     if args.to == FEATURE_SET:
         return _write_set(args, model)
@@ -199,9 +204,9 @@ def _documents(args: argparse.Namespace, model: Model) -> tuple[list[RankingData
     from rankstudio.engine.experiment.model_data import trial_parts
 
     try:
-        return (*trial_parts(model, args.data), "")
+        return (*trial_parts(model, SAMPLE if args.sample else args.data), "")
     except RankStudioError as error:
-        if args.data is not None:
+        if args.data is not None or args.sample:
             raise
         return [], "", str(error)
 

@@ -27,7 +27,7 @@ size, a map of parameters and size, features by fold, similarity of the folds, a
   rankstudio figures results/study.rankstudio --list
   rankstudio figures results/study.rankstudio --width 85mm --to pdf --out figures
   rankstudio figures results/study.rankstudio --only curves,map --width page --to svg,csv --out wide
-  rankstudio figures results/study.rankstudio --data MQ2008 --runs 1,3 --out some
+  rankstudio figures results/study.rankstudio --data Sample --runs 1,3 --out some
 
 The figures show the runs on one dataset, by default on that of the latest run.
 Each figure has a text file of the same name with its caption: data, method, parameters, measure, convention,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstudio.cli.command_parser import check_numbers
-from rankstudio.cli.data_options import add_column_options, columns_from
+from rankstudio.cli.data_options import SAMPLE_FILE, add_column_options, add_data, columns_from, data_file
 from rankstudio.cli.interrupts import status
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
@@ -41,7 +41,7 @@ of each query, with 95 % intervals over queries. The model stays as it is, trees
 others could replace may show a loss all the same. "Without" gives all documents of a query its mean.
 Use documents that the model was not trained on.
 
-  rankstudio importance test.txt --model results/models/fold1.json
+  rankstudio importance --sample --model results/models/fold1.json
   rankstudio importance test.txt --model results/models/fold1.json --measure MAP --repeats 50 --json
   rankstudio importance test.txt --model lightgbm.txt
   rankstudio importance results/study.rankstudio --run 2 --fold 1 --out importance
@@ -56,7 +56,7 @@ CSV = "importance.csv"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("data", metavar="DATA", type=Path, help="data file, or study file with the run")
+    add_data(parser, "data file, or study file with the run", SAMPLE_FILE, also=("study",))
     parser.add_argument("--model", metavar="MODEL", type=Path, help="model, of another program too")
     add_run_number(parser, "--run")
     parser.add_argument("--fold", dest="folds", metavar="FOLD", help="fold of the run; the first by default")
@@ -88,6 +88,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 
     check_numbers(args, repeats=1, seed=0)
+    args.data = data_file(args.data)
     looked = _of_file(args) if args.model is not None else _of_run(args)
     if args.out is not None:
         check_outputs([args.out / CSV], args, looked.recorded)

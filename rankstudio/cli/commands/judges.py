@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstudio.cli.command_parser import check_numbers, place_name
-from rankstudio.cli.data_options import add_column_options
+from rankstudio.cli.data_options import add_column_options, add_sample_option, refuse_both
 from rankstudio.cli.interrupts import status
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, document, number
@@ -42,12 +42,15 @@ label in use with a share of its labels flipped, and print the selection probabi
   rankstudio judges people.csv --labels ann,bob,clicks
   rankstudio judges people.csv --labels ann,bob,clicks --method greedy-rankrls --protocol 5-fold
   rankstudio judges logs.ndjson --judgments ann.csv --judgments model.csv --json
-  rankstudio judges MQ2008 --method greedy-rankrls --flips 5,10,20 --draws 20"""
+  rankstudio judges --sample --method greedy-rankrls --flips 5,10,20 --draws 20"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("data", metavar="DATA", type=place_name, help="data file, or folder of folds")
+    parser.add_argument(
+        "data", metavar="DATA", type=place_name, nargs="?", help="data file, or folder of folds; or --sample"
+    )
+    add_sample_option(parser)
     parser.add_argument("--plan", metavar="FILE", type=Path, help="plan that is run under each judge")
     parser.add_argument(
         "--flips", metavar="PERCENT", help="percentages of flipped labels, such as 5,10,20; needs a method"
@@ -72,7 +75,8 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.experiment.runner import open_data
 
     check_numbers(args, queries=0, draws=1)
-    args.data, args.sample = [args.data], False
+    refuse_both(args)
+    args.data = None if args.sample else [args.data]
     plan, shares = plan_from(args), _shares(args)
     judges = DataColumns.of(plan.columns).judges
     runs = args.method is not None or args.plan is not None

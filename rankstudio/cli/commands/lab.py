@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankstudio.cli.data_options import add_column_options, columns_from
+from rankstudio.cli.data_options import add_column_options, add_sample_option, columns_from, refuse_both
 from rankstudio.cli.interrupts import status
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_state
-from rankstudio.cli.run_options import METAVARS, refuse_both
+from rankstudio.cli.run_options import METAVARS
 from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED, option_of
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
@@ -33,7 +33,7 @@ Simulate bias and variance of held-out estimates (Airola 2011, chapter 5). Each 
   rankstudio lab auc --shift 0.5 --repetitions 1000
   rankstudio lab auc --examples 100 --positive 0.1 --repetitions 100 --json
   rankstudio lab auc --repetitions 1000 --vary examples --values 10,20,50,100
-  rankstudio lab selection MQ2008 --queries 10 --features 3 --repetitions 5
+  rankstudio lab selection --sample --queries 10 --features 3 --repetitions 5
   rankstudio lab selection all.txt --queries 10 --features 3 --measure NDCG@10 --repetitions 5 --json
   rankstudio lab selection all.txt --queries 10 --kernel rbf --measure AUC --vary lambda --values 2^-10..2^4
 
@@ -56,7 +56,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         ),
     )
     selection.add_argument("data", metavar="DATA", nargs="?", type=Path, help="data file or folder of folds")
-    selection.add_argument("--sample", action="store_true", help="use the bundled sample instead of DATA")
+    add_sample_option(selection)
     _add_parameters(selection, "selection")
     selection.add_argument(
         "--convention", choices=list(CONVENTIONS), help="evaluation convention; by default that of the data"

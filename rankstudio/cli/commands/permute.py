@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.command_parser import check_numbers, place_name
-from rankstudio.cli.data_options import add_column_options
+from rankstudio.cli.data_options import add_column_options, add_sample_option, refuse_both
 from rankstudio.cli.interrupts import status
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_state
-from rankstudio.cli.run_options import add_costs, add_parameters, add_reading, fold_of_data, refuse_both
+from rankstudio.cli.run_options import add_costs, add_parameters, add_reading, fold_of_data
 from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.data.dataset import FoldedDataset, id_and_name
 from rankstudio.engine.methods.catalog import method, methods
@@ -29,10 +29,10 @@ number of features k, print the criterion, the interval that contains 95 % of th
 p = (1 + number of permuted criteria at least as good) / (N + 1). With --preferences, the documents of a
 query's preferences are permuted instead of labels.
 
-  rankstudio permute MQ2008 --features 10
+  rankstudio permute --sample --features 10
   rankstudio permute train.txt --features 3 --lambda 16 --permutations 99 --json
-  rankstudio permute MQ2008 --folds 2 --method rankrls
-  rankstudio permute MQ2008 --preferences preferences.csv
+  rankstudio permute --sample --folds 2 --method rankrls
+  rankstudio permute train.txt --preferences preferences.csv
 
 For a folder, the training part of the first fold is used, or that of the fold given by --folds. Ctrl+C stops
 and prints the results of the permutations so far."""
@@ -43,7 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "data", type=place_name, metavar="DATA", nargs="?", help="data file or folder of folds"
     )
-    parser.add_argument("--sample", action="store_true", help="use the bundled sample instead of DATA")
+    add_sample_option(parser)
     keys = [m.key for m in methods()]
     parser.add_argument(
         "--method", metavar="NAME", choices=keys, help=f"one of {', '.join(keys)}; greedy-rankrls by default"

@@ -6,7 +6,15 @@ import argparse
 import sys
 from pathlib import Path
 
-from rankstudio.cli.data_options import add_column_options, columns_from
+from rankstudio.cli.data_options import (
+    SAMPLE_FILE,
+    add_column_options,
+    add_data,
+    add_model,
+    columns_from,
+    data_file,
+    take_model,
+)
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs
@@ -18,7 +26,7 @@ DESCRIPTION = """\
 Score the documents of DATA with a RankStudio model. Labels are not used, but DATA needs them: 0
 everywhere will do. Missing values and scaling are treated as in the training of the model.
 
-  rankstudio predict test.txt --model results/models/fold1.json --out fold1.scores
+  rankstudio predict --sample results/models/fold1.json --out fold1.scores
   rankstudio predict test.txt --model results/models/fold1.json --json
 
 The output has one score per line, with all digits, in document order; the highest score ranks first.
@@ -27,8 +35,8 @@ rankstudio evaluate and most other programs read this format."""
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("data", metavar="DATA", type=Path, help="data file; - is standard input")
-    parser.add_argument("--model", metavar="MODEL", type=Path, required=True, help="JSON model")
+    add_data(parser, "data file; - is standard input", SAMPLE_FILE)
+    add_model(parser)
     add_memory_option(parser)
     parser.add_argument(
         "--out",
@@ -47,6 +55,8 @@ def run(args: argparse.Namespace) -> int:
 
     from rankstudio.engine.export.model_files import score_file
 
+    take_model(args)
+    args.data = data_file(args.data)
     refuse_output_with_json(args)
     if args.out is not None:
         check_outputs([args.out], args)  # before a long file is read

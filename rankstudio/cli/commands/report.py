@@ -23,7 +23,7 @@ and plans to repeat the runs. It is one HTML file without scripts or network acc
 
   rankstudio report results/study.rankstudio --out report.html
   rankstudio report results/study.rankstudio --out short.html --sections question,results,features
-  rankstudio report results/study.rankstudio --out one.html --data MQ2008 --runs 1,3
+  rankstudio report results/study.rankstudio --out one.html --data Sample --runs 1,3
 
 The report covers the runs on one dataset, by default on that of the latest run. Its results have a chapter
 for each group of comparable runs. By default it has the sections and order set in the window, otherwise all

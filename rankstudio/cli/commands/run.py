@@ -31,7 +31,7 @@ from rankstudio.engine.analysis.batch import folder_name, is_comparison, load_co
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.execution.workers import Workers
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.reports import REFITTED, results_as_dict, write_results
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.models import save_model
@@ -48,12 +48,12 @@ DESCRIPTION = """\
 Run an experiment: for each fold, train on the training part, choose the parameters and the number of features
 on the validation part, and evaluate the chosen model on the test part.
 
-  rankstudio run --data MQ2008 --lambda "2^0..2^10" --select-by MAP --out results
+  rankstudio run --sample --lambda "2^0..2^10" --select-by MAP --out results
   rankstudio run results/plan.toml          the same run again, with identical results
   rankstudio run --sample                   the sample study, with figures
-  rankstudio run selectors --data MQ2008    all selectors and rankers, in one table
-  rankstudio run --data MQ2008 --scores neural=scores --study S   the scores of another program
-  rankstudio run --data MQ2008 --models former=results/models     saved models
+  rankstudio run selectors --sample         all selectors and rankers, in one table
+  rankstudio run --data folds --scores neural=scores --study S   the scores of another program
+  rankstudio run --data folds --models former=results/models     saved models
   rankstudio run --data logs.ndjson --judgments ratings.csv       a feature log of a search engine
 
 OUT receives results.json, metrics.csv, selection_path.csv, plan.toml and the models of the folds
@@ -84,18 +84,20 @@ def _run(args: argparse.Namespace, at_hand: Workers) -> int:
     if path is not None and not given and is_comparison(path):
         refuse_beside_comparison(args)
         comparison = load_comparison(path)
-        data = [str(Path(place).absolute()) for place in args.data or ()] or _beside(comparison.data, path)
+        data = [SAMPLE] if args.sample else [str(Path(place).absolute()) for place in args.data or ()]
+        data = data or _beside(comparison.data, path)
         if not data:
-            raise PlanError(f'{path}: no data to compare on. Add --data, or a line such as data = "MQ2008".')
+            raise PlanError(f'{path}: no data to compare on. Add --data, or a line such as data = "folder".')
         stopped = compare(comparison, data, args, at_hand)
         return _status(args, stopped, study_path(args.study, args.out))
     args.plan = path
-    out = args.out or (Path(SAMPLE_FOLDER) if args.sample else None)
+    shows = args.sample and args.out is None and args.study is None
+    out = Path(SAMPLE_FOLDER) if shows else args.out
     study = study_path(args.study, out)
     if given:
         return _run_all(args, at_hand, study, _given_tasks(args, out))
     said = {name for name in ("select_by", "convention") if path or getattr(args, name) is not None}
-    return _run_all(args, at_hand, study, [_Task(plan_from(args), said, out, args.figures or args.sample)])
+    return _run_all(args, at_hand, study, [_Task(plan_from(args), said, out, args.figures or shows)])
 
 
 def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:

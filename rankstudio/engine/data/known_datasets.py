@@ -146,6 +146,8 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
         Dataset read from it.
     """
     path = path.absolute()
+    if path.parent == resource("sample"):
+        return Identity("letor4", "letor4", table_of_names("letor4"))
     known = _known_dataset(path, dataset)
     names: Mapping[int, str] = {}
     from_zero = dataset.feature_names[0] == "id 0"  # as the file has it, where it is 1 here

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -174,14 +175,18 @@ def rotate(parts: Sequence[RankingDataset]) -> tuple[Fold, ...]:
 NAME = "Sample"
 
 
-def open_sample() -> FoldedDataset:
+def sample_files() -> list[Path]:
+    """Return the files of the bundled sample: each is the test part of one fold, the last that of fold 1."""
+    return [resource("sample", f"S{i}.txt.gz") for i in range(1, N_PARTS + 1)]
+
+
+def load_sample() -> FoldedDataset:
     """Open the bundled sample: 250 queries, 46 features with LETOR 4.0's names, labels 0-2, five folds.
 
     It imitates LETOR 4.0 and is measured by its convention.
     """
     named = Identity("letor4", "letor4", table_of_names("letor4"))
-    paths = [resource("sample", f"S{i}.txt.gz") for i in range(1, N_PARTS + 1)]
-    parts = [named.name_features(load_letor(path)) for path in paths]
+    parts = [named.name_features(load_letor(path)) for path in sample_files()]
     source = parts[0].source
     return FoldedDataset(
         NAME,

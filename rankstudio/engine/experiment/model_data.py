@@ -10,7 +10,7 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.table import Missing
 from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.plan.plan import SAMPLE
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import plan_from_dict
 from rankstudio.engine.experiment.runner import open_data
 from rankstudio.engine.export.models import Model
@@ -19,14 +19,15 @@ from rankstudio.engine.support.files import is_there
 _PARTS: Mapping[str, str] = {"test": "test part", "vali": "validation part", "train": "training part"}
 
 
-def trial_parts(model: Model, place: Path | None = None) -> tuple[list[RankingDataset], str]:
+def trial_parts(model: Model, place: Path | str | None = None) -> tuple[list[RankingDataset], str]:
     """Return documents to try a model on, filled as it requires but not scaled, and their description.
 
     Parameters
     ----------
     model : Model
-    place : Path, optional
-        A file or a folder of folds; by default the data of the model's plan.
+    place : Path or str, optional
+        A file or a folder of folds, or the name of the sample in a plan; by default the data of the
+        model's plan.
 
     Returns
     -------
@@ -75,6 +76,8 @@ def _named(model: Model) -> FoldedDataset:
     return open_data(plan.changed(normalize="none"))
 
 
-def _opened(model: Model, place: Path) -> FoldedDataset:
+def _opened(model: Model, place: Path | str) -> FoldedDataset:
+    if place == SAMPLE:
+        return open_data(Plan(SAMPLE))
     columns = model.plan.get("columns")
     return open_dataset(place, missing=cast(Missing, model.missing), columns=columns)

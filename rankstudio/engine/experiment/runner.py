@@ -93,11 +93,11 @@ def open_data(plan: Plan) -> FoldedDataset:
 
 def _open(plan: Plan) -> FoldedDataset:
     if plan.data == SAMPLE:
-        from rankstudio.engine.data.synthetic import open_sample  # noqa: PLC0415 - only for the sample
+        from rankstudio.engine.data.synthetic import load_sample  # noqa: PLC0415 - only for the sample
 
         if "labels" in plan.columns:
             raise DatasetError(tr("The sample has one label, so no label columns can be named."))
-        return open_sample()
+        return load_sample()
     from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - numba, where it is needed
     from rankstudio.engine.data.table import scaling  # noqa: PLC0415 - numba, where it is needed
 

@@ -234,14 +234,22 @@ class LinearRanker(Estimator):
         return scores
 
 
+_LEAST_COST = 1e-100
+_MOST_COST = 1e100
+
+
 def prices_of(costs: ArrayLike, n: int) -> Floats:
     """Return the costs of n features; ParameterError if they are not one number greater than 0 for each."""
     prices = np.asarray(costs, dtype=np.float64)
     if prices.shape != (n,):
         raise ParameterError("costs", prices.shape, f"an array of shape ({n},), one number per feature")
-    bad = prices[~((prices > 0) & (prices < np.inf))]
+    # Of costs outside these bounds, a score per cost or a sum leaves the floating-point range.
+    bad = prices[~((prices >= _LEAST_COST) & (prices <= _MOST_COST))]
     if bad.size:
-        raise ParameterError("costs", float(bad[0]), "finite numbers greater than 0")
+        is_positive = 0.0 < bad[0] < np.inf
+        bounds = f"numbers from {_LEAST_COST:g} to {_MOST_COST:g}"
+        expected = bounds if is_positive else "finite numbers greater than 0"
+        raise ParameterError("costs", float(bad[0]), expected)
     return prices
 
 

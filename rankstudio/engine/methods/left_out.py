@@ -101,7 +101,7 @@ def _measures(
 def first_twins(data: QueryData) -> Ints:
     """Return for each document the first one of its query with the same features, shape (m,); O(mn log m)."""
     query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
-    rows = np.column_stack((query, data.X + 0.0))  # -0 is 0
+    rows = np.column_stack((query, np.asarray(data.X) + 0.0))  # -0 is 0; sparse rows as an array
     order = np.lexsort(rows.T[::-1])
     starts = np.append(True, (rows[order[1:]] != rows[order[:-1]]).any(axis=1))
     first = np.empty(len(rows), dtype=np.int64)

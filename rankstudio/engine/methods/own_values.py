@@ -17,6 +17,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.shards.training_data import TrainingData
 
+_MOST = 1e50  # squares and sums of greater numbers leave the floating-point range
 OwnValues = ArrayLike | Callable[[Floats, Floats, Ints], ArrayLike]
 """Numbers of the features, or a function of X (m, n), y (m,) and each document's query (m,) with them."""
 
@@ -61,7 +62,8 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
     Raises
     ------
     ParameterError
-        For another shape, a number that is not finite, or a matrix that is not symmetric.
+        For another shape, a number that is not finite or too large, a negative one on the diagonal, or a
+        matrix that is not symmetric.
     """
     n = data.X.shape[1]
     found = _numbers("similarity", value, data)
@@ -70,6 +72,11 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
         raise ParameterError("similarity", _shape(found), expected)
     if not np.isfinite(found).all():
         raise ParameterError("similarity", float(found[~np.isfinite(found)][0]), tr("finite numbers"))
+    if (size := float(np.abs(found).max())) > _MOST:
+        raise ParameterError("similarity", size, tr("numbers up to {most:g}").format(most=_MOST))
+    if (least := float(np.diag(found).min())) < 0.0:
+        expected = tr("similarities of features with themselves from 0 up")
+        raise ParameterError("similarity", least, expected)
     i, j = np.unravel_index(int(np.argmax(np.abs(found - found.T))), found.shape)
     if not np.isclose(found[i, j], found[j, i], rtol=1e-9, atol=1e-12):
         text = tr("{a:g} and {b:g} for features {i} and {j}").format(

@@ -143,11 +143,11 @@ def _open(
         with_feature_set,
     )
     from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - on the worker only
-    from rankstudio.engine.data.synthetic import open_sample  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.data.synthetic import load_sample  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.data.table import scaling  # noqa: PLC0415 - on the worker only
 
     if path == SAMPLE:
-        dataset = open_sample()
+        dataset = load_sample()
     else:
         dataset = open_dataset(
             path,
@@ -465,7 +465,7 @@ def warm_up() -> None:
 def _load() -> None:
     """Do what a first run does, on a little of the sample."""
     from rankstudio.engine.data.formats import letor as parser  # noqa: PLC0415 - on the worker only
-    from rankstudio.engine.data.synthetic import open_sample  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.data.synthetic import load_sample  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.experiment import resume  # noqa: F401, PLC0415 - the first run needs it
     from rankstudio.engine.experiment.runner import run  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - on the worker only
@@ -473,4 +473,4 @@ def _load() -> None:
     parser.warm_up()
     versions()
     parameters = {"n_features_to_select": 2, "algorithm": "rows"}
-    deque(run(Plan(SAMPLE, parameters=parameters, folds=(1,)), open_sample()), maxlen=0)
+    deque(run(Plan(SAMPLE, parameters=parameters, folds=(1,)), load_sample()), maxlen=0)

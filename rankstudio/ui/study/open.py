@@ -118,7 +118,7 @@ class OpenController(Controller):
     @property
     def commands(self) -> dict[str, Callable[[], object]]:
         """What the commands of opening do, by their keys."""
-        return {"open": self.ask, "sample": self.open_sample, "columns": self.ask_columns}
+        return {"open": self.ask, "sample": self.load_sample, "columns": self.ask_columns}
 
     @Slot()
     def ask_columns(self) -> None:
@@ -216,7 +216,7 @@ class OpenController(Controller):
         self._loader.open(path, plan, plan if same else None)
 
     @Slot()
-    def open_sample(self) -> None:
+    def load_sample(self) -> None:
         """Open the bundled sample."""
         self.open_path(SAMPLE)
 

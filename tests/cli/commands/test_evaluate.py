@@ -40,11 +40,21 @@ def files(tmp_path: Path) -> tuple[str, str]:
     return _write(tmp_path, list(zip(LABELS, QUERIES, SCORES, strict=True)))
 
 
+def measured(text: str) -> dict[str, float]:
+    """Return the measures of a JSON answer, which also names the convention and the greatest grade."""
+    answer = json.loads(text)
+    assert CONVENTIONS[answer.pop("convention")]
+    assert answer.pop("greatest_grade") >= 0
+    return answer
+
+
 @pytest.mark.parametrize("key", [None, *CONVENTIONS])
 def test_json_is_what_the_function_returns(files: tuple[str, str], key: str | None, capsys) -> None:
     assert main(["evaluate", *files, "--json", *([] if key is None else ["--convention", key])]) == 0
     expected = evaluate(LABELS, SCORES, QUERIES, convention=key or "standard")
     printed = json.loads(capsys.readouterr().out)
+    rules = printed.pop("convention"), printed.pop("greatest_grade")
+    assert rules == (expected.convention.key, expected.greatest_grade)
     assert printed == dict(expected)
     assert list(printed) == list(LETOR_MEASURES)
 
@@ -55,7 +65,7 @@ def test_scores_stand_in_the_order_of_the_file_even_where_queries_scatter(tmp_pa
     expected = dict(evaluate(y, s, q))
     for _ in range(2):  # as parsed, and as kept in the cache
         printed = done(["evaluate", *files, "--json"])
-        assert json.loads(printed.out) == expected
+        assert measured(printed.out) == expected
         assert "2 queries" in printed.err
 
 
@@ -65,11 +75,11 @@ def test_document_ids_break_ties_as_trec_eval_does(tmp_path: Path, done) -> None
     for ids, expected in [(("b", "a"), 1.0), (("a", "b"), 0.5)]:
         files = _write(tmp_path, rows, [f" #docid = {name}" for name in ids])
         printed = done(["evaluate", *files, *command])
-        assert json.loads(printed.out) == {"MAP": expected}
+        assert measured(printed.out) == {"MAP": expected}
         assert printed.err == ""
     files = _write(tmp_path, rows, [" #docid = b", ""])
     printed = done(["evaluate", *files, *command])
-    assert json.loads(printed.out) == {"MAP": 0.5}
+    assert measured(printed.out) == {"MAP": 0.5}
     assert naming("document id").search(printed.err)
 
 
@@ -95,6 +105,7 @@ def test_per_query(tmp_path: Path, answer, done) -> None:
     ]
     assert answer([*command, "--json"]) == {
         "convention": "standard",
+        "greatest_grade": 1.0,
         "average": {"MAP": 0.25, "Disagreement": 1.0},
         "queries": [
             {"query": "7", "MAP": 0.5, "Disagreement": 1.0},
@@ -135,20 +146,20 @@ def test_errors_are_one_sentence(files: tuple[str, str], changed: list[str], tex
     ("data", "folder", "convention"),
     [("MQ2008", "Mq2008", "LETOR 4.0"), ("OHSUMED/QueryLevelNorm", "OHSUMED", "LETOR 3.0")],
 )
-def test_letors_own_figures(letor_dir: Path, data: str, folder: str, convention: str, answer, done) -> None:
+def test_letors_own_figures(letor_dir: Path, data: str, folder: str, convention: str, done) -> None:
     metrics = letor_dir / "metrics" / folder / "RankBoost"
     part = (metrics / "expected.txt").read_text(encoding="utf-8").split("performance on testing set")[1]
     tables = [line.split() for line in part.splitlines() if line.startswith(("Folds", "Fold5"))][:4]
     printed = dict(zip(tables[0][1:], tables[1][1:], strict=True))
     printed |= dict(zip(tables[2][1:], tables[3][1:], strict=True))
     files = [str(letor_dir / data / "Fold5" / "test.txt"), str(metrics / "Fold5.test.score")]
-    ours = answer(["evaluate", *files, "--json"])
+    ours = measured(done(["evaluate", *files, "--json"]).out)
     assert {name: f"{value:.4f}" for name, value in ours.items()} == printed
     assert f"{convention} convention" in done(["evaluate", *files]).out
 
 
 @pytest.mark.parametrize("convention", ["trec_eval", "letor4"])
-def test_run_and_evaluate_measure_a_model_alike(convention: str, tmp_path: Path, answer, capsys) -> None:
+def test_run_and_evaluate_measure_a_model_alike(convention: str, tmp_path: Path, capsys) -> None:
     rng = np.random.default_rng(4)
     folder = tmp_path / "Small"
     folder.mkdir()
@@ -168,9 +179,9 @@ def test_run_and_evaluate_measure_a_model_alike(convention: str, tmp_path: Path,
     assert "greatest grade 3" in capsys.readouterr().out
     model = next((tmp_path / "out" / "models").glob("*.json"))
     command = ["evaluate", str(folder / "test.txt"), "--model", str(model), "--convention", convention]
-    assert answer([*command, "--measures", measures, "--greatest-grade", "3", "--json"]) == pytest.approx(
-        results["folds"][0]["test"], abs=1e-15
-    )
+    assert main([*command, "--measures", measures, "--greatest-grade", "3", "--json"]) == 0
+    figures = measured(capsys.readouterr().out)
+    assert figures == pytest.approx(results["folds"][0]["test"], abs=1e-15)
     assert main([*command, "--measures", "ERR", "--greatest-grade", "0.5"]) == 1
     assert "greatest_grade" in capsys.readouterr().err
 

@@ -10,14 +10,14 @@ import pytest
 from wording import naming
 
 from rankstudio.cli import main
-from rankstudio.engine.data.synthetic import open_sample
+from rankstudio.engine.data.synthetic import load_sample
 from rankstudio.engine.experiment.plan.toml import load_plan
 
 
 @pytest.fixture
 def scores(tmp_path: Path) -> Path:
     """Scores of the sample's test parts: its second feature."""
-    for fold in open_sample().folds:
+    for fold in load_sample().folds:
         assert fold.test is not None
         (tmp_path / f"Fold{fold.number}").mkdir()
         np.savetxt(tmp_path / f"Fold{fold.number}" / "test.scores", fold.test.X[:, 1], fmt="%.17g")

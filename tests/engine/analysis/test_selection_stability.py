@@ -11,7 +11,7 @@ from experiment.small import ended
 from wording import naming
 
 from rankstudio.engine.analysis.selection_stability import selection_matrix, selection_stability
-from rankstudio.engine.data.synthetic import open_sample
+from rankstudio.engine.data.synthetic import load_sample
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run
 
@@ -52,7 +52,7 @@ def test_the_interval_of_few_folds_is_not_trusted() -> None:
 
 
 def test_every_fold_of_every_run_has_its_ranks():
-    dataset = open_sample()
+    dataset = load_sample()
     folds = []
     for k in (2, 4):
         plan = Plan("sample", parameters={"n_features_to_select": k, "regularization": [1.0]}, folds=(1, 3))

@@ -20,7 +20,7 @@ from rankstudio.engine.data.feature_names import (
 )
 from rankstudio.engine.data.fold_files import one_of
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.synthetic import open_sample
+from rankstudio.engine.data.synthetic import load_sample
 from rankstudio.engine.errors import DatasetError, OutputError, RankStudioError
 
 SOLR = [
@@ -83,7 +83,7 @@ def test_damaged_files_give_names_or_are_refused(tmp_path: Path) -> None:
 
 
 def test_names_and_notes_come_back_with_the_data_and_only_with_them(tmp_path: Path) -> None:
-    data = open_sample()
+    data = load_sample()
     notes = FeatureNotes().with_name(3, "=cmd|' /C'!A0").with_note(3, "odd, “very”\nodd").with_note(7, "7")
     notes = replace(notes, groups=checked_groups({"=sum": [7, 9], "B": [3]}))
     save_notes(tmp_path, data, notes)
@@ -97,7 +97,7 @@ def test_names_and_notes_come_back_with_the_data_and_only_with_them(tmp_path: Pa
 
 
 def test_damaged_notes_are_left_out(tmp_path: Path) -> None:
-    data = open_sample()
+    data = load_sample()
     save_notes(tmp_path, data, FeatureNotes({3: "three"}))
     [file] = tmp_path.iterdir()
     for content in (
@@ -112,7 +112,7 @@ def test_damaged_notes_are_left_out(tmp_path: Path) -> None:
 
 
 def test_names_on_several_lines_or_without_end_come_back_on_one_that_can_be_shown(tmp_path: Path) -> None:
-    dataset = open_sample()
+    dataset = load_sample()
     save_notes(tmp_path, dataset, FeatureNotes({1: "a"}))
     [file] = tmp_path.iterdir()
     file.write_text('id,name,note,group\n1,"a\nb",' + "x" * 300 + ',"=c\t\u202ed"\n', encoding="utf-8")
@@ -121,11 +121,11 @@ def test_names_on_several_lines_or_without_end_come_back_on_one_that_can_be_show
 
 def test_data_without_a_file_are_told(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=naming("file")):
-        save_notes(tmp_path, replace(open_sample(), checksum=""), FeatureNotes({1: "a"}))
+        save_notes(tmp_path, replace(load_sample(), checksum=""), FeatureNotes({1: "a"}))
 
 
 def test_other_names_share_the_documents_and_go_back_to_those_of_the_data() -> None:
-    data = open_sample()
+    data = load_sample()
     named = renamed(data, {2: "two"})
     assert named.feature_names[1] == "two"
     assert named.feature_names[2:] == data.feature_names[2:]

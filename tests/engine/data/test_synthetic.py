@@ -12,13 +12,13 @@ from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.data.known_datasets import table_of_names
 from rankstudio.engine.data.splitting.splits import concatenate
-from rankstudio.engine.data.synthetic import make_ranking, open_sample
+from rankstudio.engine.data.synthetic import load_sample, make_ranking
 from rankstudio.engine.errors import ParameterError
 
 
 @pytest.fixture(scope="module")
 def sample() -> FoldedDataset:
-    return open_sample()
+    return load_sample()
 
 
 def correlation(d: RankingDataset, feature: int) -> float:

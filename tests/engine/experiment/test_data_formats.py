@@ -13,7 +13,7 @@ import pytest
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.data_format import WRITTEN, DataFormat
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
-from rankstudio.engine.data.synthetic import open_sample
+from rankstudio.engine.data.synthetic import load_sample
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
 from rankstudio.engine.experiment.reports import results_as_dict
@@ -29,7 +29,7 @@ OPTIONS = {"parameters": {"regularization": (1.0, 4.0), "n_features_to_select": 
 def parts() -> dict[str, RankingDataset]:
     """Return the parts of a fold of the sample, whose queries have the ids that a file of sizes gives."""
     found = {}
-    for name, part in open_sample().folds[0].parts.items():
+    for name, part in load_sample().folds[0].parts.items():
         ids = tuple(str(i + 1) for i in range(part.n_queries))
         names = tuple(f"feature {i}" for i in part.feature_ids.tolist())
         found[name] = replace(part, query_ids=ids, feature_names=names, sparse=False)

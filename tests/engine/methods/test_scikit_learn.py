@@ -12,16 +12,16 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rankstudio.engine.data.synthetic import open_sample
+from rankstudio.engine.data.synthetic import load_sample
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 
 _BEGINNING = (
     "import sys\n"
-    "from rankstudio.engine.data.synthetic import open_sample\n"
+    "from rankstudio.engine.data.synthetic import load_sample\n"
     "from rankstudio.engine.methods.catalog import methods\n"
-    "train = open_sample().folds[0].train\n"
+    "train = load_sample().folds[0].train\n"
 )
 
 
@@ -55,7 +55,7 @@ def test_steps_are_the_same_and_fit_is_still_that_of_an_estimator() -> None:
         "    model.fit(train.X, train.y, qid=train.qid)\n"
         "    print((model.n_features_in_, model.predict(train.X[:9]).tolist()))\n"
     )
-    train = open_sample().folds[0].train
+    train = load_sample().folds[0].train
     steps = GreedyRankRLS(3).steps(train.X, train.y, qid=train.qid)
     expected: list[object] = [[(step.selected, step.coef.tolist(), step.criterion) for step in steps], []]
     for model in GreedyRankRLS(3), RankRLS(regularization=2.0):
@@ -65,7 +65,7 @@ def test_steps_are_the_same_and_fit_is_still_that_of_an_estimator() -> None:
 
 
 def test_metadata_are_routed_to_fit_as_scikit_learn_routes_them() -> None:
-    train = open_sample().folds[0].train
+    train = load_sample().folds[0].train
     expected = make_pipeline(StandardScaler(), RankRLS()).fit(train.X, train.y, rankrls__qid=train.qid)
     with sklearn.config_context(enable_metadata_routing=True):
         model = clone(RankRLS().set_fit_request(qid=True))

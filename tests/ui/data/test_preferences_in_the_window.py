@@ -156,7 +156,7 @@ def test_without_data_they_wait_for_them(theme: Theme, tmp_path: Path, preferenc
 def test_other_data_have_none(window: MainWindow, preferences: Path) -> None:
     window.preferences.open(str(preferences))
     wait_until(lambda: bool(window.session.plan.preferences))
-    window.open_controller.open_sample()
+    window.open_controller.load_sample()
     wait_until(lambda: window.session.plan.data == "sample")
     assert not window.session.plan.preferences
 

@@ -243,7 +243,7 @@ def open_data(stage: Stage, which: int) -> None:
 
 
 @step(1)
-def open_sample(stage: Stage) -> None:
+def load_sample(stage: Stage) -> None:
     stage.window.open_path(stage.places.data[-1])
 
 

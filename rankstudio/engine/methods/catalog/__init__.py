@@ -7,7 +7,7 @@ nothing.
 
 from __future__ import annotations
 
-from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.errors import PlanError, nearest, shown
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
@@ -93,14 +93,14 @@ def method(key: str) -> Method:
     Raises
     ------
     PlanError
-        For an unknown key; the message lists the known keys.
+        For an unknown key; the message has the nearest known key.
     """
     for entry in (*methods(), *GIVEN):
         if entry.key == key:
             return entry
-    raise PlanError(
-        f"There is no method {shown(key)}; the catalog has {', '.join(m.key for m in methods())}."
-    )
+    close = nearest(key, (entry.key for entry in methods()))
+    remedy = f"did you mean {close}?" if close else "rankstudio methods lists the catalog."
+    raise PlanError(f"There is no method {shown(key)}; {remedy}")
 
 
 def refusal_of_groups(entry: Method, n_groups: int) -> str:

@@ -26,7 +26,7 @@ from rankstudio.engine.data.splitting.splits import (
     training_share,
     whole,
 )
-from rankstudio.engine.data.synthetic import make_ranking, open_sample
+from rankstudio.engine.data.synthetic import load_sample, make_ranking
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.refit import refit
@@ -125,7 +125,7 @@ def test_nested_validation_comes_out_of_the_training_part_alone(sizes, seed, sha
 
 @pytest.mark.parametrize("share", [10, 24, 50, 99])
 def test_a_share_of_the_training_queries_is_part_of_every_larger_one(share: int) -> None:
-    data = k_fold(open_sample(), 3, 1)
+    data = k_fold(load_sample(), 3, 1)
     for seed in (0, 5):
         made, larger = (training_share(data, percent, seed) for percent in (share, share + 1))
         for fold, less, more in zip(data.folds, made.folds, larger.folds, strict=True):
@@ -165,7 +165,7 @@ def test_equal_seeds_deal_equally_and_others_otherwise(divide) -> None:
 
 
 def test_the_whole_of_letors_five_folds_are_their_test_parts() -> None:
-    sample = open_sample()
+    sample = load_sample()
     everything = whole(sample)
     assert everything.n_queries == 250
     fold = sample.folds[0]
@@ -176,7 +176,7 @@ def test_the_whole_of_letors_five_folds_are_their_test_parts() -> None:
 
 
 def test_the_whole_of_one_fold_are_all_its_parts() -> None:
-    fold = open_sample().folds[0]
+    fold = load_sample().folds[0]
     alone = FoldedDataset("Fold1", None, (fold,))
     assert whole(alone).n_documents == sum(part.n_documents for part in fold.parts.values())
     assert whole(FoldedDataset("File", None, (Fold(1, fold.train),))) is fold.train
@@ -184,7 +184,7 @@ def test_the_whole_of_one_fold_are_all_its_parts() -> None:
 
 def test_the_whole_of_a_nested_validation_is_the_files_again() -> None:
     """A part that was dealt out of a file does not know what was missing there; one that is a file does."""
-    fold = open_sample().folds[0]
+    fold = load_sample().folds[0]
     files = FoldedDataset("Files", None, (Fold(1, fold.train, None, fold.test),))
     made = whole(nested(files, 20, 1))
     assert sorted(documents(made)) == sorted(documents(fold.train) + documents(fold.test))
@@ -192,7 +192,7 @@ def test_the_whole_of_a_nested_validation_is_the_files_again() -> None:
 
 
 def test_folds_whose_test_parts_are_not_everything_are_refused() -> None:
-    sample = open_sample()
+    sample = load_sample()
     with pytest.raises(DatasetError, match=naming("Fold 1")):
         whole(replace(sample, folds=sample.folds[:3]))
     untested = replace(sample, folds=tuple(replace(fold, test=None) for fold in sample.folds))
@@ -205,16 +205,16 @@ def test_folds_whose_test_parts_are_not_everything_are_refused() -> None:
 
 def test_every_query_of_complete_folds_are_their_test_parts() -> None:
     for data in (
-        open_sample(),
-        k_fold(open_sample(), 10, 3),
-        FoldedDataset("1", None, open_sample().folds[:1]),
+        load_sample(),
+        k_fold(load_sample(), 10, 3),
+        FoldedDataset("1", None, load_sample().folds[:1]),
     ):
         np.testing.assert_array_equal(every_query(data).X, whole(data).X)
         assert every_query(data).query_ids == whole(data).query_ids
 
 
 def test_every_query_is_there_once_although_the_test_parts_have_only_some() -> None:
-    sample = open_sample()
+    sample = load_sample()
     untested = replace(sample, folds=tuple(replace(fold, test=None) for fold in sample.folds))
     for data in (replace(sample, folds=sample.folds[:3]), untested):
         every = every_query(data)
@@ -223,7 +223,7 @@ def test_every_query_is_there_once_although_the_test_parts_have_only_some() -> N
 
 
 def test_queries_of_one_id_with_other_documents_are_refused() -> None:
-    fold, other = open_sample().folds[:2]
+    fold, other = load_sample().folds[:2]
     changed = other.train.changed(y=other.train.y[::-1].copy())
     data = FoldedDataset("Two", None, (fold, replace(other, train=changed, test=None)))
     with pytest.raises(DatasetError):
@@ -278,7 +278,7 @@ def mapped(folder, dataset: FoldedDataset) -> FoldedDataset:
 
 
 def test_folds_of_data_from_the_disk_are_on_the_disk(tmp_path) -> None:
-    sample = open_sample()
+    sample = load_sample()
     one = replace(sample, folds=sample.folds[:1])
     found, expected = k_fold(mapped(tmp_path, one), 3, seed=4), k_fold(one, 3, seed=4)
     for fold, other in zip(found.folds, expected.folds, strict=True):
@@ -289,7 +289,7 @@ def test_folds_of_data_from_the_disk_are_on_the_disk(tmp_path) -> None:
 
 
 def test_folds_too_large_for_the_disk_are_refused_before_they_are_made(tmp_path, monkeypatch) -> None:
-    sample = open_sample()
+    sample = load_sample()
     data = mapped(tmp_path, replace(sample, folds=sample.folds[:1]))
     monkeypatch.setattr(protocols.shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
     with pytest.raises(DatasetError, match=naming("0.0 MB")):

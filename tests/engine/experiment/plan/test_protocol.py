@@ -19,7 +19,7 @@ from rankstudio.engine.data.splitting.splits import (
     single_split,
     training_share,
 )
-from rankstudio.engine.data.synthetic import open_sample
+from rankstudio.engine.data.synthetic import load_sample
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
@@ -52,13 +52,13 @@ def finished(plan: Plan, dataset: FoldedDataset | None = None) -> RunResult:
 )
 def test_data_are_opened_with_the_plans_folds_by_the_plans_seed(protocol: str, expected) -> None:
     opened = open_data(PLAN.changed(protocol=protocol))
-    assert parts(opened) == parts(expected(open_sample()))
+    assert parts(opened) == parts(expected(load_sample()))
     assert parse_protocol(protocol).divide(opened, 3) is opened
 
 
 def test_a_run_is_the_same_on_data_as_given_and_on_data_already_divided() -> None:
     plan = PLAN.changed(protocol="3-fold")
-    alone, given, divided = (finished(plan, d) for d in (None, open_sample(), open_data(plan)))
+    alone, given, divided = (finished(plan, d) for d in (None, load_sample(), open_data(plan)))
     assert [fold.fold for fold in alone.folds] == [1, 2, 3]
     assert alone.complete
     for fold, other, another in zip(alone.folds, given.folds, divided.folds, strict=True):
@@ -90,7 +90,7 @@ def test_the_share_of_the_training_queries_is_written_in_one_way() -> None:
 
 def test_a_run_on_a_share_is_the_run_on_data_reduced_by_hand() -> None:
     by_plan = finished(PLAN.changed(protocol="train 30%"))
-    by_hand = finished(PLAN, replace(training_share(open_sample(), 30, 3), divided_by=""))
+    by_hand = finished(PLAN, replace(training_share(load_sample(), 30, 3), divided_by=""))
     for fold, other in zip(by_plan.folds, by_hand.folds, strict=True):
         assert dict(fold.test) == dict(other.test)
         assert fold.chosen.step.selected == other.chosen.step.selected
@@ -108,7 +108,7 @@ def test_folds_of_another_protocol_or_seed_are_refused() -> None:
 
 
 def test_one_file_is_divided(tmp_path: Path) -> None:
-    save_letor(open_sample().folds[0].test, tmp_path / "one.txt")
+    save_letor(load_sample().folds[0].test, tmp_path / "one.txt")
     result = finished(PLAN.changed(data=str(tmp_path / "one.txt"), protocol="split 50/30/20"))
     assert result.folds[0].validation
     assert result.folds[0].test
@@ -124,10 +124,10 @@ def test_two_folds_have_no_validation_part_and_choose_by_the_criterion() -> None
 
 
 def test_one_of_several_folds_is_not_divided() -> None:
-    some = FoldedDataset("Some", None, open_sample().folds[:2])
+    some = FoldedDataset("Some", None, load_sample().folds[:2])
     with pytest.raises(DatasetError, match=naming("folds test")):
         next(run(PLAN.changed(protocol="5-fold"), some))
-    alone = FoldedDataset("One", None, (Fold(1, *open_sample().folds[0].parts.values()),))
+    alone = FoldedDataset("One", None, (Fold(1, *load_sample().folds[0].parts.values()),))
     started = next(run(PLAN.changed(protocol="5-fold"), alone))
     assert isinstance(started, RunStarted)
     assert started.folds == (1, 2, 3, 4, 5)

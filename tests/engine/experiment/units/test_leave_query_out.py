@@ -21,7 +21,7 @@ from rankstudio.engine.data import fingerprint as fingerprints
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.data.splitting.splits import leave_query_out, select_queries
-from rankstudio.engine.data.synthetic import open_sample
+from rankstudio.engine.data.synthetic import load_sample
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.execution.data_transport import write_folds
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -184,8 +184,8 @@ def test_it_is_one_of_the_plans_protocols_whatever_the_seed(tmp_path: Path) -> N
         next(run(PLAN.changed(protocol="5-fold"), divided))
     with pytest.raises(DatasetError, match=naming("2 1 queries")):
         leave_query_out(one_file(1))
-    assert len(leave_query_out(open_sample()).folds) == sum(
-        f.test.n_queries for f in open_sample().folds if f.test
+    assert len(leave_query_out(load_sample()).folds) == sum(
+        f.test.n_queries for f in load_sample().folds if f.test
     )
 
 

@@ -1,0 +1,86 @@
+"""What a word of the command line names: data, a study or a model; and which of them a command takes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from rankstudio.engine.errors import PlanError
+
+_STUDY = b"SQLite format 3\0"
+_BEGINNING = 2_000  # bytes that have the format of a model
+_DATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".jsonl", ".ndjson", ".letor")
+
+_KINDS = {"DATA": "data", "STUDY": "study", "MODEL": "model"}
+_EXPECTED = {"data": "a data file or folder of folds", "study": "a study file", "model": "a model file"}
+_FOUND = {"data": "data", "study": "a study", "model": "a model"}
+_REMEDIES = {
+    ("data", "study"): "rankstudio studies {path} lists the data of its runs",
+    ("data", "model"): "models are given with --model or as MODEL",
+    ("study", "data"): "rankstudio run --data {path} --study FILE makes a study of them",
+    ("study", "model"): "the study of a run with --out OUT is OUT/study.rankstudio",
+    (
+        "model",
+        "study",
+    ): "rankstudio run --resume {path} --out OUT writes the models into OUT/models",
+    (
+        "model",
+        "data",
+    ): "rankstudio run --data {path} --out OUT trains OUT/models/fold1.json and others",
+}
+
+
+def kind_of(path: Path) -> str:
+    """Return "data", "study" or "model"; "" where a name and the first bytes of a file do not tell."""
+    if path.is_dir():
+        return "data"
+    if not path.is_file():
+        return ""
+    try:
+        with path.open("rb") as file:
+            begin = file.read(_BEGINNING)
+    except OSError:
+        return ""
+    if begin.startswith(_STUDY):
+        return "study"
+    if begin.lstrip().startswith(b"{") and _is_model(begin):
+        return "model"
+    return "data" if path.name.lower().endswith(_DATA) else ""
+
+
+def _is_model(begin: bytes) -> bool:
+    from rankstudio.engine.export.models import FORMAT
+
+    return f'"{FORMAT}"'.encode() in begin
+
+
+def _words(
+    parser: argparse.ArgumentParser, args: argparse.Namespace
+) -> Iterator[tuple[argparse.Action, Path]]:
+    """Yield the options and words of a command, and of a command within it, with the places they name."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from _words(action.choices[getattr(args, action.dest)], args)
+            continue
+        value = getattr(args, action.dest, None)
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, (str, Path)) and str(one):
+                yield action, Path(one)
+
+
+def refuse_other_kinds(args: argparse.Namespace) -> None:
+    """Refuse a study or a model where a command takes data, and so on, before anything is read.
+
+    Raises
+    ------
+    PlanError
+        The text says which the command got, and what to do.
+    """
+    for action, value in _words(args.parser, args):
+        needed = _KINDS.get(str(action.metavar))
+        kind = kind_of(value) if needed is not None else ""
+        if needed is not None and kind not in ("", needed, *getattr(action, "also", ())):
+            name = action.option_strings[0] if action.option_strings else action.metavar
+            remedy = _REMEDIES[needed, kind].format(path=value)
+            raise PlanError(f"{name}: expected {_EXPECTED[needed]}, got {_FOUND[kind]}, {value}; {remedy}.")
