@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,8 +12,37 @@ from rankstudio.engine.language import tr, trn
 from rankstudio.engine.metrics.conventions import convention
 
 
-def short_query_note(query_sizes: Ints, key: str, names: Iterable[str]) -> str:
-    """Return how many queries count 0 in a measure because they have few documents; "" if none do.
+class ShortQueries(NamedTuple):
+    """Queries that count 0 in measures because they have few documents.
+
+    Attributes
+    ----------
+    n_short, n_queries : int
+        How many count 0, and of how many.
+    measures : tuple of str
+    cut : int
+        Fewer documents than this count 0.
+    """
+
+    n_short: int
+    n_queries: int
+    measures: tuple[str, ...]
+    cut: int
+
+    @property
+    def note(self) -> str:
+        """The same as a sentence."""
+        text = trn(
+            "{n:,} of {total:,} queries counts 0 in {measures} (fewer than {cut} documents).",
+            "{n:,} of {total:,} queries count 0 in {measures} (fewer than {cut} documents).",
+            self.n_short,
+        )
+        measures = ", ".join(self.measures)
+        return text.format(n=self.n_short, total=self.n_queries, measures=measures, cut=self.cut)
+
+
+def short_queries(query_sizes: Ints, key: str, names: Iterable[str]) -> ShortQueries | None:
+    """Return which queries count 0 in a measure because they have few documents; None if none do.
 
     Parameters
     ----------
@@ -27,14 +57,15 @@ def short_query_note(query_sizes: Ints, key: str, names: Iterable[str]) -> str:
     cut = max(cuts.values(), default=0)
     n_short = int(np.count_nonzero(query_sizes < cut))
     if not n_short:
-        return ""
-    text = trn(
-        "{n:,} of {total:,} queries counts 0 in {measures} (fewer than {cut} documents).",
-        "{n:,} of {total:,} queries count 0 in {measures} (fewer than {cut} documents).",
-        n_short,
-    )
-    measures = ", ".join(name for name, least in cuts.items() if least == cut)
-    return text.format(n=n_short, total=query_sizes.size, measures=measures, cut=cut)
+        return None
+    measures = tuple(name for name, least in cuts.items() if least == cut)
+    return ShortQueries(n_short, query_sizes.size, measures, cut)
+
+
+def short_query_note(query_sizes: Ints, key: str, names: Iterable[str]) -> str:
+    """Return the sentence on such queries; "" if there are none."""
+    found = short_queries(query_sizes, key, names)
+    return found.note if found is not None else ""
 
 
 def zero_measure_note(key: str, name: str) -> str:

@@ -67,7 +67,7 @@ class ResultsPanel(Panel):
     viewChosen = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Views"), padding=0, name="results-panel", keeps_title=True)
+        super().__init__(theme, tr("Views"), padding=0, name="results-panel")
         self.folds = FoldsView(theme)
         self.tests = TestsView(theme)
         self.stability = StabilityView(theme)

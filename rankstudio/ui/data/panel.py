@@ -15,7 +15,7 @@ from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary
 from rankstudio.engine.experiment.plan.plan import USUAL_MEASURES
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.engine.metrics.short_queries import short_query_note
+from rankstudio.engine.metrics.short_queries import short_queries
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.number_format import count_text
 from rankstudio.ui.data.preferences import PreferencesView
@@ -193,17 +193,19 @@ def _without_relevant(summary: DatasetSummary | None) -> str:
 
 def convention_facts(dataset: FoldedDataset, summary: DatasetSummary | None, key: str) -> tuple[Fact, ...]:
     """Return by which convention data are measured, if it does not suit their labels or their queries."""
-    short = short_query_note(summary.query_sizes, key, USUAL_MEASURES) if summary is not None else ""
+    short = short_queries(summary.query_sizes, key, USUAL_MEASURES) if summary is not None else None
     greatest = max((value for value, _ in summary.labels), default=0.0) if summary is not None else 0.0
     about = convention_note(dataset.known, greatest, key)
     facts = []
     if about:
         note = tr("labels up to {greatest:g}").format(greatest=greatest)
         facts.append(Fact(convention(key).label, "", note, tooltip=about))
-    if short:
+    if short is not None:
         remedy = tr("The {label} convention has it so. Choose another convention in the toolbar.")
-        tooltip = f"{short} {remedy.format(label=convention(key).label)}"
-        facts.append(Fact(convention(key).label, short, tooltip=tooltip, wraps=True))
+        tooltip = f"{short.note} {remedy.format(label=convention(key).label)}"
+        name = tr("0 in {measures}").format(measures=", ".join(short.measures))
+        number = tr("{n:,} of {total:,} queries").format(n=short.n_short, total=short.n_queries)
+        facts.append(Fact(name, "", number, tooltip=tooltip))
     return tuple(facts)
 
 

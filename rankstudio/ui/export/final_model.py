@@ -123,8 +123,8 @@ def _choice_sentence(result: RunResult) -> str:
     """Return how the whole protocol chooses the parameters and the size."""
     plan, n = result.plan, len(result.folds)
     text = trn(
-        "Its parameters and its size are chosen by the rule “{rule}” and the {measure} of the fold.",
-        "Its parameters and its size are chosen by the rule “{rule}” and the mean {measure} of {n} folds.",
+        "The rule “{rule}” chooses it by the {measure} of the fold.",
+        "The rule “{rule}” chooses it by the mean {measure} of {n} folds.",
         n,
     )
     return text.format(rule=plan.rule, measure=_measure(plan), n=n)

@@ -46,7 +46,7 @@ def test_the_summary_brings_constants_and_labels(panel, dataset):
     panel.show_summary(1, describe_fold(dataset, 1))
     features, convention = fact_texts(panel._facts)[-2:]
     assert features == ("features", "3 · 1 constant")
-    assert convention == ("LETOR 4.0", "1 of 2 queries counts 0 in NDCG@10 (fewer than 10 documents).")
+    assert convention == ("0 in NDCG@10", "1 of 2 queries")
     assert panel._labels.isVisible()
     assert panel._labels.accessibleDescription().splitlines() == ["0: 334", "1: 334", "2: 334"]
     assert panel._labels_title.text() == "relevance, training documents of fold 1"
@@ -78,7 +78,7 @@ def test_a_fold_is_chosen_by_its_button_and_all_by_theirs(panel, dataset):
         ("documents", "12"),
         ("queries", "6"),
         ("features", "3 · 1 constant"),
-        ("LETOR 4.0", "6 of 6 queries count 0 in NDCG@10 (fewer than 10 documents)."),
+        ("0 in NDCG@10", "6 of 6 queries"),
     ]
     assert panel._labels_title.text() == "relevance, test documents of all folds"
     panel.set_fold(1)

@@ -8,8 +8,9 @@ from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.ui.model.selected_model import LIVE
 from rankstudio.ui.plots.curves.curve_set import SmallestMark
-from rankstudio.ui.select.curves_panel import LIVE, CurvesPanel
+from rankstudio.ui.select.curves_panel import CurvesPanel
 
 LAMBDA = Axis(method("greedy-rankrls").parameter("regularization"), (1.0, 2.0, 4.0))
 SETTINGS = [(value,) for value in LAMBDA.values]
