@@ -71,11 +71,11 @@ def test_the_form_offers_it_with_a_field_that_explains_itself(form: MethodForm) 
 
 def test_the_terminal_has_its_option_and_its_help(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["run", "--help"])
+        main(["run", "--method", "toy", "--help"])
     assert ended.value.code == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "--toy-power X" in text
-    assert f"power: {POWER.expected}. {POWER.help} (toy)" in text
+    assert POWER.expected in text and POWER.help in text
     assert main(["methods", "toy"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     for part in ("toy – Toy covariance (selector), Nobody 2031", ENTRY.summary, ENTRY.formula, POWER.source):

@@ -15,7 +15,7 @@ from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.storage.study import Study
 
-PLAN = Plan("small", parameters={"regularization": (0.5, 1.0, 2.0)})
+PLAN = Plan("small", convention="letor4", parameters={"regularization": (0.5, 1.0, 2.0)})
 
 
 def finished(plan: Plan = PLAN) -> tuple[RunResult, list[FoldResult]]:

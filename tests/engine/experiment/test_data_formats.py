@@ -23,7 +23,11 @@ from rankstudio.engine.experiment.runner import run
 pytest.importorskip("pyarrow")
 pytest.importorskip("polars")
 
-OPTIONS = {"parameters": {"regularization": (1.0, 4.0), "n_features_to_select": 4}, "seed": 1}
+OPTIONS = {
+    "parameters": {"regularization": (1.0, 4.0), "n_features_to_select": 4},
+    "convention": "letor4",  # text of LETOR is recognised, other formats are not
+    "seed": 1,
+}
 
 
 def parts() -> dict[str, RankingDataset]:

@@ -33,7 +33,7 @@ def test_results_json_has_the_promised_shape(tmp_path: Path) -> None:
     write_results(result, tmp_path / "new" / "out")
     values = json.loads((tmp_path / "new" / "out" / "results.json").read_text())
     fold = values["folds"][0]
-    assert values["convention"] == "letor4"
+    assert values["convention"] == "standard"
     assert fold["fold"] == 1
     assert fold["chosen"].keys() == {"regularization", "n_features"}
     assert fold["chosen"]["n_features"] == len(fold["selected"]) == len(fold["weights"])

@@ -168,12 +168,20 @@ def test_lines_of_comments_stay_comments(key: str, mark: str, named: list[str]) 
     assert len(hostile) == len(plain) and not {"{", "}"} & set("".join(hostile[: len(named) + 1]))
 
 
+def _without_description(key: str, text: str) -> object:
+    """What is read of a model, without the comment or field that says how it was chosen."""
+    if key in ("solr", "elasticsearch"):
+        entries = json.loads(text)
+        entries.pop("description", None)
+        return entries
+    return [line.partition("#")[0] for line in text.splitlines()]
+
+
 @pytest.mark.parametrize("key", ["solr", "elasticsearch", "svmlight", "svmrank"])
 @given(named=several)
 def test_formats_without_names_have_identifiers_alone(key: str, named: list[str]) -> None:
-    hostile, plain = written(key, named)
+    hostile, plain = (_without_description(key, text) for text in written(key, named))
     assert hostile == plain
-    assert not key.startswith(("solr", "el")) or json.loads(hostile)
 
 
 @given(named=several)

@@ -115,8 +115,8 @@ def test_a_click_on_a_fold_looks_at_it_and_the_fold_looked_at_is_marked(ran: Mai
     assert ran.session.fold == 1
     ran.commands["next_fold"].trigger()
     assert table.current().fold == 2
-    QTest.keyClick(table, Qt.Key.Key_Down)  # the mean is no fold
-    assert ran.session.fold == 2
+    QTest.keyClick(table, Qt.Key.Key_Down)  # the mean is of all folds
+    assert ran.session.fold is None and table.current().label == "mean"
     settle(ran)
 
 

@@ -135,7 +135,7 @@ def test_window_terminal_and_python_write_the_same_bytes(
     assert not item.unavailable
     written(item, 0, tmp_path / "window.json")
     assert (tmp_path / "window.json").read_bytes() == by_terminal
-    assert record.result.plan == plan
+    assert record.result.plan == plan.changed(convention="standard")  # these data are not LETOR's
 
 
 @pytest.mark.parametrize("case", ["greedy, best, given", "LambdaMART, best, given"])

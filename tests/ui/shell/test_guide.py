@@ -44,7 +44,7 @@ def test_a_page_is_shown_without_what_is_meant_for_the_tests(window: GuideWindow
 def test_the_lines_of_a_block_of_code_stand_together_and_apart_from_the_text(window: GuideWindow) -> None:
     window.open(QUrl("python.md"))
     code = [block for block in blocks(window) if block.blockFormat().nonBreakableLines()]
-    assert any(block.text() == 'data = open_dataset("MQ2008")' for block in code)
+    assert any(block.text() == "data = load_sample()" for block in code)
     for above, below in pairwise(blocks(window)):
         room = above.blockFormat().bottomMargin() + below.blockFormat().topMargin()
         if above in code or below in code:

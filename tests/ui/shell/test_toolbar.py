@@ -151,7 +151,7 @@ def test_each_part_changes_what_is_selected(window: MainWindow) -> None:
     assert window.session.fold == 1
     line.menu("parameters").pick((4.0,))
     line.menu("size").pick(3)
-    model = window.current.model
+    model = window.current.shown.inspected  # a menu inspects, it does not choose
     assert (model.values, model.x_value) == ((4.0,), 3)
     entries = line.menu("size").entries()
     values = model.path.validation[window.session.measure]

@@ -200,6 +200,8 @@ class Study:
         ChangedDataError
             If files of the data changed since the study recorded them.
         """
+        if not plan.convention:  # it is stored, since the data may not be at hand when the study is read
+            plan = plan.changed(convention=dataset.convention)
         found = fingerprint(dataset)
         place = str(dataset.path.absolute()) if dataset.path is not None else ""
         self._refuse_changes(plan, place, found.files)

@@ -151,12 +151,12 @@ def test_a_twin_in_the_sample_alone_is_none(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_fold_is_its_training_part_and_all_folds_are_the_test_parts() -> None:
     folds = tuple(Fold(i, documents(i), None, documents(10 + i)) for i in (1, 2))
     dataset = FoldedDataset("two", None, folds)
-    one = fold_quality(dataset, 2, describe(folds[1].train))
+    one = fold_quality(dataset, 2, describe(folds[1].train), "letor4")
     assert one.features[0].alone == quality(folds[1].train).features[0].alone
     tests = folds[0].test, folds[1].test
     assert tests[0] is not None
     assert tests[1] is not None
-    every = fold_quality(dataset, None, describe(*tests))
+    every = fold_quality(dataset, None, describe(*tests), "letor4")
     assert every.n_documents == 480
     X, y = np.vstack([tests[0].X, tests[1].X]), np.concatenate([tests[0].y, tests[1].y])
     together = RankingDataset.from_arrays(X, y, np.repeat(np.arange(40), 12))

@@ -36,8 +36,10 @@ def test_every_feature_is_measured_as_evaluate_does(seed: int, measure: str) -> 
         for j in range(part.n_features):
             scores = -part.X[:, j] if found.ascending[j] else part.X[:, j]
             grade = part.greatest_grade  # of the whole dataset: a part may lack it
-            wanted = evaluate(part.y, scores, qid=part.qid, measures=[measure], greatest_grade=grade)[measure]
-            assert found.parts[name][j] == pytest.approx(wanted, abs=1e-12)
+            wanted = evaluate(
+                part.y, scores, part.qid, convention="letor4", measures=[measure], greatest_grade=grade
+            )
+            assert found.parts[name][j] == pytest.approx(wanted[measure], abs=1e-12)
 
 
 def test_it_agrees_with_the_profile_of_each_feature() -> None:

@@ -75,7 +75,7 @@ def test_a_plan_comes_back_from_a_file_bit_for_bit(tmp_path: Path) -> None:
         ("data = 1 2", "TOML"),
         ("method = 'rankrls'", "data"),
         ("data = 'x'\nlambda = 3", "lambda"),
-        ("data = 'x'\nmethod = 'magic'", "magic greedy-rankrls"),
+        ("data = 'x'\nmethod = 'magic'", "magic methods"),
         ("data = 'x'\n[parameters]\nC = 3", "Greedy RankRLS C"),
         ("data = 'x'\nmissing = 'drop'", "missing query_min drop"),
         ("data = 'x'\n[parameters]\nregularization = [-1.0]", "plan.toml λ 0"),

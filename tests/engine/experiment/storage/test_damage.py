@@ -26,7 +26,7 @@ from rankstudio.engine.experiment.storage.study_contents import ReportSettings, 
 from rankstudio.engine.experiment.storage.study_rows import COLUMNS, write
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 1.0)}, rule="one-se")
-OTHER = PLAN.changed(parameters={"regularization": (4.0,)})
+OTHER = PLAN.changed(convention="letor4", parameters={"regularization": (4.0,)})
 
 
 @pytest.fixture(scope="module")

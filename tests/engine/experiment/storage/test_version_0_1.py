@@ -120,4 +120,5 @@ def test_a_plan_is_read(path: Path) -> None:
         ranker_parameters={"C": (0.1,)},
         folds=(1,),
         rule="at most 10",
+        convention="letor4",
     )

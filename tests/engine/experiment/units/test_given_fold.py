@@ -233,5 +233,5 @@ def test_a_file_of_another_length_is_compared_with_the_first_part_and_its_others
 def test_a_plan_of_scores_is_a_command_and_a_program(tmp_path: Path) -> None:
     data = dataset()
     plan = given(_scores(tmp_path, data), data, "a net", rule="one-se")
-    assert as_command(plan) == f"rankstudio run --data x --scores 'a net={tmp_path}' --convention letor4"
+    assert as_command(plan) == f"rankstudio run --data x --scores 'a net={tmp_path}'"
     assert plan_of_program(plan) == plan

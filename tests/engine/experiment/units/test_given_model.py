@@ -163,7 +163,7 @@ def test_nothing_is_learned_of_it_and_no_model_written_again(tmp_path: Path) -> 
 def test_a_plan_of_models_is_a_command_and_a_program(tmp_path: Path) -> None:
     data, _ = _learned(tmp_path)
     plan = given(tmp_path, data, name="a net")
-    assert as_command(plan) == f"rankstudio run --data small --models 'a net={tmp_path}' --convention letor4"
+    assert as_command(plan) == f"rankstudio run --data small --models 'a net={tmp_path}'"
     assert plan_of_program(plan) == plan
 
 

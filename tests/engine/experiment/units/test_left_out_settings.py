@@ -70,7 +70,7 @@ def one_label() -> FoldedDataset:
 def ran(method: str, parameters: dict[str, Any], **changes: Any) -> tuple[FoldedDataset, PathResult]:
     data = one_label()
     grid = {} if changes.get("ranker") else {"regularization": LAMBDA}
-    plan = Plan("small", method, {**grid, **parameters}, MAP, NAMES, **changes)
+    plan = Plan("small", method, {**grid, **parameters}, MAP, NAMES, convention="letor4", **changes)
     path = run_plan(plan, data).folds[0].paths[0]
     # The same numbers are there for a run that nothing of it has chosen.
     plain = plan.changed(select_by="criterion")
