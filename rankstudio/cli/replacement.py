@@ -141,15 +141,9 @@ def refuse_other_run(
     files = [*(out / name for name in RESULT_FILES), *models]
     _refuse_inputs(files, [*inputs_of_plan(plan), *([study] if study is not None else [])])
     stored = plan_of_results(out)
-    if stored is None or not _is_same(stored, plan):
+    if stored is None or not stored.agrees(plan):
         drawn = (path for pattern in _FIGURES for path in sorted(out.glob(pattern))) if figures else ()
         refuse_existing([*files, *drawn], force, "the file belongs to another run")
-
-
-def _is_same(stored: Plan, plan: Plan) -> bool:
-    """Return whether two plans are equal, where one may leave its convention to the data."""
-    key = stored.convention or plan.convention
-    return stored.changed(convention=key) == plan.changed(convention=plan.convention or key)
 
 
 def refuse_other_comparison(comparison: Comparison, data: Sequence[str], out: Path, force: bool) -> None:

@@ -191,7 +191,8 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
     write_text(folder / "results.json", text)
     save_csv(folder / "metrics.csv", *metrics_table(result))
     save_csv(folder / "selection_path.csv", *features_table(result))
-    if _plan_in(folder / "plan.toml") != result.plan:  # one that a person wrote keeps its comments
+    own = _plan_in(folder / "plan.toml")
+    if own is None or not own.agrees(result.plan):  # one that a person wrote keeps its comments
         save_plan(result.plan, folder / "plan.toml")
     return [*(folder / name for name in RESULT_FILES), *_write_models(result, folder / MODELS)]
 

@@ -189,7 +189,7 @@ class Pipelines:
     def _does(self, record: RunRecord, plan: Plan) -> bool:
         """Return whether a run is one of a plan, whatever it reports: it can be measured again."""
         reported = {"measures": plan.measures, "convention": plan.convention, "data": plan.data}
-        return self._is_on(record, plan.data) and record.plan.changed(**reported) == plan
+        return self._is_on(record, plan.data) and record.plan.changed(**reported).agrees(plan)
 
     def _is_on(self, record: RunRecord, place: str) -> bool:
         """Return whether a run is on some data, which may have been elsewhere then."""

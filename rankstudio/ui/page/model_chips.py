@@ -181,7 +181,7 @@ class FormChip(QObject):
     def show(self) -> None:
         """Show by now whether the form says something else than the shown run."""
         record, form = self._current.shown.record, self._session.plan
-        if record is None or record.plan == form:
+        if record is None or record.plan.agrees(form):
             self._chip.say("", {})
             return
         is_changed = form.title == record.plan.title
@@ -200,7 +200,9 @@ class FormChip(QObject):
     def _run_of_form(self) -> RunRecord | None:
         """Return the last run with the settings of the form; None where no run has them."""
         form, dataset = self._session.plan, self._session.dataset
-        runs = (run for run in reversed(self._runs.records) if run.dataset is dataset and run.plan == form)
+        runs = (
+            run for run in reversed(self._runs.records) if run.dataset is dataset and run.plan.agrees(form)
+        )
         return next(runs, None)
 
     def _show_form(self) -> None:

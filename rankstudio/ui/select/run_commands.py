@@ -215,7 +215,7 @@ class RunCommands(Controller):
             self.resumeAsked.emit(self._left)
             return
         for record in self._runs.records:
-            if record.plan == plan and record.dataset is dataset and not record.state.ended:
+            if record.plan.agrees(plan) and record.dataset is dataset and not record.state.ended:
                 text = tr("Run {key} with the same settings is not finished.")
                 self.said.emit(text.format(key=record.key))
                 return

@@ -375,6 +375,11 @@ class Plan:
         """Return the values on the axes by the axes' names in files and tables."""
         return dict(zip((axis.name for axis in self.axes), values, strict=True))
 
+    def agrees(self, other: Plan) -> bool:
+        """Return whether two plans are equal, where one may leave its convention to the data."""
+        key = self.convention or other.convention
+        return self.changed(convention=key) == other.changed(convention=other.convention or key)
+
     def changed(self, **changes: Any) -> Plan:
         """Return a copy with some attributes replaced.
 
