@@ -87,7 +87,7 @@ def named(sentence: str) -> range:
 def check_run(study: Study, summary: RunSummary, original: Original, whole: bool) -> None:
     """Hold a listed run against what it was."""
     number = summary.key.id
-    assert summary.key.plan == original.plans[number]
+    assert summary.key.plan.agrees(original.plans[number])
     units = units_shown(study, summary.key)
     assert units.items() <= original.units[number].items()
     if summary.damage:
@@ -117,7 +117,9 @@ def go_on(rng: random.Random, path: Path, original: Original) -> None:
         result = ended(events)
         assert result_shown(result) == original.results[number]
         (own,) = [
-            s for s in study.runs() if s.key.plan == original.plans[number] and not s.damage and s.finished
+            run
+            for run in study.runs()
+            if run.key.plan.agrees(original.plans[number]) and not run.damage and run.finished
         ][-1:]
         assert result_shown(study.result(own.key)) == original.results[number]
         study.remove(own.key)

@@ -11,6 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QTimer
 
+from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.engine.experiment.reports import write_results
 from rankstudio.ui import app
 from rankstudio.ui.main_window import MainWindow
@@ -44,10 +45,11 @@ def _steps(window: MainWindow, plan: Path, out: Path, tell: Callable[[str], None
     tell("Begun")
     models, runs = window.models, window.runs
     yield lambda: not models.task_worker.jobs and not models.loader.busy
-    for record in runs.records:
+    own = [record for record in runs.records if record.plan.data != SAMPLE]  # shown at the first start
+    for record in own:
         tell(f"Listed {record.units_done} {record.state.name}")
-    left = [record for record in runs.records if record.can_go_on]
-    done = [record for record in runs.records if record.state is RunState.DONE]
+    left = [record for record in own if record.can_go_on]
+    done = [record for record in own if record.state is RunState.DONE]
     if left:
         window.restorer.go_on(left[-1])
         yield lambda: not left[-1].can_go_on
@@ -56,7 +58,7 @@ def _steps(window: MainWindow, plan: Path, out: Path, tell: Callable[[str], None
         record = done[-1]
     else:
         window.open_controller.open_path(str(plan), run=True)
-        yield lambda: runs.records
+        yield lambda: any(record.plan.data != SAMPLE for record in runs.records)
         record = runs.records[-1]
     yield lambda: record.state.ended
     if record.state is RunState.FAILED:

@@ -17,7 +17,7 @@ from rankstudio.engine.methods.selection.fs_bfs import FSBFS
 from rankstudio.engine.support import threads
 
 RANKERS: list[LinearRanker] = [
-    AdaRank(n_rounds=6),
+    AdaRank(n_rounds=6, direction="descending"),  # a tie of both directions is decided by rounding
     CoordinateAscent(measure="MAP", n_restarts=2, max_iter=2),
     CoordinateAscent(measure="Disagreement", n_restarts=1, max_iter=2),
     AdaRank(measure="MAP", n_rounds=8, repeats=True, direction="descending"),
