@@ -35,7 +35,7 @@ def test_evidence_comes_back_with_the_run_and_is_not_computed_again(
         window.workspace.show_page("report")
         wait_until(lambda: window.sections.report.report is not None)
         (section,) = (one for one in window.sections.report.report.sections if one.key == "evidence")
-        table, sentences, *figures = section.blocks
+        _advice, table, sentences, *figures = section.blocks
         assert table.title == f"Run 1, fold {fold}: evidence for 3 features" and len(table.rows) == K
         assert before.stop.sentence in sentences.text and len(figures) >= 3
 

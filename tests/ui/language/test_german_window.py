@@ -99,7 +99,7 @@ _LISTED = sorted([m.label for m in (*methods(), *GIVEN)] + [f.name for f in FAMI
 NAMES = re.compile(
     rf"""
     \b({"|".join(map(re.escape, _LISTED))}|[A-Z]\w*@\d+
-    |Small|RankStudio|LETOR|MSLR|RankLib|trec_eval|LightGBM|scikit-learn|Jaccard|Ctrl|Shift|Esc|Right|Left|Holm
+    |Small|RankStudio|LETOR|Standard|MSLR|RankLib|trec_eval|LightGBM|scikit-learn|Jaccard|Ctrl|Shift|Esc|Right|Left|Holm
     |train|vali|test|given|fold|split|nested|leave-query-out|feature|English|Deutsch|MB|et|al|Pahikkala|Scroll|Export)\b
     """,
     re.VERBOSE,

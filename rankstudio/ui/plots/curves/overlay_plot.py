@@ -403,7 +403,7 @@ def draw_point_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors:
 def draw_models(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Draw a circle around the model of each run that tables are about."""
     for curve in plot.curves:
-        if curve.model is not None and curve.x.size > 1:
+        if curve.model is not None and curve.x.size > 1 and not np.isnan(curve.y[curve.model]):
             painter.setPen(pen(curve.look(colors).color, 2.0))
             painter.setBrush(colors.q("panel"))
             point = frame.point(float(curve.x[curve.model]), float(curve.y[curve.model]))
@@ -459,7 +459,7 @@ def draw_overlaid(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Co
     """Draw the curves; a run that has one model is a marker on a light ring."""
     for number, curve in enumerate(plot.curves):
         look = curve.look(colors)
-        if curve.is_point:
+        if curve.is_point and not np.isnan(curve.y[0]):
             point = frame.point(float(curve.x[0]), float(curve.y[0]))
             painter.setPen(pen(look.color, 1.4))
             painter.setBrush(colors.q("panel"))
