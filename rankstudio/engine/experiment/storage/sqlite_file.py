@@ -76,12 +76,15 @@ class StudyFile:
         Path of a file created by :func:`create`.
     reading : bool
         Whether to open read-only files; nothing can then be stored.
+    shared : bool
+        Whether to read a copy in memory, so that other processes can open the file at the same time; nothing
+        can be stored.
 
     Attributes
     ----------
     path : Path
     read_only : bool
-        Whether the file is read-only.
+        Whether nothing can be stored.
     written : datetime or None
         When something was written last, in local time; None before.
 
@@ -92,11 +95,12 @@ class StudyFile:
         process, or cannot be written.
     """
 
-    def __init__(self, path: str | Path, *, reading: bool = False) -> None:
+    def __init__(self, path: str | Path, *, reading: bool = False, shared: bool = False) -> None:
         self.path = Path(path).resolve()  # the log lies beside the file itself, not beside a link
         _refuse_long_name(self.path)
         self._turn = threading.RLock()
-        self.read_only = reading and self.path.is_file() and not _writable(self.path)
+        unwritable = reading and self.path.is_file() and not _writable(self.path)
+        self.read_only = shared or unwritable
         self._db = (_copied if self.read_only else _open)(self.path)
         self._file = _identity(self.path)
         self.written: datetime | None = None
