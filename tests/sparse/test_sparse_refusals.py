@@ -42,7 +42,8 @@ REFUSED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize(
-    ("method", "what"), [(method, what) for method, refused in REFUSED_RUNS.items() for what in sorted(refused)]
+    ("method", "what"),
+    [(method, what) for method, refused in REFUSED_RUNS.items() for what in sorted(refused)],
 )
 def test_what_is_not_learned_is_refused_before_work(method: str, what: str) -> None:
     dense, sparse = both()

@@ -241,7 +241,7 @@ def main() -> int:
     parser.add_argument("--long", action="store_true", help="make no walk shorter that fails")
     kinds = ("folds", "formats", "odd", "clicked")
     parser.add_argument(
-        "--data", choices=kinds, default="folds", help="what is opened; odd data teach nothing, clicked ones are sparse"
+        "--data", choices=kinds, default="folds", help="what is opened; odd data teach nothing"
     )
     given = parser.parse_args()
     seed = given.seed if given.seed is not None else random.SystemRandom().randrange(1 << 30)

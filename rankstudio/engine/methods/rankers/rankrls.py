@@ -40,8 +40,8 @@ from rankstudio.engine.methods.pair_learners import (
     held_out_weighting,
     labels_or_zeros,
     pair_rows,
-    refuse_unusual,
     preferring,
+    refuse_unusual,
     unusual,
 )
 from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradients
