@@ -253,7 +253,7 @@ def read_sample_run() -> RunRecord:
     """
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
-    with Study.open(resource("sample", "run.rankstudio"), reading=True) as study:
+    with Study.open(resource("sample", "run.rankstudio"), shared=True) as study:
         record = _read_run(study, study.runs()[0], {})
     if record.state is not RunState.DONE:
         raise StoreError(record.failure)

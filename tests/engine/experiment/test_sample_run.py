@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
@@ -22,7 +23,7 @@ MOST_BYTES = 1_500_000
 
 
 def stored_result() -> RunResult:
-    with Study.open(resource("sample", "run.rankstudio"), reading=True) as study:
+    with Study.open(resource("sample", "run.rankstudio"), shared=True) as study:
         (summary,) = study.runs()
         return study.result(summary.key)
 
@@ -45,7 +46,16 @@ def test_stored_and_recomputed_results_are_equal(folds: tuple[int, ...]) -> None
 
 
 def test_the_stored_run_is_small_and_leaves_nothing_beside_it() -> None:
-    place: Path = resource("sample", "run.rankstudio")
-    assert place.stat().st_size < MOST_BYTES
+    path: Path = resource("sample", "run.rankstudio")
+    assert path.stat().st_size < MOST_BYTES
     stored_result()
-    assert [path.name for path in place.parent.glob("run.*")] == [place.name]
+    assert [neighbour.name for neighbour in path.parent.glob("run.*")] == [path.name]
+
+
+def test_the_stored_run_is_read_while_another_process_has_it(tmp_path: Path) -> None:
+    copy = tmp_path / "run.rankstudio"
+    copy.write_bytes(resource("sample", "run.rankstudio").read_bytes())
+    with Study.open(copy), Study.open(copy, shared=True) as first, Study.open(copy, shared=True) as second:
+        assert len(first.runs()) == len(second.runs()) == 1
+        with pytest.raises(StoreError):
+            first.set_label(first.runs()[0].key, first.label(first.runs()[0].key))

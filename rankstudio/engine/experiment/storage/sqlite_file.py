@@ -76,12 +76,15 @@ class StudyFile:
         Path of a file created by :func:`create`.
     reading : bool
         Whether to open read-only files; nothing can then be stored.
+    shared : bool
+        Whether to read a copy in memory, without what is only in a log beside the file, so that other
+        processes can open it at the same time; nothing can be stored.
 
     Attributes
     ----------
     path : Path
     read_only : bool
-        Whether the file is read-only.
+        Whether nothing can be stored.
     written : datetime or None
         When something was written last, in local time; None before.
 
@@ -92,12 +95,13 @@ class StudyFile:
         process, or cannot be written.
     """
 
-    def __init__(self, path: str | Path, *, reading: bool = False) -> None:
+    def __init__(self, path: str | Path, *, reading: bool = False, shared: bool = False) -> None:
         self.path = Path(path).resolve()  # the log lies beside the file itself, not beside a link
         _refuse_long_name(self.path)
         self._turn = threading.RLock()
-        self.read_only = reading and self.path.is_file() and not _writable(self.path)
-        self._db = (_copied if self.read_only else _open)(self.path)
+        unwritable = reading and self.path.is_file() and not _writable(self.path)
+        self.read_only = shared or unwritable
+        self._db = _copied(self.path, shared=shared) if self.read_only else _open(self.path)
         self._file = _identity(self.path)
         self.written: datetime | None = None
         self._closed = False
@@ -226,10 +230,10 @@ def _writable(path: Path) -> bool:
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
-def _copied(path: Path) -> sqlite3.Connection:
-    """Return a copy in memory of a sound study that may not be written."""
-    with _copy(path) if _has_log(path) else nullcontext() as copy:
-        _inspect(path, copy)
+def _copied(path: Path, *, shared: bool) -> sqlite3.Connection:
+    """Return a copy in memory of a sound study; without its log if other processes may have it open."""
+    with _copy(path) if _has_log(path) and not shared else nullcontext() as copy:
+        _inspect(path, copy, shared=shared)
         uri = f"{path.as_uri()}?immutable=1" if copy is None else copy.as_uri()
         with in_words(path), closing(sqlite3.connect(uri, uri=True)) as source:
             db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
@@ -332,10 +336,10 @@ def in_words(path: Path) -> Iterator[None]:
         raise StoreError(f"{path}: {tr(_IN_WORDS.get(code, str(error)))}.") from error
 
 
-def _inspect(path: Path, copy: Path | None = None) -> None:
+def _inspect(path: Path, copy: Path | None = None, *, shared: bool = False) -> None:
     """Refuse what is no sound study of the present version, without writing anywhere near it.
 
-    What is looked at is the copy, where there is one.
+    What is looked at is the copy, where there is one; of a shared study, the file without its log.
     """
     place = copy or path
     if not place.is_file():
@@ -343,7 +347,7 @@ def _inspect(path: Path, copy: Path | None = None) -> None:
         raise StoreError(f"{path}: {found}.")
     # "immutable" keeps SQLite from making files beside this one, but also from reading the log that a
     # process that was ended, or that still runs, has there.
-    log = any(Path(f"{place}{end}").exists() for end in ("-wal", "-journal"))
+    log = not shared and any(Path(f"{place}{end}").exists() for end in ("-wal", "-journal"))
     mode = "ro" if copy is None else "rw"  # a copy may be rolled back
     uri = f"{place.as_uri()}?mode={mode}" + ("" if log else "&immutable=1")
     with in_words(path), closing(sqlite3.connect(uri, uri=True, timeout=0)) as db:

@@ -85,7 +85,7 @@ class Study:
         self._file = file
 
     @classmethod
-    def open(cls, path: str | Path, *, reading: bool = False) -> Study:
+    def open(cls, path: str | Path, *, reading: bool = False, shared: bool = False) -> Study:
         """Open a study.
 
         Parameters
@@ -93,6 +93,9 @@ class Study:
         path : str or Path
         reading : bool
             Whether to open read-only files; nothing can then be stored.
+        shared : bool
+            Whether to read a copy in memory, so that other processes can open the file at the same time;
+            nothing can be stored.
 
         Raises
         ------
@@ -100,7 +103,7 @@ class Study:
             If it does not exist, is not a study, is damaged or of a newer version, or is in use by another
             process; the file is unchanged. Also if it cannot be written.
         """
-        return cls(StudyFile(path, reading=reading))
+        return cls(StudyFile(path, reading=reading, shared=shared))
 
     @classmethod
     def create(cls, path: str | Path, title: str = "") -> Study:
