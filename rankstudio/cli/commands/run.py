@@ -199,7 +199,7 @@ def _carry_out(
     where that is asked for.
     """
     from rankstudio.engine.data.splitting.splits import parts_of_every_query
-    from rankstudio.engine.experiment.runner import open_data, usual_choices
+    from rankstudio.engine.experiment.runner import estimate, open_data, usual_choices
 
     plan, out = task.plan, task.out
     store = tracking_store(args.log)
@@ -221,6 +221,7 @@ def _carry_out(
         )
     if task.given is not None:
         plan = _given_plan(plan, *task.given, dataset)
+    estimate(plan, dataset)  # what does not fit the data is refused before a study is made
     if out is not None:
         refuse_other_run(plan, out, figures=task.figures, refitted=args.refit, force=args.force, study=study)
     _say_of_data(plan, dataset)

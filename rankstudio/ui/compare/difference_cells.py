@@ -23,7 +23,7 @@ Scale = tuple[float, float]
 """Least and greatest difference of a group, 0 among them."""
 
 _AIR = 10.0  # pixels at each end of the scale
-_DOT = 4.5
+_DOT, _RING = 4.5, 3.5  # radii; the line of a ring is half outside
 _BAR = 96.0  # pixels of the bar of counts, and its least and its height
 _LEAST_BAR = 32.0
 _BAR_HEIGHT = 7.0
@@ -42,7 +42,7 @@ def draw_difference(
         Room of the cell.
     colors : Colors
     category : int
-        Colour of the run.
+        Look of the run: a dot on a line, a ring on a dashed one if an earlier run has its colour.
     test : PairedComparison
     scale : tuple of float
         Range of the differences of the group.
@@ -57,12 +57,13 @@ def draw_difference(
     zero = x_of(0.0)
     painter.setPen(pen(colors.q("muted"), 1.0, (1.5, 2.5)))
     painter.drawLine(QPointF(zero, rect.top() - 1), QPointF(zero, rect.bottom() + 2))
-    color = palettes.category(colors, category).color
-    painter.setPen(pen(color, 2.0))
+    look = palettes.category(colors, category)
+    painter.setPen(pen(look.color, 2.0, look.dash if look.repeats else ()))
     painter.drawLine(QPointF(x_of(test.low), middle), QPointF(x_of(test.high), middle))
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(color)
-    painter.drawEllipse(QPointF(x_of(test.mean_difference), middle), _DOT, _DOT)
+    painter.setPen(pen(look.color, 2.0) if look.repeats else Qt.PenStyle.NoPen)
+    painter.setBrush(colors.q("panel") if look.repeats else look.color)
+    radius = _RING if look.repeats else _DOT
+    painter.drawEllipse(QPointF(x_of(test.mean_difference), middle), radius, radius)
 
 
 def draw_counts(painter: QPainter, rect: QRect, colors: Colors, test: PairedComparison) -> None:

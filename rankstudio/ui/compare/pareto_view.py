@@ -32,7 +32,7 @@ _NOTHING = tr(
 
 _WAITING = tr("Comparing the runs …")
 _BEATEN = tr("Pareto-optimal models by size and measure")
-_ACT = tr("double-click to choose")
+_ACT = tr("double-click chooses")
 _NAMES = 110  # pixels of the names of runs, for which other columns give way
 _WIDE = 860  # pixels from which the table stands beside the plot
 

@@ -481,11 +481,14 @@ class RunsPanel(Panel):
             self.table.freeze(shape[0][0])
 
     def _scroll_to_measure(self) -> None:
-        """Bring the measure into sight that was chosen last."""
+        """Bring the measure into sight that was chosen last, scrolling sideways only."""
         keys = [column.key for column in self.table.rows_model.columns]
         if self._sought in keys and self.isVisible():
-            row = max(0, self.table.rowAt(0))
+            row = max(0, self.table.rowAt(0))  # which may be seen in part
+            bar = self.table.verticalScrollBar()
+            value = bar.value()
             self.table.scrollTo(self.table.model().index(row, keys.index(self._sought)))
+            bar.setValue(value)
             self._sought = ""
 
     def _said(self, rows: Sequence[RunRow], n_shown: int) -> str:

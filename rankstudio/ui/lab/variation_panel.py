@@ -248,9 +248,9 @@ class VariationPlot(OverlayPlot):
     def readout(self, found: tuple[int, int]) -> list[Line]:
         """Return what a point is."""
         curve, i = self.curves[found[0]], found[1]
-        color, dash, _ = curve.look(self.theme.colors)
+        look = curve.look(self.theme.colors)
         lines = [
-            Line(curve.label, self._number(float(curve.y[i])), color, dash, bold=True),
+            Line(curve.label, self._number(float(curve.y[i])), look.color, look.dash, bold=True),
             Line(curve.notes[i]),
         ]
         if np.isfinite(curve.half[i]):

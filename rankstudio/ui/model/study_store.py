@@ -38,6 +38,9 @@ _WAIT_SECONDS, _MOST_WAITS = 0.1, 100  # for a study to be closed, between two l
 READ_ONLY = tr("Its study is read-only.")
 """Why a run of a study that can only be read is not gone on with."""
 
+READING_SAMPLE = tr("Reading the run of the sample")
+"""What goes on while `read_sample_run` works."""
+
 
 def is_study(path: str | Path) -> bool:
     """Return whether a file is a study, by its name."""

@@ -28,11 +28,14 @@ class Category(NamedTuple):
         Dash and gap lengths in line widths; empty for a solid line.
     marker : str
         One of ``circle square diamond triangle plus cross star``.
+    repeats : bool
+        Whether an earlier category has the same colour: what has no dash or marker otherwise needs one.
     """
 
     color: QColor
     dash: tuple[float, ...]
     marker: str
+    repeats: bool = False
 
 
 # In the order of the light ones, with yellow in the place of sky blue.
@@ -48,7 +51,7 @@ def category(colors: Colors, index: int) -> Category:
     found = _ON_DARK if colors.dark else CATEGORIES
     i = index % len(found)
     shifted = (i + index // len(found)) % len(found)
-    return Category(QColor(found[i]), DASHES[shifted], MARKERS[shifted])
+    return Category(QColor(found[i]), DASHES[shifted], MARKERS[shifted], index >= len(found))
 
 
 def viridis(values: Floats) -> Bytes:

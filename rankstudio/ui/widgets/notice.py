@@ -440,10 +440,10 @@ class RemovableNote(QWidget):
 
 
 class CoveredNumber(QPushButton):
-    """A button that shows that a number is covered; a click uncovers the test part."""
+    """A link that uncovers the test part, where its numbers are covered."""
 
     def __init__(self) -> None:
-        super().__init__(tr("test: ••••  Show"))
+        super().__init__(tr("Show test"))
         text = tr("Show the results of the sealed test part")
         tip = tr(
             "The test part of these data is sealed. Click to show its results; other data stay sealed, and "
@@ -454,12 +454,12 @@ class CoveredNumber(QPushButton):
         self.hide()
 
     def name_data(self, data: str) -> None:
-        """Show only what a click does, where a caption says what is covered.
+        """Name the data whose test part a click shows.
 
         Parameters
         ----------
         data : str
-            Name of the data whose test part is shown, where other data are sealed beside; else "".
+            Name where other data are sealed beside; else "".
         """
         self.setText(tr("Show test of {data}").format(data=data) if data else tr("Show test"))
 

@@ -40,6 +40,7 @@ from PySide6.QtGui import (
     QPen,
     QPolygonF,
     QResizeEvent,
+    QShowEvent,
 )
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -278,6 +279,7 @@ class TableView(QTableView):
         self.written_first: Sequence[Column] = ()
         self._pressed: QMouseEvent | None = None  # by which a drag would begin, or a row be chosen
         self._is_held = False  # whether a mouse button is down that was pressed here
+        self._is_due = False  # whether the chosen row is to be brought into sight when the table is shown
         self._is_moving = False  # whether Qt handles an event by which the user moves to another row
         self.hovered_row = -1
         self._cut = ""  # what an empty table says, where it has no room for it
@@ -311,26 +313,35 @@ class TableView(QTableView):
 
     def set_rows(self, rows: Sequence[Row]) -> None:
         """Show other rows; the chosen row stays chosen where it is still there."""
-        kept, at = self.current(), self.verticalScrollBar().value()
-        self._quiet = True
-        changed = self.rows_model.set_rows(rows)
-        self._bars.place()
-        if changed:
-            self._fit_columns()
-            if kept is not None:
-                self._select(kept)
-            self.verticalScrollBar().setValue(at)
-        self._quiet = False
+        with self._keeping_place() as kept:
+            changed = self.rows_model.set_rows(rows)
+            self._bars.place()
+            if changed:
+                self._fit_columns()
+                if kept is not None:
+                    self._select(kept)
         self.viewport().update()
 
     def set_columns(self, columns: Sequence[Column]) -> None:
         """Show other columns of the same rows, unsorted."""
-        kept, self._quiet = self.current(), True
-        self.rows_model.set_columns(columns)
-        self.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
-        self._fit_columns()
-        if kept is not None:
-            self._select(kept)
+        with self._keeping_place() as kept:
+            self.rows_model.set_columns(columns)
+            self.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
+            self._fit_columns()
+            if kept is not None:
+                self._select(kept)
+
+    @contextmanager
+    def _keeping_place(self) -> Iterator[Row | None]:
+        """Yield the chosen row, and keep the table scrolled as it was, that row in sight if it was so."""
+        kept, value = self.current(), self.verticalScrollBar().value()
+        seen = kept is not None and self._is_in_sight()
+        self._quiet = True
+        yield kept
+        if self.verticalScrollBar().value() != value:
+            self.verticalScrollBar().setValue(value)
+        if seen and not self._is_in_sight():
+            self._bring_into_sight()
         self._quiet = False
 
     def set_spare(self, *groups: Sequence[str], names: int = 0) -> None:
@@ -567,6 +578,13 @@ class TableView(QTableView):
         self._give_way()
         self._stretch_columns()
         if seen:
+            self._bring_into_sight()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Bring a row into sight that was chosen while the table was hidden, at another size."""
+        super().showEvent(event)
+        if self._is_due:
+            self._is_due = False
             self._bring_into_sight()
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -833,6 +851,7 @@ class TableView(QTableView):
 
     def _bring_into_sight(self) -> None:
         """Scroll to the chosen row, no further down than needed, unless that is under a pressed mouse."""
+        self._is_due = not self.isVisible()
         if not self._is_held:
             self.scrollToTop()
             self.scrollTo(self.currentIndex())
@@ -981,10 +1000,12 @@ class Cells(QStyledItemDelegate):
             self._paint_diamond(painter, QPointF(at, rect.center().y() + 1))
 
     def _paint_dot(self, painter: QPainter, rect: QRect, dot: Dot) -> None:
-        """Draw a category's colour as a dot."""
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(palettes.category(self._theme.colors, dot.category).color)
-        painter.drawEllipse(QPointF(rect.left() + 4.5, rect.center().y() + 0.5), 4.5, 4.5)
+        """Draw a category's colour as a dot; as a ring where an earlier category has the same colour."""
+        look = palettes.category(self._theme.colors, dot.category)
+        painter.setPen(QPen(look.color, 2.0) if look.repeats else Qt.PenStyle.NoPen)
+        painter.setBrush(Qt.BrushStyle.NoBrush if look.repeats else look.color)
+        radius = 3.5 if look.repeats else 4.5  # the line of a ring is half outside
+        painter.drawEllipse(QPointF(rect.left() + 4.5, rect.center().y() + 0.5), radius, radius)
 
     def _paint_tick(self, painter: QPainter, rect: QRect, tick: Tick) -> None:
         """Draw a box like that of a check box."""

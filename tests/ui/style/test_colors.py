@@ -96,6 +96,7 @@ def test_categories_differ_in_colour_dash_and_marker(colors):
         assert a.dash != b.dash
         assert a.marker != b.marker
     assert category(colors, 7).color == category(colors, 0).color
+    assert [category(colors, i).repeats for i in range(49)] == [False] * 7 + [True] * 42
     drawn = [(look.color.name(), look.dash) for look in (category(colors, i) for i in range(49))]
     assert len(set(drawn)) == 49
 

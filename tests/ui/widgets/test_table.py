@@ -501,6 +501,21 @@ def test_the_row_under_the_mouse_is_highlighted_in_a_scrolled_table(long: TableV
     assert len(heard) == 3
 
 
+def is_in_sight(table: TableView) -> bool:
+    rect = table.visualRect(table.currentIndex())
+    return rect.isValid() and rect.top() >= 0 and rect.bottom() <= table.viewport().height()
+
+
+def test_rows_above_the_chosen_one_leave_it_in_sight(long: TableView) -> None:
+    long.select(20)
+    assert is_in_sight(long)
+    long.set_rows(range(-10, 200))
+    assert long.current() == 20 and is_in_sight(long)
+    long.verticalScrollBar().setValue(2000)
+    long.set_rows(range(-20, 200))
+    assert long.verticalScrollBar().value() == 2000  # the user scrolled away from it
+
+
 def test_a_hand_that_trembles_highlights_no_more_rows(long: TableView) -> None:
     long.verticalScrollBar().setValue(1700)
     row = row_at(long, 150)

@@ -51,6 +51,8 @@ _MODEL = 4.0
 _ALONE = 8.0  # the ring of a run that has one model
 _ENDS = 0.3  # of the width, that names at the ends of curves take at most
 _END_ROW = 16  # pixels from one of them to the next
+_BAND, _LARGE_BAND = 0.16, 0.06  # how opaque a narrow band is, and one that fills the plot
+_EDGE = 0.4
 _AIR = 0.02  # of the range of k, at each end: room for markers
 
 
@@ -263,9 +265,9 @@ class OverlayPlot(Plot):
     def readout(self, found: Point) -> list[Line]:
         """Return what a point is."""
         curve, i = self.curves[found[0]], found[1]
-        color, dash, _ = curve.look(self.theme.colors)
+        look = curve.look(self.theme.colors)
         lines = [
-            Line(curve.label, f"{curve.y[i]:.4f}", color, dash, bold=True),
+            Line(curve.label, f"{curve.y[i]:.4f}", look.color, look.dash, bold=True),
             Line(curve.notes[i]),
         ]
         if curve.reference:
@@ -279,8 +281,8 @@ class OverlayPlot(Plot):
             curve, i = self.curves[best[0]], best[1]
             x = plain(float(curve.x[i]))
             said = tr("best: {name} at {x}").format(name=curve.name or curve.label, x=x)
-            color, dash, _ = curve.look(self.theme.colors)
-            lines.append(Line(said, f"{curve.y[i]:.4f}", color, dash))
+            look = curve.look(self.theme.colors)
+            lines.append(Line(said, f"{curve.y[i]:.4f}", look.color, look.dash))
         return lines
 
     def hit_test(self, at: QPointF) -> Point | None:
@@ -437,8 +439,8 @@ def draw_intervals(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: C
             if not there.any() or not is_shown:
                 continue
             color = curve.look(colors).color
-            color.setAlphaF(_alpha(plot, number))
             low, high = curve.y - curve.band, curve.y + curve.band
+            color.setAlphaF(_alpha(plot, number, _filled(frame, low[there], high[there])))
             if np.count_nonzero(there) == 1:
                 painter.setPen(pen(color, 6.0))
                 i = int(np.flatnonzero(there)[0])
@@ -453,6 +455,11 @@ def draw_intervals(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: C
             lower = frame.points(curve.x[there], low[there])
             painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            if plot.one_band:
+                color.setAlphaF(_EDGE)
+                painter.setPen(pen(color, 1.0))
+                painter.drawPolyline(QPolygonF(upper))
+                painter.drawPolyline(QPolygonF(lower))
 
 
 def draw_overlaid(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -471,7 +478,8 @@ def draw_overlaid(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Co
         is_named = ends_width(plot, frame.outer.size()) > 0
         wide = _stands_out(plot, number) or (curve.reference and not is_named)
         width = 2.4 if wide else 1.7
-        painter.setPen(pen(look.color, width if not is_named or wide else 1.3, () if is_named else look.dash))
+        dash = () if is_named and not look.repeats else look.dash
+        painter.setPen(pen(look.color, width if not is_named or wide else 1.3, dash))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         there = np.isfinite(curve.y)
         draw_line(painter, *frame.pixels(curve.x[there], curve.y[there]))
@@ -521,10 +529,18 @@ def _stands_out(plot: OverlayPlot, number: int) -> bool:
     return number == plot.outstanding()
 
 
-def _alpha(plot: OverlayPlot, number: int) -> float:
-    """Return how opaque a band is: the only one is light, since curves lie over it."""
+def _filled(frame: Frame, low: Floats, high: Floats) -> float:
+    """Return the share of the height of the plot that a band fills, mean over its points."""
+    area = frame.area
+    tops = np.clip([frame.y_px(float(y)) for y in high], area.top(), area.bottom())
+    bottoms = np.clip([frame.y_px(float(y)) for y in low], area.top(), area.bottom())
+    return float(np.mean(bottoms - tops) / area.height()) if area.height() > 0 else 0.0
+
+
+def _alpha(plot: OverlayPlot, number: int, filled: float) -> float:
+    """Return how opaque a band is: the only one is light, since curves lie over it, and more so if large."""
     if plot.one_band:
-        return 0.14
+        return _BAND - (_BAND - _LARGE_BAND) * filled
     return 0.26 if _stands_out(plot, number) else 0.11
 
 
