@@ -18,8 +18,9 @@ List the plug-ins of this installation: the built-in one, and those of installed
 and methods. A plug-in that cannot be loaded is listed with the reason.
 
   rankstudio plugins
-  rankstudio plugins --check mrmr
-  rankstudio run --without mrmr …"""
+  rankstudio plugins --check gas
+
+To leave a plug-in out, add --without NAME to any command."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
