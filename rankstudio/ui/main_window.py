@@ -44,6 +44,7 @@ from rankstudio.ui.shell.toolbar import MainToolBar
 from rankstudio.ui.shell.welcome import Welcome
 from rankstudio.ui.shell.window_state import WindowState
 from rankstudio.ui.shell.workspace import ESTIMATES, PAGES
+from rankstudio.ui.study.method_files import MethodFiles
 from rankstudio.ui.study.open import OpenController
 from rankstudio.ui.study.restore_runs import RunRestorer, WaitingRuns
 from rankstudio.ui.study.study_files import StudyFiles
@@ -116,6 +117,7 @@ class MainWindow(QMainWindow):
         self.comparison = ComparisonRuns(self.models, self._settings, self._theme, self)
         self.waiting = WaitingRuns(self.runs, self.comparison, self._settings, self.notice, self)
         self.scores = GivenScoresController(self.models, self)
+        self.method_files = MethodFiles(self.models, self)
         self.rankers = GivenModelsController(self.models, self)
         self.transfer = TransferController(self.models, self)
         self.preferences = PreferencesController(self.models, self.sections.data.panel.preferences, self)
@@ -177,6 +179,7 @@ class MainWindow(QMainWindow):
             import_feature_set=self.names.ask_set,
             import_costs=self.names.ask_costs,
             add_order=self.scores.run_order,
+            add_method=self.method_files.ask,
             transfer=self.transfer.ask,
             chance=self.models.permutations.toggle,
             flips=self._flip_labels,
@@ -189,6 +192,7 @@ class MainWindow(QMainWindow):
             stop_all=self.runs.stop_all,
             guide=self.help.show_guide,
             log=self.help.show_log,
+            plugins=self.help.show_plugins,
             about=self.help.about,
         )
         SliderController(self.session, self.current, self.sections.select.curves.slider, self)
@@ -250,7 +254,12 @@ class MainWindow(QMainWindow):
             preferences=self.preferences.open,
             feature_set=self.names.read_set,
             costs=self.names.read_costs,
+            method=self.method_files.open,
+            code=lambda named: self.method_files.before(*named),
         )
+        self.method_files.added.connect(self.sections.method.form.offer_methods)
+        self.method_files.added.connect(lambda _: self._show_page("select"))
+        self.method_files.offered.connect(self.notice.say)
         self.sections.judges.labelChosen.connect(self.open_controller.use_label)
         self.sections.judges.panel.several.clicked.connect(self.comparison.ask_labels)
         for asking in (self.sections.compare.panel.several, self.sections.strip.another):

@@ -48,15 +48,15 @@ _OWN = ""
 _BESIDE_LABELS = 228  # pixels: a field for the name of a method, what resets it, margins and the bar
 
 
-def _method_choice() -> Parameter:
+def _method_choice(entries: Sequence[Method]) -> Parameter:
     """Return the choice of a method as a parameter."""
     return Parameter(
         name="method",
         label=tr("method"),
         kind=Kind.CHOICE,
-        default=methods()[0].key,
+        default=entries[0].key,
         help=tr("The method to run. Each method remembers its own parameters."),
-        choices=tuple((entry.key, entry.label) for entry in (*methods(), *reversed(GIVEN))),
+        choices=tuple((entry.key, entry.label) for entry in (*entries, *reversed(GIVEN))),
     )
 
 
@@ -154,16 +154,15 @@ class MethodForm(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Method"), padding=0, name="method-form")
-        lacking = {entry.key: entry.lacking for entry in methods() if entry.lacking}
+        lacking: dict[str, str] = {}
         lacking[GIVEN_SCORES.key] = tr(
             "Add scores of another program with Run, Add scores of another program."
         )
         lacking[GIVEN_MODEL.key] = tr("Open a model file with File, Open model as ranker.")
         self._greatest_label = 0.0
         self._lacking = lacking
-        self._method = ChoiceField(theme, _method_choice())
-        self._method.editor.insertSeparator(sum(entry.selects for entry in methods()))
-        self._method.editor.insertSeparator(len(methods()) + 1)  # one separator stands before it
+        self._method = ChoiceField(theme, _method_choice(methods()))
+        self._divide(methods())
         self._ranker = ChoiceField(theme, _ranker_choice(methods()[0]))
         self._protocol = ProtocolField(theme)
         self._select_by = ChoiceField(theme, _select_by(("MAP",)))
@@ -230,9 +229,29 @@ class MethodForm(Panel):
         own = {**self._own.fields, **self._own_ranking.fields}
         return (own | {field.parameter.name: field for field in fixed})[name]
 
+    @Slot(object)
+    def offer_methods(self, more: Method | None = None) -> None:
+        """Offer the methods that are known by now, and one that is only known from a study."""
+        entries = methods()
+        if more is not None and more.key not in {entry.key for entry in (*entries, *GIVEN)}:
+            entries = (*entries, more)
+        chosen, parameter = self.method_key(), _method_choice(entries)
+        if parameter == self._method.parameter:
+            return
+        self._method.set_choices(parameter)
+        self._method.set_value(chosen)
+        self._divide(entries)
+        self._note_choices()
+
+    def _divide(self, entries: Sequence[Method]) -> None:
+        """Put lines between selectors, rankers and given rankings."""
+        self._method.editor.insertSeparator(sum(entry.selects for entry in entries))
+        self._method.editor.insertSeparator(len(entries) + 1)  # one separator stands before it
+
     def set_plan(self, plan: Plan) -> None:
         """Show a plan, telling nobody."""
         self._plan = plan
+        self.offer_methods(plan.entry)
         self._method.set_value(plan.method)
         if plan.entry.selects:  # else it is kept for the next method that does
             self._ranker.set_value(plan.ranker)
@@ -341,7 +360,8 @@ class MethodForm(Panel):
     def _note_choices(self) -> None:
         """Show in the lists, and for what is chosen below it, what cannot run here and what takes long."""
         for field, selects in ((self._method, True), (self._ranker, False)):
-            set_notes(field.editor, self._lacking, self._notes(selects=selects))
+            lacking = {entry.key: entry.lacking for entry in (*methods(), self._plan.entry) if entry.lacking}
+            set_notes(field.editor, lacking | self._lacking, self._notes(selects=selects))
         chosen = [method(key) for key in (self.method_key(), self.ranker_key()) if key]
         said = [entry.lacking or self._caution(entry) for entry in chosen]
         self._warning.setText(" ".join(filter(None, said)))

@@ -280,6 +280,11 @@ _RUN = (
         tr("Measure the original order of the documents as a baseline."),
     ),
     Command(
+        "add_method",
+        tr("Add a &method…"),
+        tr("Add the methods of a Python file: a class with fit(X, y), or a function scores(X, y, qid)."),
+    ),
+    Command(
         "transfer",
         tr("Test a sele&ction made elsewhere…"),
         tr(
@@ -340,6 +345,7 @@ _RUN = (
 _HELP = (
     Command("guide", tr("&Guide"), tr("Open the guide."), "F1", "help"),
     Command("log", tr("Show the &log"), tr("Open the folder of the log and the crash reports.")),
+    Command("plugins", tr("&Plug-ins…"), tr("List the plug-ins of this installation and what they add.")),
     Command("about", tr("&About RankStudio"), tr("Version and licence.")),
 )
 

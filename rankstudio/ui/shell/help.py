@@ -26,6 +26,7 @@ from rankstudio.engine.support.resources import guide
 from rankstudio.engine.support.user_folders import data_folder
 from rankstudio.ui.language import tr
 from rankstudio.ui.process.crash import CrashReports
+from rankstudio.ui.shell.plugin_list import PluginDialog
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.terms import place_of, slug
@@ -304,6 +305,13 @@ class Help(QObject):
     def show_log(self) -> None:
         """Open the folder of log and crash reports."""
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(data_folder())))
+
+    @Slot()
+    def show_plugins(self) -> None:
+        """List the plug-ins."""
+        dialog = PluginDialog(self._window)
+        dialog.exec()
+        dialog.deleteLater()
 
     @Slot()
     def about(self) -> None:

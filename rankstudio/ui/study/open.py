@@ -276,15 +276,23 @@ class OpenController(Controller):
         if kind is not None:
             self._takers[kind]([path] if kind == "models" else path)
             return
-        self._run_when_open = run
-        plan: Plan | None = None
         if Path(path).suffix.lower() == ".toml":
-            try:
-                plan = with_data_beside(load_plan(path), path)
-            except RankStudioError as error:
-                self.failed.emit(str(error))
-                return
-            path = plan.data
+            self._takers["code"]((path, partial(self._open_plan, path, run=run)))
+        else:
+            self._open_data(path, None, run=run)
+
+    def _open_plan(self, path: str, *, run: bool) -> None:
+        """Open the data of a plan, whose methods are known."""
+        try:
+            plan = with_data_beside(load_plan(path), path)
+        except RankStudioError as error:
+            self.failed.emit(str(error))
+            return
+        self._open_data(plan.data, plan, run=run)
+
+    def _open_data(self, path: str, plan: Plan | None, *, run: bool) -> None:
+        """Open data, of a plan or as the plan of the session reads them."""
+        self._run_when_open = run
         absolute = path if path == SAMPLE else str(Path(path).absolute())
         told = self._columns.get(absolute, DataColumns())
         options = plan or self._session.plan.changed(columns=told.as_dict())
@@ -355,6 +363,7 @@ _KINDS: dict[str, Callable[[Path], bool]] = {
     "study": is_study,
     "feature_set": holds_feature_set,
     "costs": holds_costs,
+    "method": lambda path: path.suffix.lower() == ".py",
     "models": _holds_models,
     "preferences": holds_preferences,
     "comparison": lambda path: path.suffix.lower() == ".toml" and is_comparison(path),

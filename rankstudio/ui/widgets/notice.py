@@ -468,7 +468,7 @@ class Question:
     """Asks whether something may be done."""
 
     @staticmethod
-    def ask(parent: QWidget, title: str, text: str, do: str, leave: str = "") -> bool:
+    def ask(parent: QWidget, title: str, text: str, do: str, leave: str = "", *, detail: str = "") -> bool:
         """Ask, and wait for the answer.
 
         Parameters
@@ -479,6 +479,8 @@ class Question:
         do, leave : str
             The buttons: "Discard results" and "Keep running"; *Cancel* where the second is not given. The
             second one has the keyboard, and Esc stands for it.
+        detail : str
+            Long text that can be shown: the code that would run.
 
         Returns
         -------
@@ -486,6 +488,8 @@ class Question:
             Whether the first was pressed.
         """
         box = QMessageBox(QMessageBox.Icon.Question, title, plain(text), parent=parent)
+        if detail:
+            box.setDetailedText(detail)
         act = box.addButton(do, QMessageBox.ButtonRole.AcceptRole)
         act.setObjectName("question-do")
         other = box.addButton(leave or tr("Cancel"), QMessageBox.ButtonRole.RejectRole)

@@ -117,7 +117,7 @@ def _unasked() -> Iterator[None]:
     """Answer every question with yes."""
     before = Question.ask
 
-    def answer(*_: QWidget | str) -> bool:
+    def answer(*_: QWidget | str, **__: str) -> bool:
         return True
 
     Question.ask = answer  # type: ignore[method-assign, assignment]

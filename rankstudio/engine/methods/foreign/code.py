@@ -163,6 +163,18 @@ def file_key(key: str) -> FileKey:
     return FileKey(path.name, name, key.rpartition("@")[2] if "@" in key else "")
 
 
+def _read(path: Path) -> tuple[Origin, str]:
+    """Return where a file is, with its checksum, and its text."""
+    try:
+        source = read_text(path, _MOST_BYTES)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        text = tr("{path}: the file cannot be read: {reason}.")
+        raise PlanError(text.format(path=path, reason=reason)) from error
+    digest = hashlib.sha256(source.encode()).hexdigest()
+    return Origin(OriginKind.FILE, path.name, digest, str(path.absolute())), source
+
+
 def digest_of(path: Path) -> str:
     """Return the SHA-256 of a file's text, as in keys; "" if it cannot be read."""
     try:
@@ -198,15 +210,7 @@ def code_of_file(path: Path, name: str = "") -> Code:
     PlanError
         If the file cannot be read or run, or has no such name.
     """
-    try:
-        source = read_text(path, _MOST_BYTES)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise PlanError(
-            tr("{path}: the file cannot be read: {reason}.").format(path=path, reason=reason)
-        ) from error
-    digest = hashlib.sha256(source.encode()).hexdigest()
-    origin = Origin(OriginKind.FILE, path.name, digest, str(path.absolute()))
+    origin, source = _read(path)
     module = _module(origin, source)
     names = [candidate for candidate, _ in _candidates(module)]
     if name and not hasattr(module, name):
@@ -218,6 +222,22 @@ def code_of_file(path: Path, name: str = "") -> Code:
         text = tr("{path}: expected one class with fit or function scores(X, y, qid), found {n}: {names}")
         raise PlanError(text.format(path=path, n=len(names), names=listed or tr("none")))
     return Code(origin, name or names[0], source)
+
+
+def codes_of_file(path: Path) -> tuple[Code, ...]:
+    """Return the code of every class and function in a Python file that can be a method; the file is run.
+
+    Raises
+    ------
+    PlanError
+        If the file cannot be read or run, or has no method.
+    """
+    origin, source = _read(path)
+    names = [name for name, _ in _candidates(_module(origin, source))]
+    if not names:
+        text = tr("{path}: expected a class with fit(X, y), or a function scores(X, y, qid).")
+        raise PlanError(text.format(path=path))
+    return tuple(Code(origin, name, source) for name in names)
 
 
 def code_of_import(path: str) -> Code:

@@ -19,6 +19,7 @@ from rankstudio.engine.methods.catalog.origin import OriginKind
 from rankstudio.engine.methods.foreign.code import (
     code_of_file,
     code_of_import,
+    codes_of_file,
     digest_of,
     entry_of,
     file_key,
@@ -55,6 +56,24 @@ def add_by_user(text: str) -> Method:
     entry = add_entry(method_of(text))
     allow(entry)
     return entry
+
+
+def add_file(path: Path) -> tuple[Method, ...]:
+    """Add all methods of a Python file for the user who chose it, and allow the file from now on.
+
+    Raises
+    ------
+    PlanError
+        If it cannot be run, or has no method.
+    """
+    entries = tuple(add_entry(entry_of(code)) for code in codes_of_file(path))
+    allow(entries[0])
+    return entries
+
+
+def is_allowed_file(path: Path) -> bool:
+    """Return whether this user named a file with the present text of this one before."""
+    return digest_of(path) in _allowed()
 
 
 def allow(entry: Method) -> None:

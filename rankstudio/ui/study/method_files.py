@@ -1,0 +1,189 @@
+"""Methods of Python files: added after a question, and read again when they change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QFileSystemWatcher, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from rankstudio.engine.errors import CodeNotAllowedError, PlanError, RankStudioError
+from rankstudio.engine.experiment.plan.toml import method_keys, read_toml
+from rankstudio.engine.methods.catalog import Method, method
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.widgets import Question
+
+_MOST_SHOWN = 200_000  # characters of a file in a question
+
+
+class MethodFiles(Controller):
+    """Adds methods of Python files, after a question, and offers to read them again when they change.
+
+    Parameters
+    ----------
+    models : Models
+    parent : QWidget
+        Over which questions open.
+    """
+
+    added = Signal(object)
+    """Methods were added or read again, the last one to be shown (Method)."""
+    offered = Signal(str, str, object)
+    """A message with its level, and what buttons of it do by their labels."""
+
+    def __init__(self, models: Models, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._window = parent
+        self._session = models.session
+        self._worker = models.task_worker
+        self._keys: dict[str, tuple[str, ...]] = {}
+        self._watcher = QFileSystemWatcher(self)
+        self._watcher.fileChanged.connect(self._note_change)
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask for a Python file, and add its methods."""
+        title = tr("Add a method")
+        name, _ = QFileDialog.getOpenFileName(
+            self._window, title, str(Path.home()), tr("Python files (*.py)")
+        )
+        if name:
+            self.open(name)
+
+    @Slot(str)
+    def open(self, path: str) -> None:
+        """Add the methods of a Python file, after a question about a file that was not allowed before."""
+
+        def answer(allowed: bool) -> None:
+            if allowed or self._agrees([Path(path)]):
+                self._add(path)
+
+        what = tr("Reading {name}").format(name=Path(path).name)
+        self._worker.task(what, _is_allowed, Path(path), on_done=answer, on_error=self.failed.emit)
+
+    def before(self, path: str, then: Callable[[], None]) -> None:
+        """Add the methods that a plan names by their code, after a question, and go on."""
+        try:
+            keys = list(method_keys(read_toml(Path(path))))
+        except PlanError:
+            keys = []  # whoever reads the plan tells what is wrong with it
+        if not any("." in key for key in keys):
+            then()
+            return
+        self._load(keys, Path(path).absolute().parent, then, allowed=False)
+
+    def _load(self, keys: Sequence[str], folder: Path, then: Callable[[], None], *, allowed: bool) -> None:
+        what = tr("Reading the methods of the plan")
+
+        def done(error: RankStudioError | None) -> None:
+            if error is None:
+                then()
+            elif isinstance(error, CodeNotAllowedError) and not allowed:
+                files = [folder / key.partition(":")[0] for key in keys if ".py:" in key]
+                if self._agrees([path for path in files if path.is_file()], named_by_plan=error.key):
+                    self._load(keys, folder, then, allowed=True)
+            else:
+                self.failed.emit(str(error))
+
+        work = partial(_add_keys, tuple(keys), folder, allowed)
+        self._worker.task(what, work, on_done=done, on_error=self.failed.emit)
+
+    def _add(self, path: str) -> None:
+        self._worker.task(
+            tr("Reading {name}").format(name=Path(path).name),
+            _add_file,
+            Path(path),
+            on_done=partial(self._show, path),
+            on_error=self._tell_failure(path),
+        )
+
+    def _show(self, path: str, entries: tuple[Method, ...]) -> None:
+        """Show the methods of a file; one that replaces the present method takes its parameters."""
+        before = self._keys.get(path, ())
+        self._keys[path] = tuple(entry.key for entry in entries)
+        self._watch(path)
+        names = ", ".join(entry.label for entry in entries)
+        self.said.emit(tr("Added from {file}: {names}.").format(file=Path(path).name, names=names))
+        plan = self._session.plan
+        chosen = entries[0]
+        if plan.method in before:
+            label = method(plan.method).label
+            chosen = next((entry for entry in entries if entry.label == label), chosen)
+        known = {p.name for p in chosen.parameters}
+        kept = {name: value for name, value in plan.parameters.items() if name in known}
+        self.added.emit(chosen)
+        changes = {"method": chosen.key, "ranker": plan.ranker if chosen.selects else "", "scores": {}}
+        if not changes["ranker"]:
+            changes["ranker_parameters"] = {}
+        text = tr("choosing {method}").format(method=chosen.label)
+        try:
+            self._session.change(text, parameters=kept if plan.method in before else {}, **changes)
+        except RankStudioError:
+            self._session.change(text, parameters={}, **changes)  # a parameter has other values now
+
+    def _tell_failure(self, path: str) -> Callable[[str], None]:
+        def tell(text: str) -> None:
+            self._watch(path)  # the editor's next save is offered
+            self.failed.emit(text)
+
+        return tell
+
+    def _watch(self, path: str) -> None:
+        if path not in self._watcher.files():
+            self._watcher.addPath(path)
+
+    @Slot(str)
+    def _note_change(self, path: str) -> None:
+        """Offer to read a file again that changed; editors may replace a file, which ends watching it."""
+        if Path(path).is_file():
+            self._watch(path)
+            name = Path(path).name
+            text = tr("{name} has changed. Runs keep the earlier text.").format(name=name)
+            self.offered.emit(text, "info", {tr("Read again"): partial(self._add, path)})
+
+    def _agrees(self, files: Sequence[Path], named_by_plan: str = "") -> bool:
+        """Ask whether code may run, with the text of it at hand."""
+        names = ", ".join(path.name for path in files) or named_by_plan
+        text = tr("This runs the code of {names}.")
+        if named_by_plan:
+            text = tr("The plan runs the code of {names}.")
+        trust = tr("Run it only if you trust its source: it can do everything that you can do.")
+        detail = "\n\n".join(f"# {path}\n{_text_of(path)}" for path in files)[:_MOST_SHOWN]
+        asked = f"{text.format(names=names)} {trust}"
+        return Question.ask(self._window, tr("Run code?"), asked, tr("Run code"), detail=detail)
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        return str(error)
+
+
+def _is_allowed(path: Path) -> bool:
+    """Return whether this user allowed a file before; on the worker's thread."""
+    from rankstudio.engine.methods.foreign.permission import is_allowed_file  # noqa: PLC0415 - numba
+
+    return is_allowed_file(path)
+
+
+def _add_file(path: Path) -> tuple[Method, ...]:
+    """Add all methods of a file; on the worker's thread."""
+    from rankstudio.engine.methods.foreign.permission import add_file  # noqa: PLC0415 - numba
+
+    return add_file(path)
+
+
+def _add_keys(keys: tuple[str, ...], folder: Path, allowed: bool) -> RankStudioError | None:
+    """Add the methods of a plan, on the worker's thread; return why not, to be answered by a question."""
+    from rankstudio.engine.methods.foreign.permission import add_of_plan  # noqa: PLC0415 - numba
+
+    try:
+        add_of_plan(keys, (folder,), allow_code=allowed)
+    except RankStudioError as error:
+        return error
+    return None

@@ -1,0 +1,132 @@
+"""A Python file dropped on the window: asked about, run, shown on every page, changed, and missing later."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hands import drop
+from waiting import wait_until
+from windows import finish, settle
+
+from rankstudio.engine.methods import catalog
+from rankstudio.engine.methods.catalog import MethodRegistry
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.shell.plugin_list import plugin_rows
+from rankstudio.ui.shell.workspace import PAGES
+from rankstudio.ui.widgets import Question
+
+TEXT = '''
+"""<b>Methods</b> &amp; more."""
+import numpy as np
+
+
+class Covariance:
+    """Orders features by their covariance with the labels <i>within</i> queries.
+
+    Parameters
+    ----------
+    power : float
+        Exponent, without effect on the order.
+    """
+
+    def __init__(self, power: float = 1.0):
+        self.power = power
+
+    def fit(self, X, y):
+        self.scores_ = np.abs(X.T @ (y - y.mean())) ** self.power
+        return self
+
+
+def broken(X, y):
+    raise RuntimeError("no luck")
+'''
+
+
+@pytest.fixture(autouse=True)
+def own_registry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
+    monkeypatch.setattr(catalog, "METHODS", MethodRegistry(catalog.methods()))
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Whether a question is agreed to, the last one; what was shown of the code comes after it."""
+    given: list[Any] = [True]
+
+    def ask(*_: object, detail: str = "") -> bool:
+        given.append(detail)
+        return bool(given[0])
+
+    monkeypatch.setattr(Question, "ask", ask)
+    return given
+
+
+def test_a_dropped_file_is_a_method(ran: MainWindow, tmp_path: Path, answers: list[Any]) -> None:
+    path = tmp_path / "my method.py"
+    path.write_text(TEXT, encoding="utf-8")
+    answers[0] = False
+    drop(ran, path)
+    wait_until(lambda: len(answers) > 1)
+    settle(ran)
+    assert "def broken" in answers[1] and ran.session.plan.entry.origin is None
+    answers[0] = True
+    drop(ran, path)
+    wait_until(lambda: ran.session.plan.entry.label == "Covariance")
+    settle(ran)
+    form = ran.sections.method.form
+    assert form.method_key() == ran.session.plan.method
+    assert form.field("power").editor.isVisible()
+    assert [row[0] for row in plugin_rows()][-2:] == ["Covariance", "broken"]
+    ran.session.change("editing", parameters={"regularization": (1.0,), "power": 2.0})
+    finish(ran)
+    record = ran.runs.shown
+    assert record.failure == "" and len(record.folds) == len(ran.session.dataset.folds)
+    for page in PAGES:
+        ran.workspace.show_page(page.key)
+        settle(ran)
+    key = next(entry.key for entry in catalog.methods() if entry.label == "broken")
+    ran.session.change("editing", method=key, parameters={})
+    finish(ran)
+    assert "no luck" in ran.runs.shown.failure and "line 24" in ran.runs.shown.failure
+
+
+def test_a_changed_file_is_read_again(ran: MainWindow, tmp_path: Path, answers: list[Any]) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(TEXT, encoding="utf-8")
+    drop(ran, path)
+    wait_until(lambda: ran.session.plan.entry.label == "Covariance")
+    before = ran.session.plan.method
+    ran.session.change("editing", parameters={"power": 3.0})
+    files = ran.method_files
+    path.write_text("def f(X, y:\n", encoding="utf-8")
+    failures: list[str] = []
+    files.failed.connect(failures.append)
+    files._add(str(path))
+    wait_until(lambda: failures)
+    assert "line 1" in failures[0] and ran.session.plan.method == before
+    path.write_text(TEXT.replace("abs", "absolute"), encoding="utf-8")
+    files._add(str(path))
+    wait_until(lambda: ran.session.plan.method != before)
+    assert ran.session.plan.entry.label == "Covariance" and ran.session.plan.parameters["power"] == 3.0
+    assert len(answers) == 2, "to read again what the user edits is no new question"
+    settle(ran)
+
+
+def test_a_plan_that_names_code_is_asked_about(ran: MainWindow, tmp_path: Path, answers: list[Any]) -> None:
+    mark = tmp_path / "ran"
+    text = f"import pathlib\npathlib.Path({str(mark)!r}).mkdir()\ndef f(X, y): return X.var(axis=0)\n"
+    (tmp_path / "theirs.py").write_text(text, encoding="utf-8")
+    plan = tmp_path / "plan.toml"
+    plan.write_text('data = "sample"\nmethod = "theirs.py:f"\n', encoding="utf-8")
+    answers[0] = False
+    drop(ran, plan)
+    wait_until(lambda: len(answers) > 1)
+    settle(ran)
+    assert "theirs.py" in answers[1] and not mark.exists()
+    answers[0] = True
+    drop(ran, plan)
+    wait_until(lambda: ran.session.plan.entry.label == "f")
+    assert mark.exists()
+    settle(ran)
