@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.catalog.shared import RANKING_LAMBDA as RANKING_LAMBDA
     from rankstudio.engine.methods.catalog.shared import SCORE_COSTS as SCORE_COSTS
     from rankstudio.engine.methods.catalog.shared import SIZE as SIZE
+    from rankstudio.engine.methods.foreign.instances import as_method as as_method
     from rankstudio.engine.methods.foreign.permission import add_by_user as add_method  # noqa: F401
     from rankstudio.engine.methods.memory_need import DataShape as DataShape
     from rankstudio.engine.methods.memory_need import MemoryNeed as MemoryNeed
@@ -92,6 +93,7 @@ _HOMES = {
     **dict.fromkeys(("WorkProgress", "Note"), "rankstudio.engine.support.work"),
     **dict.fromkeys(("ParameterError", "RankStudioError"), "rankstudio.engine.errors"),
     "add_method": "rankstudio.engine.methods.foreign.permission",
+    "as_method": "rankstudio.engine.methods.foreign.instances",
 }
 _RENAMED = {"add_method": "add_by_user"}
 

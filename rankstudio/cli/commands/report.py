@@ -12,7 +12,8 @@ from rankstudio.cli.streams import is_standard, refuse_output_with_json, write_o
 from rankstudio.cli.study_file_option import add_run_choice, reading, run_choice, tell_others
 from rankstudio.cli.terminal import tell
 from rankstudio.engine.analysis.report.document import SECTIONS, section_keys, wanted_keys
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import ParameterError, StoreError
+from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.names import measure
 
 HELP = "write the report of a study as one HTML file"
@@ -78,6 +79,9 @@ def run(args: argparse.Namespace) -> int:
             expected = f"a file ending in {_ENDINGS[0]}; the window also writes PDF"
             raise ParameterError("--out", str(args.out), expected)
         source = read_study(study, no_data if args.without_data else DataOpener(), choice=choice)
+    if not source.runs:
+        text = tr("{study}: the study has no finished run to report.")
+        raise StoreError(text.format(study=args.study))
     tell_others(source, "The report covers")
     report = make_report(replace(source, measure=name))
     report = report.arranged(keys or wanted_keys(source.settings.sections))

@@ -17,11 +17,12 @@ from PySide6.QtWidgets import (
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.origin import OriginKind
 from rankstudio.engine.plugins.loader import plugins
-from rankstudio.ui.language import tr
-from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.language import tr, trn
+from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.layout import fill, named
 
-_SIZE = 720, 420
+_SIZE = 760, 460
+_SPACE = "QTreeWidget { background: palette(base); } QTreeWidget::item { padding: 7px 8px; }"
 
 
 class PluginDialog(QDialog):
@@ -40,15 +41,17 @@ class PluginDialog(QDialog):
         self.list = named(QTreeWidget(), "plugin-list", tr("Plug-ins"))
         self.list.setRootIsDecorated(False)
         self.list.setWordWrap(True)
+        self.list.setUniformRowHeights(False)
+        self.list.setStyleSheet(_SPACE)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.list.setHeaderLabels([tr("Name"), tr("Package"), tr("Adds")])
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         for row in plugin_rows():
             item = QTreeWidgetItem(self.list, list(row))
-            item.setTextAlignment(0, Qt.AlignmentFlag.AlignTop)
-            item.setTextAlignment(1, Qt.AlignmentFlag.AlignTop)
-            item.setToolTip(2, "")
+            for column in range(3):
+                item.setTextAlignment(column, Qt.AlignmentFlag.AlignVCenter)
+            item.setToolTip(2, plain(row[2]))
         text = tr(
             "Packages with the entry point rankstudio.plugins add methods. Install them with pip, and start "
             "RankStudio again. To add a Python file, use Run, Add a method."
@@ -72,7 +75,9 @@ def plugin_rows() -> list[tuple[str, str, str]]:
             if (entry.origin is None if loaded.built_in else _package(entry.origin) == loaded.package)
         ]
         package = f"{loaded.package} {loaded.version}"
-        rows.append((loaded.plugin.name, package, ", ".join(own) or tr("nothing")))
+        names = ", ".join(own) or tr("nothing")
+        count = trn("{n} method", "{n} methods", len(own)).format(n=len(own))
+        rows.append((loaded.plugin.name, package, f"{count}: {names}" if own else names))
     for failed in found.failed:
         reason = tr("Cannot be loaded: {reason}.").format(reason=failed.reason)
         rows.append((failed.name, f"{failed.package} {failed.version}", reason))

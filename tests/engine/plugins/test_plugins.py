@@ -12,6 +12,7 @@ from textwrap import dedent
 import pytest
 from experiment.small import dataset
 
+from rankstudio.cli import main
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.storage.study import Study
@@ -164,3 +165,10 @@ def test_results_are_shown_without_the_code(tmp_path: Path, monkeypatch: pytest.
         assert description_of(known) == description_of(entry)
     with pytest.raises(Exception):  # noqa: B017 - any of several
         described_method({**description_of(entry), "family": "given"})
+
+
+def test_a_report_of_nothing_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Study.create(tmp_path / "s.rankstudio").close()
+    assert main(["report", str(tmp_path / "s.rankstudio"), "--out", str(tmp_path / "r.html")]) == 1
+    assert not (tmp_path / "r.html").exists()
+    assert "no finished run" in capsys.readouterr().err

@@ -15,6 +15,7 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.splitting.query_halves import half_of_queries
 from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker
+from rankstudio.engine.methods.foreign.instances import as_method
 from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
 from rankstudio.engine.methods.shards.sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
@@ -226,6 +227,7 @@ def stability_steps(
     PartialResult
         :class:`StabilitySelection` of the finished halves. Progress of the method is passed on.
     """
+    estimator = as_method(estimator)
     if not isinstance(estimator, Selector):
         raise ParameterError("estimator", type(estimator).__name__, "a method that selects features")
     count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)

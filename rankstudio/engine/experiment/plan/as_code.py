@@ -14,7 +14,7 @@ from rankstudio.engine.data.columns import COLUMN_OPTIONS
 from rankstudio.engine.data.feature_groups import format_groups
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_as_toml
-from rankstudio.engine.methods.catalog import GIVEN_MODEL, Kind, Method, Parameter
+from rankstudio.engine.methods.catalog import GIVEN_MODEL, Kind, Method, Parameter, is_added
 from rankstudio.engine.support.escaping import comment_text, markdown_escaped, shell_command
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.name_lists import joined_names
@@ -230,7 +230,16 @@ def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
         if isinstance(value, dict):
             shown = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
         arguments.append(f"    {name}={shown!r},\n")
-    return "plan = Plan(\n" + "".join(arguments) + ")"
+    return "".join(_added_methods(plan)) + "plan = Plan(\n" + "".join(arguments) + ")"
+
+
+def _added_methods(plan: Plan) -> Iterator[str]:
+    """Yield the lines that add the methods of a plan which no installation has."""
+    keys = [entry.key for entry in plan.entries if is_added(entry)]
+    if keys:
+        yield "from rankstudio.api import add_method\n\n"
+    for key in keys:
+        yield f"add_method({key!r})\n"
 
 
 PlanWriter = Callable[[Plan, str, Mapping[str, str]], str]

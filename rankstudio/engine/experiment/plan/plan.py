@@ -91,7 +91,8 @@ class Plan:
     data : str
         A data file or a folder of folds, or ``"sample"``.
     method : str
-        Key of the method in the catalog.
+        Key of the method in the catalog. A program may also pass an estimator, of RankStudio or of another
+        library, such as ``SelectKBest(f_regression)``: its parameters become those of the plan.
     parameters : Mapping
         Parameters by name; grids are tuples of numbers, features are 1-based ids. Missing parameters have
         their defaults. Any parameter may have several values, as a list; every combination is tried.
@@ -176,8 +177,14 @@ class Plan:
     hand_chosen: str = ""
 
     def __post_init__(self) -> None:
-        _check_kinds(self)
         keep = partial(object.__setattr__, self)  # in canonical form, although the plan is frozen
+        if not isinstance(self.method, str) and hasattr(self.method, "fit"):
+            from rankstudio.engine.methods.foreign.instances import instance_of  # noqa: PLC0415 - for objects
+
+            instance = instance_of(self.method)
+            keep("method", instance.entry.key)
+            keep("parameters", {**instance.parameters, **self.parameters})
+        _check_kinds(self)
         keep("method", self.entry.key)
         keep("parameters", FrozenMapping(self.entry.validate(self.parameters)))
         ranker = _check_ranker(self)

@@ -139,6 +139,11 @@ class WrappedSelector(Wrapped, PathSelector):
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         return whole_need(shape)
 
+    def _most(self, n: int) -> int:
+        """Return how many of n features to select; a library's default may be more than there are."""
+        wanted = self.n_features_to_select
+        return super()._most(n) if wanted is None or wanted <= n else n
+
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:  # noqa: D102 - inherited
         yield WorkProgress(tr("ordering features"), 0.0)
         documents = data.whole(self.entry.label)

@@ -129,8 +129,17 @@ def method_of(text: str) -> Method:
     """
     if names_file(text):
         path, name = _file_and_name(text)
-        return entry_of(code_of_file(path, name))
+        code = code_of_file(path, name)
+        if not code.origin.version.startswith(file_key(text).digest):
+            raise changed_since(path)
+        return entry_of(code)
     return entry_of(code_of_import(text))
+
+
+def changed_since(path: Path) -> PlanError:
+    """Return the error that a file is no longer what a plan names."""
+    text = tr("{path} has changed since the plan was made, so it is another method. Add it as a new one.")
+    return PlanError(text.format(path=path))
 
 
 def names_code(key: str) -> bool:

@@ -17,6 +17,7 @@ from rankstudio.engine.methods.catalog import add_entry, find_method
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.catalog.origin import OriginKind
 from rankstudio.engine.methods.foreign.code import (
+    changed_since,
     code_of_file,
     code_of_import,
     codes_of_file,
@@ -144,8 +145,7 @@ def _found_file(key: str, folders: Sequence[Path]) -> Method:
             return entry_of(code_of_file(path, file.method))
         changed = path
     if changed is not None:
-        text = tr("{path} has changed since the plan was made, so it is another method. Add it as a new one.")
-        raise PlanError(text.format(path=changed))
+        raise changed_since(changed)
     text = tr("{file}: the file of the method is not found. Put it beside the plan, or add it as a method.")
     raise PlanError(text.format(file=file.name))
 

@@ -9,17 +9,21 @@ from textwrap import dedent
 import numpy as np
 import pytest
 from experiment.small import dataset, ended
-from sklearn.feature_selection import RFE
+from sklearn.feature_selection import RFE, SelectKBest, f_regression
 from sklearn.linear_model import Ridge
 
-from rankstudio.engine.errors import CodeNotAllowedError, MethodError, PlanError
+from rankstudio.engine.analysis.evidence.stability_selection import stability_selection
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.errors import CodeNotAllowedError, MethodError, ParameterError, PlanError
 from rankstudio.engine.experiment.execution.executors import on_processes
+from rankstudio.engine.experiment.plan.as_code import as_python
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.catalog import Kind, Method, MethodRegistry
 from rankstudio.engine.methods.foreign.code import method_of
+from rankstudio.engine.methods.foreign.instances import as_method
 from rankstudio.engine.methods.foreign.permission import add_by_user, add_of_plan
 from rankstudio.engine.steps import Step
 
@@ -268,3 +272,45 @@ def test_odd_names(tmp_path: Path) -> None:
     for text in ("no.such.module", "os.path", "json.dumps.x", "sklearn.svm.NoSuch", "x.py:", "nothing.py:f"):
         with pytest.raises(PlanError):
             method_of(text)
+
+
+def test_objects_of_scikit_learn_are_methods() -> None:
+    plan = Plan("here", RFE(Ridge(alpha=2.0), n_features_to_select=3), folds=(1,))  # type: ignore[arg-type]
+    assert plan.method == "sklearn.feature_selection.RFE"
+    assert plan.parameters["estimator"] == "Ridge(alpha=2.0)"
+    assert plan.parameters["n_features_to_select"] == 3
+    by_name = Plan(
+        "here", plan.method, {"estimator": "Ridge(alpha=2.0)", "n_features_to_select": 3}, folds=(1,)
+    )
+    assert by_name == plan
+    train = dataset().folds[0].train
+    made = as_method(SelectKBest(f_regression)).fit(train.X, train.y, qid=train.qid)
+    assert made.selection_order_[0] == np.argmax(f_regression(_centred(train), train.y)[0])
+    with pytest.raises(PlanError):
+        Plan("here", RFE)  # type: ignore[arg-type]
+
+
+def _centred(train: RankingDataset) -> np.ndarray:
+    X = train.X.copy()
+    for q in np.unique(train.qid):
+        X[train.qid == q] -= X[train.qid == q].mean(axis=0)
+    X[:, X.std(axis=0) == 0] = np.random.default_rng(0).normal(size=(len(X), 1)) * 1e-9
+    return X
+
+
+def test_stability_of_an_object_of_scikit_learn() -> None:
+    train = dataset().folds[0].train
+    result = stability_selection(SelectKBest(f_regression, k=2), train.X, train.y, qid=train.qid, n_halves=4)
+    assert result is not None
+    for path in ("__import__('os').system('true')", "open('x')", "Ridge(**{})", "(lambda: 1)()", "os.system"):
+        entry = add_by_user("sklearn.feature_selection.RFE")
+        with pytest.raises((MethodError, ParameterError)):
+            steps_of(entry, estimator=path)
+
+
+def test_programs_add_the_method(tmp_path: Path) -> None:
+    entry = add_by_user(f"{written(tmp_path)}:Ordered")
+    plan = Plan("here", entry.key)
+    text = as_python(plan)
+    assert f"add_method({entry.key!r})" in text
+    compile(text, "program", "exec")

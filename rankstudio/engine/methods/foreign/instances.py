@@ -1,0 +1,105 @@
+"""Estimators of other libraries that a program passes as objects: as methods with their parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.catalog import Method, add_entry, find_method
+from rankstudio.engine.methods.foreign.code import code_of_import, entry_of
+from rankstudio.engine.methods.foreign.expressions import text_of
+from rankstudio.engine.methods.foreign.signature import size_argument
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An object as a method.
+
+    Attributes
+    ----------
+    entry : Method
+    parameters : dict
+        Its parameters, as a plan has them.
+    """
+
+    entry: Method
+    parameters: dict[str, Any]
+
+
+def instance_of(estimator: object) -> Instance:
+    """Return an estimator as a method with parameters; the method is added.
+
+    Parameters
+    ----------
+    estimator : object
+        Estimator of RankStudio, or any object with ``fit`` and ``get_params`` of an importable class.
+
+    Raises
+    ------
+    PlanError
+        If it is none, or its class cannot be imported by name.
+    ParameterError
+        For a parameter that a plan cannot state.
+    """
+    if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
+        text = tr("method: expected a key, or an estimator with fit and get_params, got {value}.")
+        raise PlanError(text.format(value=shown(estimator)))
+    values: dict[str, Any] = estimator.get_params(deep=False)
+    if isinstance(estimator, LinearRanker):
+        entry = estimator.entry
+        return Instance(entry, {p.name: values[p.name] for p in entry.parameters if p.name in values})
+    path = public_path(type(estimator))
+    entry = find_method(path) or add_entry(entry_of(code_of_import(path)))
+    names = {p.name for p in entry.parameters}
+    parameters = {
+        name: text_of(value) for name, value in values.items() if name in names and value is not None
+    }
+    size = values.get(size_argument(type(estimator)))
+    if isinstance(size, int) and "n_features_to_select" in names:
+        parameters["n_features_to_select"] = size
+    return Instance(entry, parameters)
+
+
+def public_path(cls: type) -> str:
+    """Return the shortest import path of a class: ``sklearn.feature_selection.SelectKBest``.
+
+    Raises
+    ------
+    PlanError
+        If there is none, as for classes of the program itself.
+    """
+    parts = cls.__module__.split(".")
+    if parts[0] != "__main__":
+        for size in range(1, len(parts) + 1):
+            module = ".".join(parts[:size])
+            if getattr(import_module(module), cls.__name__, None) is cls:
+                return f"{module}.{cls.__name__}"
+    text = tr("{name}: expected a class that can be imported. Put it into a module of its own.")
+    raise PlanError(text.format(name=cls.__qualname__))
+
+
+def as_method(estimator: Any) -> LinearRanker:
+    """Return an estimator of another library as one of RankStudio, with ``fit(X, y, qid=...)``.
+
+    Parameters
+    ----------
+    estimator : object
+        ``SelectKBest(f_regression)``, ``RFE(Ridge())``; estimators of RankStudio are returned unchanged.
+
+    Returns
+    -------
+    LinearRanker
+        A selector whose features RankRLS ranks with, or a ranker.
+    """
+    if isinstance(estimator, LinearRanker):
+        return estimator
+    instance = instance_of(estimator)
+    values = {p.name: p.default for p in instance.entry.parameters}
+    values |= instance.entry.validate(instance.parameters)
+    values |= {"regularization": 1.0} if "regularization" in values else {}
+    made: LinearRanker = instance.entry.load()(**values)
+    return made
