@@ -29,9 +29,9 @@ show, so no caller has to add to it.
     │   └── StudyInUseError   another process has the study open
     └── Cancelled             not a fault: somebody asked to stop
 
-and four warnings: ``MissingQueryWarning`` for what is most likely forgotten, ``OpenClusterWarning`` for a
-network that has to be trusted, ``FewerThresholdsWarning`` for RankBoost on features of many values, and
-``CacheWarning``.
+and five warnings: ``MissingQueryWarning`` for what is most likely forgotten, ``OpenClusterWarning`` for a
+network that has to be trusted, ``FewerThresholdsWarning`` for RankBoost on features of many values,
+``ConstantObjectiveWarning`` for measures that teach nothing, and ``CacheWarning``.
 """
 
 from __future__ import annotations
@@ -340,6 +340,10 @@ class CacheWarning(UserWarning):
 
 class FewerThresholdsWarning(UserWarning):
     """Not every value of a feature was tried as a threshold, because it has too many."""
+
+
+class ConstantObjectiveWarning(UserWarning):
+    """The measure that a method optimises is the same for every ranking of the training documents."""
 
 
 class OpenClusterWarning(UserWarning):
