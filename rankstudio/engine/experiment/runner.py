@@ -292,7 +292,7 @@ def collect(plan: Plan, dataset: FoldedDataset, folds: Sequence[FoldResult], sec
     """Combine the finished folds of a run, all or some."""
     complete = len(folds) == len(plan.folds or dataset.folds)
     ids, names = dataset.feature_ids, dataset.feature_names
-    return RunResult(plan, dataset.name, ids, names, tuple(folds), complete, versions(), seconds)
+    return RunResult(plan, dataset.name, ids, names, tuple(folds), complete, versions(plan.entries), seconds)
 
 
 def _work(plan: Plan, dataset: FoldedDataset | RankingDataset) -> tuple[FoldedDataset, list[Fold], int]:
