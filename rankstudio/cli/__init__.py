@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rankstudio import __version__
 from rankstudio.cli import streams
+from rankstudio.cli.code_options import add_named_code, leave_out
 from rankstudio.cli.command_parser import CommandParser, HelpFormatter, did_you_mean
 from rankstudio.cli.memory_option import within_memory
 from rankstudio.cli.terminal import tell
@@ -39,6 +40,7 @@ COMMANDS = (
     "convert",
     "generate",
     "methods",
+    "plugins",
     "completion",
 )
 """Names of commands, each with a module of that name: HELP, DESCRIPTION, ``add_options`` and ``run``."""
@@ -119,6 +121,7 @@ class _Notes:
 def _dispatch(arguments: list[str]) -> int:
     if arguments and arguments[0] in COMMANDS:
         memory.refuse_small_limit()
+        arguments = add_named_code(leave_out(arguments))
         args = command_line(commands=(arguments[0],)).parse_args(arguments)
         args.typed = arguments
         refuse_other_kinds(args)

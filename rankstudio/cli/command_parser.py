@@ -120,7 +120,7 @@ class CommandParser(argparse.ArgumentParser):
                 if owners is not None:
                     action.help = owners.get(methods[action.of], argparse.SUPPRESS)  # type: ignore[attr-defined]
                 elif brief and _shown(action):
-                    hidden = action.dest.startswith("tls_")
+                    hidden = action.dest.startswith(_SELDOM)
                     action.help = argparse.SUPPRESS if hidden else _first_clause(action.help or "")
                     if action.choices is not None or len(action.dest) > _SHORT:
                         action.metavar = action.metavar or "NAME"
@@ -169,6 +169,7 @@ class CommandParser(argparse.ArgumentParser):
 _MORE = """\
 {prog} --method NAME --help explains all options and the parameters of a method, and with
 --ranker NAME those of the final ranker. rankstudio methods lists both."""
+_SELDOM = ("tls_", "allow_code", "set")  # options that the brief help leaves out
 _SHORT = 8  # letters of an option whose value may be called as it
 _LINE = 55  # letters that the line of an option has for its help at a width of 80
 _CLAUSE = re.compile(r"; |: | \(|, (?:such as|as in)|\. ")

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from rankstudio.cli.code_options import allow_named_code, settings_from
 from rankstudio.cli.command_parser import CommandParser, place_name
 from rankstudio.cli.data_options import (
     MISSING,
@@ -45,8 +46,8 @@ _HOW = (
     *("help", "out", "force", "json", "log", "memory"),
     *("workers", "scheduler", "tls_ca", "tls_cert", "tls_key"),
 )
-_BESIDE_RESUME = (*_HOW, "resume", "figures", "refit")
-_BESIDE_COMPARISON = (*_HOW, "plan", "data", "sample", "study")
+_BESIDE_RESUME = (*_HOW, "resume", "figures", "refit", "allow_code")
+_BESIDE_COMPARISON = (*_HOW, "plan", "data", "sample", "study", "allow_code")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -207,7 +208,20 @@ def _add_choices(what: Any) -> None:
         metavar="NAME",
         choices=[*selectors, *rankers, GIVEN_ORDER.key],
         help=f"selection method: {', '.join(selectors)}; or ranker with all features: {', '.join(rankers)}; "
-        f"or {GIVEN_ORDER.key}, the document order of the file; greedy-rankrls by default",
+        f"or {GIVEN_ORDER.key}, the document order of the file; greedy-rankrls by default. Also a class or "
+        "function of a Python file, my_method.py:MRMR, or of an installed library by its import path, "
+        "sklearn.feature_selection.SelectKBest; its code is run",
+    )
+    what.add_argument(
+        "--set",
+        action="append",
+        metavar="NAME=VALUE",
+        help="set a parameter of the method by its name; repeatable",
+    )
+    what.add_argument(
+        "--allow-code",
+        action="store_true",
+        help="allow the code that the plan or the study names, now and later; only if you trust its source",
     )
     what.add_argument(
         "--ranker",
@@ -291,6 +305,7 @@ METAVARS = {
     Kind.CHOICE: "NAME",
     Kind.SWITCH: "YES/NO",
     Kind.MEASURE: "MEASURE",
+    Kind.TEXT: "TEXT",
 }
 """What stands for the value of an option in its help."""
 
@@ -373,12 +388,15 @@ def plan_from(args: argparse.Namespace) -> Plan:
     """
     if args.plan is None and args.data is None and not args.sample:
         raise PlanError("No data: use --data with a file or folder, --sample, or a plan.")
+    if args.plan:
+        allow_named_code(args, args.plan)
     plan = with_data_beside(load_plan(args.plan), args.plan) if args.plan else Plan(data="")
     changes = _data(args) | _fields(args)
     where = {name: changes[name] for name in ("data", "columns") if name in changes}
     names = _names_of(plan.changed(**where))
     costs = costs_from(args, plan.changed(**where))
     given, ranked = _given(args, "parameter_", names), _given(args, "ranker_parameter_", names)
+    given |= settings_from(args)
     for key, own, dest, prefix in (
         ("method", given, "parameters", "--"),
         ("ranker", ranked, "ranker_parameters", "--ranker-"),
@@ -478,6 +496,8 @@ def _check_known(key: str, given: Mapping[str, Any], prefix: str) -> None:
         return
     entry = method(key)
     for name in given.keys() - {p.name for p in entry.parameters}:
+        if name not in options:
+            entry.parameter(name)  # which lists the known ones
         known = ", ".join(prefix + p.option.removeprefix("--") for p in entry.parameters)
         raise PlanError(f"{entry.label} has no option {options[name]}. Its options: {known or 'none'}.")
 

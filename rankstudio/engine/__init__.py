@@ -126,7 +126,7 @@ def _homes() -> dict[str, str]:
     """Return in which module each name is: estimators are where the catalog of methods says."""
     from rankstudio.engine.methods.catalog import methods  # noqa: PLC0415 - see above
 
-    estimators = (entry.estimator.partition(":") for entry in methods())
+    estimators = (entry.estimator.partition(":") for entry in methods() if entry.origin is None)
     return {**_HOMES, **{name: module for module, _, name in estimators}}
 
 

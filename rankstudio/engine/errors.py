@@ -295,6 +295,45 @@ class PlanError(RankStudioError):
     """A plan that cannot be read, or cannot be run."""
 
 
+class MethodError(RankStudioError):
+    """A method that is not RankStudio's own and failed; the run ends, and everything else goes on.
+
+    Parameters
+    ----------
+    label : str
+        Label of the method.
+    problem : str
+        What happened, without a full stop.
+    """
+
+    def __init__(self, label: str, problem: str) -> None:
+        self.label = label
+        self.problem = problem
+        super().__init__(tr("{label} failed: {problem}.").format(label=label, problem=problem))
+
+
+class CodeNotAllowedError(PlanError):
+    """A plan or a study that names code which this user has not allowed to run.
+
+    Parameters
+    ----------
+    key : str
+        Key of the method: ``my_method.py:MRMR@`` and a checksum, or an import path.
+    """
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        text = tr(
+            "The plan runs code of {key}, which you have not allowed. Allow it if you trust its source."
+        )
+        super().__init__(text.format(key=one_line(key)))
+
+    @property
+    def terminal_text(self) -> str:
+        """The message with the terminal's option as the remedy."""
+        return f"{self} In the terminal: --allow-code."
+
+
 class OutputError(RankStudioError):
     """A result that cannot be written."""
 
@@ -328,6 +367,10 @@ class Cancelled(RankStudioError):  # noqa: N818 - it is a request carried out, n
 
 class CacheWarning(UserWarning):
     """Folders that cannot be written or processes that cannot be started; work continues without them."""
+
+
+class PluginWarning(UserWarning):
+    """A plug-in, or a part of one, that cannot be used; everything else works."""
 
 
 class FewerThresholdsWarning(UserWarning):

@@ -19,9 +19,10 @@ import rankstudio
 from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.compiler_process import compiler_process
+from rankstudio.engine.support.user_folders import data_folder
 from rankstudio.ui.language import translate_qt
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.process.crash import CrashReports, data_folder, log_to_file
+from rankstudio.ui.process.crash import CrashReports, log_to_file
 from rankstudio.ui.process.memory import GarbageCollection
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.process.turns import single_shot

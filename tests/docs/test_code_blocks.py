@@ -25,6 +25,7 @@ from rankstudio.cli import COMMANDS, command_line, main
 from rankstudio.engine import load_letor
 from rankstudio.engine.data import synthetic
 from rankstudio.engine.methods import catalog
+from rankstudio.engine.methods.catalog.registry import MethodRegistry
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -97,7 +98,7 @@ def place(
         monkeypatch.setattr(synthetic, "sample_files", lambda: small)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(catalog, "CATALOG", catalog.CATALOG)
+    monkeypatch.setattr(catalog, "METHODS", MethodRegistry(catalog.methods()))
     yield tmp_path
     for module in list(sys.modules):
         if (tmp_path / f"{module}.py").is_file():

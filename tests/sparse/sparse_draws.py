@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isclose, isnan
@@ -28,6 +29,7 @@ RANKERS = [entry for entry in ENTRIES if not entry.selects]
 CHOOSERS = ("MAP", "MAP", "NDCG@5", "criterion", "leave-query-out MAP")
 FORMATS = ("ranklib", "svmrank", "python", "c", "sql", "solr")
 _NUMBER = re.compile(r"[-+−]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|inf|nan)")
+_REFUSAL = re.compile(r"^rankstudio: (?P<what>\w+):", re.MULTILINE)
 _TIMES = re.compile(r"\d+(\.\d+)? (s|ms|min)\b")
 
 
@@ -132,6 +134,20 @@ class Place:
         """The folder of its models."""
         return self.out / "models"
 
+    def costs(self) -> Path:
+        """Write a file of costs and return its place."""
+        path = self.root / "costs.csv"
+        rows = [f"{feature},{feature % 3 + 0.5},1" for feature in range(1, N_FEATURES + 1)]
+        path.write_text("\n".join(["feature,per_document,per_query", *rows]) + "\n")
+        return path
+
+    def five_folds(self) -> Path:
+        """Write the data as five equal folds, as a dataset of which papers print averages."""
+        folder = self.root / "MQ2008"
+        for fold in range(1, 6):
+            shutil.copytree(self.data, folder / f"Fold{fold}", dirs_exist_ok=True)
+        return folder
+
     def model(self) -> str:
         """The model of the first fold."""
         return str(self.models / "fold1.json")
@@ -198,19 +214,41 @@ COMMANDS: Mapping[str, Command] = {
         *("judges", str(place.data), "--plan", str(place.root / "plan.toml")),
         *("--flips", "20", "--draws", "1", "--json"),
     ],
+    "cascade": lambda rng, place: [
+        *("cascade", place.study, "--run", "1", "--costs", str(place.costs()), "--depths", "2,4", "--json")
+    ],
+    "lab": lambda rng, place: [
+        *("lab", "selection", str(place.data), "--queries", "8", "--features", "2", "--repetitions", "3"),
+        *("--measure", rng.choice(("MAP", "NDCG@5")), "--json"),
+    ],
+    "reproduce": lambda rng, place: [
+        *("reproduce", rng.choice(("greedy-rankrls", "fsmrank")), "--data", str(place.five_folds())),
+        *("--study", _new(place, "paper.rankstudio"), "--json"),
+    ],
     "studies": lambda rng, place: ["studies", place.study, "--json"],
     "plan": lambda rng, place: ["plan", place.study],
 }
 """Commands by name; each is carried out on a study of one run."""
 
+NOT_DRAWN: Mapping[str, str] = {
+    "generate": "it writes data and reads none",
+    "methods": "it lists the catalog, without data",
+    "completion": "it prints a script of the shell",
+}
+"""Commands of the terminal that are not drawn, with the reason."""
+
+REFUSED_RUNS: Mapping[str, frozenset[str]] = {
+    "rankrls": frozenset({"pairs", "cost", "ties", "weighting", "criterion"}),
+    "greedy-rankrls": frozenset({"search", "algorithm", "cost", "ties", "weighting"}),
+}
+"""What is not learned from sparse rows, by method: parameters, and the criterion to choose by."""
+
+REFUSED_COMMANDS: Mapping[str, frozenset[str]] = {}
+"""Methods whose runs a command does not take on sparse rows, by the command's name here."""
+
 
 def differences(dense: Outcome, sparse: Outcome, places: Sequence[Place]) -> str:
-    """Return how the outcome on sparse rows differs from that on dense ones; "" if in rounding alone.
-
-    A refusal with a sentence is no difference in numbers, see `refusal`.
-    """
-    if is_refusal(sparse) and not dense.status:
-        return ""
+    """Return how the outcome on sparse rows differs from that on dense ones; "" if in rounding alone."""
     if dense.status != sparse.status:
         return f"status {dense.status} and {sparse.status}:\n{dense.err[-800:]}\n{sparse.err[-1500:]}"
     if dense.status:
@@ -229,10 +267,13 @@ def differences(dense: Outcome, sparse: Outcome, places: Sequence[Place]) -> str
     return f"numbers: {odd[:5]}" if odd else ""
 
 
-def is_refusal(outcome: Outcome) -> bool:
-    """Return whether a command was refused with a sentence on sparse features before any work."""
-    words = "sparse" in outcome.err and "Traceback" not in outcome.err and "is done" not in outcome.err
-    return outcome.status != 0 and words
+def is_refused_run(outcome: Outcome, method: str, place: Place) -> bool:
+    """Return whether a run was refused for a reason of `REFUSED_RUNS`, before anything was written."""
+    sentence = _REFUSAL.search(outcome.err)
+    if outcome.status != 1 or sentence is None or "sparse" not in outcome.err:
+        return False
+    is_untouched = not Path(place.study).exists() and not any(place.out.iterdir())
+    return is_untouched and sentence["what"] in REFUSED_RUNS.get(method, ())
 
 
 def _neutral(text: str, place: Place) -> str:

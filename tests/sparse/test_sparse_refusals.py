@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sparse_draws import REFUSED_RUNS
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.errors import PlanError
+from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import chosen_model
 from rankstudio.engine.experiment.runner import check, run_plan
@@ -28,19 +30,38 @@ def both() -> tuple[FoldedDataset, FoldedDataset]:
     return FoldedDataset("x", None, (Fold(1, **parts),)), FoldedDataset("x", None, (Fold(1, **sparse),))
 
 
+REFUSED: dict[str, dict[str, Any]] = {
+    "pairs": {"parameters": {"pairs": ("all",), "regularization": (1.0,)}},
+    "cost": {"parameters": {"cost": ("magnitude", "unit")}},
+    "ties": {"parameters": {"ties": (False,)}},
+    "weighting": {"parameters": {"weighting": ("pairs",)}},
+    "search": {"parameters": {"search": ("best",), "n_features_to_select": 3}},
+    "algorithm": {"parameters": {"algorithm": ("statistics",)}},
+    "criterion": {"select_by": "criterion"},
+}
+
+
 @pytest.mark.parametrize(
-    "values",
-    [
-        {"parameters": {"pairs": ("all",), "regularization": (1.0,)}},
-        {"select_by": "criterion"},
-    ],
+    ("method", "what"),
+    [(method, what) for method, refused in REFUSED_RUNS.items() for what in sorted(refused)],
 )
-def test_rankrls_refuses_before_work(values: dict[str, Any]) -> None:
+def test_what_is_not_learned_is_refused_before_work(method: str, what: str) -> None:
     dense, sparse = both()
-    plan = Plan("x", "rankrls", **values)
+    plan = Plan("x", method, **REFUSED[what])
     check(plan, dense)
-    with pytest.raises(PlanError):
+    with pytest.raises((PlanError, ParameterError), match=rf"^{what}: .*sparse"):
         check(plan, sparse)
+
+
+@pytest.mark.parametrize("method", sorted(REFUSED_RUNS))
+def test_preferences_are_learned_with_any_cost(method: str, tmp_path: Path) -> None:
+    rows = [f"{query},2,1" for query in range(10)]
+    (tmp_path / "pairs.csv").write_text("\n".join(["qid,winner,loser", *rows]) + "\n")
+    _, sparse = both()
+    plan = Plan("x", method, parameters={"cost": ("unit",)}, select_by="MAP")
+    with pytest.raises(ParameterError):
+        check(plan, sparse)
+    check(plan.changed(preferences={"path": str(tmp_path / "pairs.csv")}), sparse)
 
 
 @pytest.mark.parametrize("method", ["rankboost", "expected-divergence"])

@@ -21,7 +21,10 @@ from windows import Opened, open_window, settle
 from wording import naming
 
 from rankstudio.__main__ import INTERRUPTED
+from rankstudio.engine.experiment.plan.plan import SAMPLE
+from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.app import begin
+from rankstudio.ui.model import study_store
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.process import display_check as display
 from rankstudio.ui.process.crash import CrashReports
@@ -224,6 +227,44 @@ def test_the_first_start_and_the_next_show_the_sample_with_its_finished_run(
             assert record.dataset is window.session.dataset and record.recorded is None
             assert window.runs.records == (record,) and not window.runs.busy
             settle(window)
+
+
+def test_the_sample_with_its_run_is_shown_again_after_a_look_at_its_test_part(
+    theme: Theme, tmp_path: Path
+) -> None:
+    """And beside a study of the user that has no runs."""
+    own = tmp_path / "own.rankstudio"
+    Study.create(own).close()
+    for start in ("first", "next", "with a study"):
+        with open_window(theme, tmp_path / "config", sealed=True) as window:
+            if start == "with a study":
+                window.study_files._settings.set("study/file", str(own))
+            begin(window, [], CrashReports(tmp_path))
+            wait_until(lambda window=window: window.runs.shown is not None)
+            wait_until(lambda window=window: window.session.has_documents)
+            settle(window)
+            assert [record.key for record in window.runs.records] == [1], start
+            assert window.runs.shown.dataset is window.session.dataset
+            window.session.seal(False)
+            settle(window)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"SQLite format 3\0" + bytes(2000), "without runs"])
+def test_the_sample_alone_is_opened_without_a_readable_run(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | str | None
+) -> None:
+    run = tmp_path / "run.rankstudio"
+    if isinstance(content, str):
+        Study.create(run).close()
+    elif content is not None:
+        run.write_bytes(content)
+    monkeypatch.setattr(study_store, "resource", lambda *_: run)
+    with opened() as window:
+        window.open_controller.load_sample()
+        wait_until(lambda: window.session.has_documents)
+        settle(window)
+        assert not window.runs.records and window.session.plan.data == SAMPLE
+        assert not window.notice.isVisible()
 
 
 def test_the_open_dialog_takes_a_folder_of_data_and_goes_into_any_other(theme: Theme, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import FoldResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.methods import catalog
+from rankstudio.engine.methods.catalog.registry import MethodRegistry
 from rankstudio.ui.select.form import MethodForm
 from rankstudio.ui.style.theme import Theme
 
@@ -33,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(autouse=True)
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     """The catalog with one entry more, and nothing else changed."""
-    monkeypatch.setattr(catalog, "CATALOG", (*catalog.CATALOG, ENTRY))
+    monkeypatch.setattr(catalog, "METHODS", MethodRegistry((*catalog.methods(), ENTRY)))
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
+from rankstudio.cli.code_options import allow_named_code
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs, inputs_of_plan
 from rankstudio.cli.streams import STANDARD, form_of_output, refuse_output_with_json, write_output
@@ -70,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
 def _plan(args: argparse.Namespace) -> tuple[Plan, Mapping[str, str]]:
     """Return the plan, with data as they are opened from here, and the versions that computed it."""
     if args.source.suffix.lower() == ".toml":
+        allow_named_code(args, args.source)
         return with_data_beside(load_plan(args.source), args.source), {}
     with reading(args.source) as (study, runs):
         summary = one_run(args.source, runs, args.number, "--run")

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rankstudio.cli.code_options import allow_code_of, allow_named_code
 from rankstudio.cli.data_options import by_name
 from rankstudio.cli.interrupts import INTERRUPTED, say_how_to_go_on, stopping
 from rankstudio.cli.mlflow_log import logged, tracking_store
@@ -81,6 +82,8 @@ def _run(args: argparse.Namespace, at_hand: Workers) -> int:
     """Run a plan, a comparison, or what others have learned."""
     path = plan_file(args)
     given = bool(args.scores or args.models)
+    if path is not None:
+        allow_named_code(args, path)
     if path is not None and not given and is_comparison(path):
         refuse_beside_comparison(args)
         comparison = load_comparison(path)
@@ -143,6 +146,7 @@ def _resume(args: argparse.Namespace, at_hand: Workers) -> int:
 
     with Study.open(args.resume) as study:
         plans = plans_to_go_on_with(study)
+        allow_code_of(args, plans, args.resume)
     tasks = []
     for plan in plans:
         out = args.out if args.out is None or len(plans) == 1 else args.out / folder_name(plan)
@@ -195,7 +199,7 @@ def _carry_out(
     where that is asked for.
     """
     from rankstudio.engine.data.splitting.splits import parts_of_every_query
-    from rankstudio.engine.experiment.runner import open_data, usual_choices
+    from rankstudio.engine.experiment.runner import estimate, open_data, usual_choices
 
     plan, out = task.plan, task.out
     store = tracking_store(args.log)
@@ -217,6 +221,7 @@ def _carry_out(
         )
     if task.given is not None:
         plan = _given_plan(plan, *task.given, dataset)
+    estimate(plan, dataset)  # what does not fit the data is refused before a study is made
     if out is not None:
         refuse_other_run(plan, out, figures=task.figures, refitted=args.refit, force=args.force, study=study)
     _say_of_data(plan, dataset)

@@ -292,7 +292,7 @@ def collect(plan: Plan, dataset: FoldedDataset, folds: Sequence[FoldResult], sec
     """Combine the finished folds of a run, all or some."""
     complete = len(folds) == len(plan.folds or dataset.folds)
     ids, names = dataset.feature_ids, dataset.feature_names
-    return RunResult(plan, dataset.name, ids, names, tuple(folds), complete, versions(), seconds)
+    return RunResult(plan, dataset.name, ids, names, tuple(folds), complete, versions(plan.entries), seconds)
 
 
 def _work(plan: Plan, dataset: FoldedDataset | RankingDataset) -> tuple[FoldedDataset, list[Fold], int]:
@@ -335,9 +335,21 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
 
 
 def _check_sparse(plan: Plan, fold: Fold, data: str, *, by_criterion: bool) -> None:
-    """Refuse what RankRLS cannot learn from, or be chosen by, with sparse features."""
-    if plan.method != RANKRLS.key or not isinstance(fold.train.X, SparseRows):
+    """Refuse what a method cannot learn from, or be chosen by, with sparse features."""
+    if plan.entry.given or not isinstance(fold.train.X, SparseRows):
         return
+    if plan.method == RANKRLS.key:
+        _check_sparse_rankrls(plan, data, by_criterion=by_criterion)
+    if plan.entry.load().accepts_sparse:  # others learn from an array of them
+        preferring = bool(plan.preferences)
+        one_ranking = fold.train.n_queries < 2 and not preferring
+        for combination in plan.combinations:
+            learner = estimator(plan, plan.entry, combination.parameters, fold.train.feature_ids)
+            learner.check_sparse(one_ranking=one_ranking, preferring=preferring)
+
+
+def _check_sparse_rankrls(plan: Plan, data: str, *, by_criterion: bool) -> None:
+    """Refuse, for all folds, what RankRLS cannot be chosen by with sparse features."""
     pairs = RANKRLS.parameter("pairs").values(plan.parameters["pairs"])
     if any(kind != "query" for kind in pairs):
         text = tr(

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from rankstudio import __version__
+from rankstudio.engine.methods.catalog.method import Method
+from rankstudio.engine.methods.catalog.origin import OriginKind
 
 _COUNTED = ("numpy", "scipy", "numba", "scikit-learn")
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of RankStudio, Python and the numerical libraries, by name."""
-    return dict(_looked_up())
+def versions(entries: Iterable[Method] = ()) -> dict[str, str]:
+    """Return the versions of RankStudio, Python and the numerical libraries, by name.
+
+    Parameters
+    ----------
+    entries : iterable of Method
+        Methods of a run: the packages that they come from are added. A file is part of its method's key.
+    """
+    found = dict(_looked_up())
+    for entry in entries:
+        origin = entry.origin
+        if origin is not None and origin.kind is not OriginKind.FILE and origin.version:
+            found.setdefault(origin.name, origin.version)
+    return found
 
 
 @cache

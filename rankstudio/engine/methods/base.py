@@ -75,6 +75,21 @@ class LinearRanker(Estimator):
         """Return a validated parameter; ParameterError if it is out of range."""
         return self.entry.parameter(name).check(getattr(self, name))
 
+    def check_sparse(self, *, one_ranking: bool, preferring: bool) -> None:
+        """Check that sparse features are learned with these parameters; only if it accepts sparse features.
+
+        Parameters
+        ----------
+        one_ranking : bool
+            Whether all documents are of one query.
+        preferring : bool
+            Whether preferences are learned instead of labels.
+
+        Raises
+        ------
+        ParameterError, DatasetError
+        """
+
     def n_steps(self, n_features: int) -> int:
         """Return the maximum number of steps of :meth:`learn`: one per feature."""
         return n_features

@@ -138,11 +138,15 @@ def pair_rows(data: Any, cost: PairCost) -> Any:
         from rankstudio.engine.arithmetic.pair_cost.preference_rows import sparse_preference_rows  # noqa: PLC0415 - scipy
 
         return sparse_preference_rows(data, cost)
-    if not cost.default:
-        expected = "the defaults (cost magnitude, ties True, weighting size) for a sparse X, or a dense X"
-        name = unusual(cost)
-        raise ParameterError(name, getattr(cost, name), expected)
+    refuse_unusual(cost)
     return data
+
+
+def refuse_unusual(cost: PairCost) -> None:
+    """Raise ParameterError for a loss of labels that sparse features are not learned with."""
+    if name := unusual(cost):
+        expected = "the defaults (cost magnitude, ties True, weighting size) for a sparse X, or a dense X"
+        raise ParameterError(name, getattr(cost, name), expected)
 
 
 def unusual(cost: PairCost) -> str:

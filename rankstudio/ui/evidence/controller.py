@@ -44,7 +44,7 @@ _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see th
 _ONE_RANKING = tr("The evidence compares queries, and the training documents are one ranking.")
 _NO_DOCUMENTS = tr("Open the data to see how sure the selection is.")
 _TOO_MANY = tr(
-    "The evidence compares sets of features, and these data have too many. Run a filter such as Mutual "
+    "The evidence compares sets of features, and these are too many, or sparse. Run a filter such as Mutual "
     "information, export “Data with the selected features” and open them."
 )
 _ALL = tr("This method uses all features, so there is no selection to judge.")

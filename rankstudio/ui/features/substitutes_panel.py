@@ -57,7 +57,7 @@ _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see th
 _LOOKING = tr("Computing substitutes …")
 _NO_DOCUMENTS = tr("Open the data to see substitutes of the selected features.")
 _TOO_MANY = tr(
-    "Substitutes compare all pairs of features, and these data have too many. Export “Data with the "
+    "Substitutes compare all pairs of features, and these are too many, or sparse. Export “Data with the "
     "selected features” and open them."
 )
 

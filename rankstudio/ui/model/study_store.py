@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,12 +20,13 @@ from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.storage.study_contents import SealMark
 from rankstudio.engine.experiment.versions import versions
+from rankstudio.engine.methods.catalog import Method
 from rankstudio.engine.support.resources import resource
+from rankstudio.engine.support.user_folders import data_folder
 from rankstudio.ui.background.worker import CancelFlag, JobFunction
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_record import Clock, RunRecord, RunState
 from rankstudio.ui.model.session import Choice, reading
-from rankstudio.ui.process.crash import data_folder
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.results.results import FoldResult, PathResult
@@ -36,6 +37,9 @@ SUFFIX = ".rankstudio"
 _WAIT_SECONDS, _MOST_WAITS = 0.1, 100  # for a study to be closed, between two looks at whether that is wanted
 READ_ONLY = tr("Its study is read-only.")
 """Why a run of a study that can only be read is not gone on with."""
+
+READING_SAMPLE = tr("Reading the run of the sample")
+"""What goes on while `read_sample_run` works."""
 
 
 def is_study(path: str | Path) -> bool:
@@ -298,7 +302,7 @@ def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDatas
         choice=Choice(*study.choice(key)),
         recorded=recorded,
         origin=f"{_when(summary.finished or summary.created)}, {_by(summary.versions)}",
-        why_not_on=_why_not_on(summary.versions) or (READ_ONLY if study.read_only else ""),
+        why_not_on=_why_not_on(summary.versions, plan.entries) or (READ_ONLY if study.read_only else ""),
         steps_per_unit=1,
         n_units=summary.n_units,
         units_done=summary.n_finished,
@@ -320,9 +324,12 @@ def _by(found: Mapping[str, str]) -> str:
     )
 
 
-def _why_not_on(found: Mapping[str, str]) -> str:
+def _why_not_on(found: Mapping[str, str], entries: Sequence[Method]) -> str:
     """Return why a run of other versions is not gone on with; its numbers would have two origins."""
-    for name, number in versions().items():
+    for entry in entries:
+        if entry.lacking:
+            return entry.lacking
+    for name, number in versions(entries).items():
         if found.get(name) != number:
             what = "RankStudio" if name == "rankstudio" else name
             return tr("It was started with {what} {found}; version {number} is installed.").format(

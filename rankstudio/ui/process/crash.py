@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import platform
 import sys
 import threading
@@ -19,19 +18,6 @@ import rankstudio
 from rankstudio.ui.language import tr
 
 _log = logging.getLogger(__name__)
-
-
-def data_folder() -> Path:
-    """Return the folder of log, crash reports and studies without a name.
-
-    ``RANKSTUDIO_DATA_DIR`` overrides the platform's, and so does ``RANKSTUDIO_CONFIG_DIR``.
-    """
-    override = os.environ.get("RANKSTUDIO_DATA_DIR") or os.environ.get("RANKSTUDIO_CONFIG_DIR")
-    if override:
-        return Path(override)
-    from platformdirs import user_data_path  # noqa: PLC0415 - only where nothing overrides it
-
-    return user_data_path("RankStudio", appauthor=False)
 
 
 class _Log(RotatingFileHandler):

@@ -34,6 +34,7 @@ _EDITORS: dict[Kind, Callable[[Theme, Parameter], Field]] = {
     Kind.MEASURE: EditableField,
     Kind.FEATURES: FeaturesField,
     Kind.COSTS: LineField,
+    Kind.TEXT: LineField,
 }
 
 

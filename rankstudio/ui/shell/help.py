@@ -23,8 +23,9 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QMainWindow, QMessageBox, QText
 
 import rankstudio
 from rankstudio.engine.support.resources import guide
+from rankstudio.engine.support.user_folders import data_folder
 from rankstudio.ui.language import tr
-from rankstudio.ui.process.crash import CrashReports, data_folder
+from rankstudio.ui.process.crash import CrashReports
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.terms import place_of, slug

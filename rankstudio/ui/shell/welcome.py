@@ -101,7 +101,7 @@ class _DropArea(QWidget):
                 "A folder with Fold1 … Fold5 opens as one dataset; train, validation and test "
                 "files are found by name. A table (CSV, Parquet, …) has a row per document. Feature logs of "
                 "Elasticsearch, OpenSearch, Solr or Vespa open with the judgments next to them."
-                "\n\nNew here? The sample shows feature selection within a minute."
+                "\n\nNew here? The sample shows a finished selection at once."
             )
         )
         named(text, role="muted").setWordWrap(True)

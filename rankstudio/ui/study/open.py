@@ -41,7 +41,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.study_store import is_study, read_sample_run
+from rankstudio.ui.model.study_store import READING_SAMPLE, is_study, read_sample_run
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.study.dialogs import ColumnsDialog, OpenDialog
@@ -231,7 +231,7 @@ class OpenController(Controller):
         def show(record: RunRecord) -> None:
             if self._session.dataset is not None or self._loader.busy or self._runs.records:
                 return  # something else was opened meanwhile
-            if plan is not None and plan != record.plan:
+            if plan is not None and not plan.agrees(record.plan):
                 self._loader.open(SAMPLE, plan, plan)
                 return
             self._runs.bring(record)
@@ -241,8 +241,7 @@ class OpenController(Controller):
         def fail(_: str) -> None:
             self._loader.open(SAMPLE, plan or self._session.plan, plan)
 
-        what = tr("Reading the run of the sample")
-        self._worker.task(what, read_sample_run, on_done=show, on_error=fail)
+        self._worker.task(READING_SAMPLE, read_sample_run, on_done=show, on_error=fail)
 
     @property
     def is_first_start(self) -> bool:

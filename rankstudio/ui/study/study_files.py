@@ -10,11 +10,19 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from rankstudio.engine.errors import StudyInUseError
+from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.ui.background.worker import CancelFlag, Ending, Job, JobFunction, Outcome
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.study_store import READ_ONLY, SUFFIX, OpenedStudy, is_study
+from rankstudio.ui.model.study_store import (
+    READ_ONLY,
+    READING_SAMPLE,
+    SUFFIX,
+    OpenedStudy,
+    is_study,
+    read_sample_run,
+)
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.study.restore_runs import RunRestorer
@@ -202,6 +210,20 @@ class StudyFiles(Controller):
             self._show_last()
         if records and records[-1].can_go_on:
             self.left.emit(records[-1])
+        if not records and self._models.session.plan.data == SAMPLE:
+            self._bring_sample_run()
+
+    def _bring_sample_run(self) -> None:
+        """List the finished run of the sample, which no study of the user has, where its plan is open."""
+
+        def show(record: RunRecord) -> None:
+            session = self._models.session
+            if self._runs.records or not session.plan.agrees(record.plan):
+                return
+            self._runs.bring(record)
+            self._restorer.recognise(lambda: self._show_again(None))
+
+        self._models.task_worker.task(READING_SAMPLE, read_sample_run, on_done=show)
 
     def _show_again(self, shown: float | None) -> None:
         """Show a run by its number in the study, else the last one, of those on the data that are open."""

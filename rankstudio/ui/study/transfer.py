@@ -13,9 +13,9 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.methods.catalog import Kind
+from rankstudio.engine.support.user_folders import data_folder
 from rankstudio.ui.compare.pipelines import Pipelines, usual
 from rankstudio.ui.language import tr
-from rankstudio.ui.process.crash import data_folder
 from rankstudio.ui.select.given_runs import GivenController
 
 _AS_HERE = ("data", "missing", "normalize", "protocol", "columns", "measures", "folds")

@@ -14,11 +14,11 @@ from rankstudio import engine
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog import CATALOG, Kind, Method, Parameter, method
+from rankstudio.engine.methods.catalog import Kind, Method, Parameter, method, methods
 from rankstudio.engine.methods.catalog.method import StepKind
 
 
-@pytest.mark.parametrize("entry", CATALOG, ids=lambda e: e.key)
+@pytest.mark.parametrize("entry", methods(), ids=lambda e: e.key)
 def test_an_entry_and_its_estimator_have_the_same_parameters(entry: Method) -> None:
     estimator = entry.load()
     assert issubclass(estimator, LinearRanker)
@@ -29,7 +29,7 @@ def test_an_entry_and_its_estimator_have_the_same_parameters(entry: Method) -> N
     assert set(entry.takes) <= {f.name for f in fields(Plan)}
 
 
-@pytest.mark.parametrize("entry", CATALOG, ids=lambda e: e.key)
+@pytest.mark.parametrize("entry", methods(), ids=lambda e: e.key)
 def test_an_entry_and_its_estimator_have_the_same_defaults(entry: Method) -> None:
     estimator = entry.load()
     assert estimator.entry is entry
@@ -64,7 +64,7 @@ def outside(p: Parameter) -> list[object]:
             return ["neither"]
 
 
-@pytest.mark.parametrize("entry", CATALOG, ids=lambda e: e.key)
+@pytest.mark.parametrize("entry", methods(), ids=lambda e: e.key)
 def test_an_estimator_refuses_what_its_entry_refuses_by_its_own_name_for_it(entry: Method) -> None:
     X, y, qid = [[0.0, 1.0], [1.0, 0.0], [0.5, 2.0]], [0.0, 1.0, 2.0], [1, 1, 1]
     for p in entry.parameters:
@@ -75,7 +75,7 @@ def test_an_estimator_refuses_what_its_entry_refuses_by_its_own_name_for_it(entr
 
 
 def test_every_parameter_explains_itself_and_accepts_its_default() -> None:
-    for entry in CATALOG:
+    for entry in methods():
         assert entry.summary.endswith("."), entry.key
         for attribute in ("name", "label", "option"):
             assert len({getattr(p, attribute) for p in entry.parameters}) == len(entry.parameters), entry.key
@@ -89,14 +89,14 @@ def test_every_parameter_explains_itself_and_accepts_its_default() -> None:
 def test_options_of_one_name_are_parameters_of_one_name() -> None:
     """The terminal has each option once, whichever method it is for."""
     names: dict[str, set[str]] = {}
-    for entry in CATALOG:
+    for entry in methods():
         for p in entry.parameters:
             names.setdefault(p.option, set()).add(p.name)
     assert {option: found for option, found in names.items() if len(found) > 1} == {}
 
 
 def test_an_entry_says_where_it_comes_from_and_what_its_steps_are() -> None:
-    for entry in CATALOG:
+    for entry in methods():
         assert entry.citation and entry.title, entry.key
         assert entry.family in ("selector", "ranker"), entry.key
         assert entry.module or not entry.extra, entry.key
@@ -106,7 +106,7 @@ def test_an_entry_says_where_it_comes_from_and_what_its_steps_are() -> None:
 
 
 def test_what_limits_the_steps_is_a_parameter_of_the_method() -> None:
-    for entry in CATALOG:
+    for entry in methods():
         if entry.selects or entry.step_kind is not StepKind.FEATURES:
             assert entry.step_kind.limit in entry.defaults, entry.key
 
@@ -147,7 +147,7 @@ def test_everything_public_comes_with_a_star_and_is_listed() -> None:
     names: dict[str, object] = {}
     exec("from rankstudio.engine import *", names)
     assert {"GAS", "GreedyRankRLS", "RankingDataset", "evaluate", "open_dataset"} <= set(names)
-    estimators = {entry.estimator.partition(":")[2] for entry in CATALOG}
+    estimators = {entry.estimator.partition(":")[2] for entry in methods()}
     assert estimators <= set(names)
     shown = set(re.findall(r"\w+ as (\w+)", inspect.getsource(engine)))
     assert estimators - shown == set(), "type checkers see these only under TYPE_CHECKING"

@@ -16,7 +16,8 @@ from wording import naming
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods import catalog
-from rankstudio.engine.methods.catalog import CATALOG, Kind, method
+from rankstudio.engine.methods.catalog import Kind, method, methods
+from rankstudio.engine.methods.catalog.registry import MethodRegistry
 from rankstudio.ui.select import fields
 from rankstudio.ui.select.fields import FeatureChip, HintedLineEdit, tooltip
 from rankstudio.ui.select.form import MethodForm
@@ -57,7 +58,7 @@ def edits(form):
     return told
 
 
-@pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
+@pytest.mark.parametrize("entry", methods(), ids=lambda entry: entry.key)
 def test_every_method_of_the_catalog_has_its_fields_with_defaults_and_help(shared_form, entry):
     form = shared_form
     form.set_plan(Plan(data="x", method=entry.key))
@@ -79,7 +80,7 @@ def test_every_method_of_the_catalog_has_its_fields_with_defaults_and_help(share
         QTest.mouseClick(fold.button, Qt.MouseButton.LeftButton)
 
 
-@pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
+@pytest.mark.parametrize("entry", methods(), ids=lambda entry: entry.key)
 def test_groups_are_told_of_where_they_count_or_are_refused(shared_form, entry):
     form = shared_form
     form.set_plan(Plan(data="x", method=entry.key, groups={"Body": (1, 3)}))
@@ -351,7 +352,8 @@ def test_more_features_than_the_data_have_are_explained_at_their_field(form, edi
 
 def test_what_is_not_installed_cannot_be_chosen_and_says_why(app, theme, monkeypatch):
     lacking = replace(method("lambdamart"), module="no_such_module")
-    monkeypatch.setattr(catalog, "CATALOG", (*(m for m in CATALOG if m.key != "lambdamart"), lacking))
+    entries = (*(m for m in methods() if m.key != "lambdamart"), lacking)
+    monkeypatch.setattr(catalog, "METHODS", MethodRegistry(entries))
     made = MethodForm(theme)
     for name in ("method", "ranked_by"):
         box = made.field(name).editor
@@ -417,7 +419,7 @@ def test_greedy_rankrls_shows_at_first_what_most_runs_change(form):
     assert shown == ["regularization", "n_features_to_select", "pinned", "banned"]
 
 
-@pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
+@pytest.mark.parametrize("entry", methods(), ids=lambda entry: entry.key)
 def test_what_folds_is_several_fields_and_never_all(entry):
     folded = [p.name for p in entry.parameters if not p.basic]
     assert len(folded) != 1, "a fold takes as much room as the one field in it"
@@ -535,7 +537,7 @@ def test_who_ranks_with_the_selection_is_chosen_with_its_parameters(form, edits)
     assert Plan(data="x", **edits[-1]).axes[0].values == (2.0, 4.0)
 
 
-@pytest.mark.parametrize("ranker", [m.key for m in CATALOG if not m.selects])
+@pytest.mark.parametrize("ranker", [m.key for m in methods() if not m.selects])
 def test_every_ranker_can_ranker_and_what_is_told_is_a_plan(form, edits, ranker):
     form.set_plan(Plan(data="x", method="rfe"))
     pick(form, "ranked_by", ranker)

@@ -17,7 +17,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -26,9 +26,11 @@ from tempfile import TemporaryDirectory
 if __name__ == "__main__":  # as a test it finds these by pytest's settings
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     os.environ["LANGUAGE"] = "en"
-    sys.path.insert(0, str(Path(__file__).parents[1]))
+    tests = Path(__file__).parents[2]
+    sys.path[:0] = [str(tests / folder) for folder in ("ui", "sparse", "plans")]
 
 from PySide6.QtWidgets import QApplication, QWidget
+from sparse_draws import stored
 from walks.belonging import Truth, mismatches
 from walks.complaints import Complaints, Fault, listening
 from walks.stage import Places, Stage, write_places
@@ -237,7 +239,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600.0, help="how long; default 600")
     parser.add_argument("--seed", type=int, help="of the first walk; those after it count on")
     parser.add_argument("--long", action="store_true", help="make no walk shorter that fails")
-    kinds = ("folds", "formats", "odd")
+    kinds = ("folds", "formats", "odd", "clicked")
     parser.add_argument(
         "--data", choices=kinds, default="folds", help="what is opened; odd data teach nothing"
     )
@@ -248,7 +250,8 @@ def main() -> int:
     gc.disable()  # as in the program, garbage is searched for at rest
     theme = Theme("light")
     theme.apply(app)
-    with TemporaryDirectory(prefix="walks-") as folder:
+    is_sparse = stored(sparse=True) if given.data == "clicked" else nullcontext()
+    with TemporaryDirectory(prefix="walks-") as folder, is_sparse:
         os.environ.setdefault("RANKSTUDIO_DATA_DIR", str(Path(folder) / "user"))
         places = write_places(Path(folder), given.data)
         tally = walk_for(given.seconds, seed, theme, places, 0 if given.long else _MOST_REPLAYS)

@@ -53,7 +53,10 @@ class Places:
 
 
 def write_places(folder: Path, kind: str = "folds") -> Places:
-    """Write small data: folds of LETOR text, files of other "formats", or "odd" ones that teach nothing."""
+    """Write small data: folds of LETOR text, files of other "formats", or "odd" ones that teach nothing.
+
+    Those of the kind "clicked" have clicks with positions as preferences; they are read with sparse rows.
+    """
     shape = {"n_informative": 3, "n_redundant": 2, "n_noise": 2, "documents": (4, 7)}
     small = make_ranking(20, n_constant=1, **shape)
     other = make_ranking(25, n_constant=0, seed=5, **shape)
@@ -67,6 +70,8 @@ def write_places(folder: Path, kind: str = "folds") -> Places:
         best, worst = (int(at(first.y[begin:end])) for at in (lambda y: y.argmax(), lambda y: y.argmin()))
         if best != worst:
             rows.append(f"{first.query_ids[query]},{best + 1},{worst + 1}")
+    if kind == "clicked":
+        rows = list(_clicks(first))
     (folder / "preferences.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     scores = folder / "neural"
     for fold in small.folds[:2]:
@@ -86,6 +91,19 @@ def write_places(folder: Path, kind: str = "folds") -> Places:
     return Places(
         (*(str(folder / name) for name in names), SAMPLE), folder / "preferences.csv", scores, judged
     )
+
+
+def _clicks(data: RankingDataset) -> Iterator[str]:
+    """Yield the lines of a log of clicks, most of which are on relevant documents."""
+    rng = np.random.default_rng(3)
+    yield "session,qid,docid,position,click,propensity"
+    for session in range(40):
+        query = int(rng.integers(data.n_queries))
+        begin, end = data.query_ptr[query : query + 2]
+        for position, row in enumerate(begin + rng.permutation(end - begin), start=1):
+            click = int(rng.random() < (0.1 + 0.4 * data.y[row]) / position)
+            document = row - begin + 1
+            yield f"{session},{data.query_ids[query]},{document},{position},{click},{1 / position}"
 
 
 def _write_formats(data: RankingDataset, folder: Path) -> tuple[str, ...]:

@@ -657,6 +657,7 @@ def delete_highlighted(stage: Stage) -> None:
         raise ImpossibleStepError
     keys = {row.key for row in table.selected()}
     before = {record.key for record in stage.window.runs.records}
+    table.setFocus()  # a key of the table is none of the window
     QTest.keyClick(table, Qt.Key.Key_Delete)
     after = {record.key for record in stage.window.runs.records}
     assert after == before - keys, f"of {before} those left are {after}, highlighted were {keys}"

@@ -169,6 +169,6 @@ def _judge(
     if entry is not None:
         made = estimator(plan, entry, ranker, feature_ids) if issubclass(entry.load(), RankRLS) else None
         return made if isinstance(made, RankRLS) else None
-    if issubclass(plan.entry.load(), PathSelector):
+    if not plan.entry.lacking and issubclass(plan.entry.load(), PathSelector):
         return RankRLS(float(parameters["regularization"]))
     return None

@@ -14,10 +14,8 @@ from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.methods.rankers.rankrls import RankRLS
-from rankstudio.engine.methods.selection.base import PathSelector
+from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
-from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import (
     group_swap_criteria,
     swap_criteria,
@@ -215,8 +213,9 @@ def regularization_of(plan: Plan, parameters: Mapping[str, Any], data: GivenData
     labels_alone = bool(plan.preferences) and not training_data(data).preferring
     if entry.given or parameters.get("pairs", "query") != "query" or labels_alone or data.ptr.size == 2:
         return None
-    exact = issubclass(entry.load(), GreedyRankRLS | PathSelector | RankRLS)
-    return float(parameters["regularization"]) if exact else None
+    # Kernel RankRLS has the same criterion, but of other features than those of the data.
+    linear = "kernel" not in parameters and entry.criterion == LEAVE_QUERY_OUT
+    return float(parameters["regularization"]) if linear and "regularization" in parameters else None
 
 
 def _shown(correlations: Floats, clusters: Clusters, selected: Sequence[int]) -> tuple[int, ...]:

@@ -105,7 +105,7 @@ def simulate_selection(
     if learner is None and kernel != NO_KERNEL:
         learner = BasisRankRLS.of(kernel, gamma, per_query, regularization)
     what = learner or _selection(n_features, data.n_features, regularization)
-    documents = QueryData(data.X, data.y, data.query_ptr, part_of=data.grading)
+    documents = QueryData(np.asarray(data.X), data.y, data.query_ptr, part_of=data.grading)
     truth, found = np.empty(count), np.empty((count, len(ways)))
     for number in range(count):
         rng = np.random.default_rng([start, number])

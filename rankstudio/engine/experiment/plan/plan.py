@@ -39,6 +39,9 @@ from rankstudio.engine.methods.catalog import (
     GIVEN_MODEL,
     Kind,
     Method,
+    add_entry,
+    find_method,
+    is_added,
     method,
     methods,
     refusal_of_groups,
@@ -66,6 +69,8 @@ NORMALIZE: tuple[str, ...] = get_args(Normalize)
 
 SAMPLE = "sample"
 """The name under which a plan asks for the bundled sample instead of a file."""
+
+_ADDED = "added methods"
 
 MOST_COMBINATIONS = 100_000
 """Of values that a plan may try."""
@@ -173,6 +178,7 @@ class Plan:
     def __post_init__(self) -> None:
         _check_kinds(self)
         keep = partial(object.__setattr__, self)  # in canonical form, although the plan is frozen
+        keep("method", self.entry.key)
         keep("parameters", FrozenMapping(self.entry.validate(self.parameters)))
         ranker = _check_ranker(self)
         keep("ranker_parameters", FrozenMapping(ranker.validate(self.ranker_parameters) if ranker else {}))
@@ -200,8 +206,19 @@ class Plan:
         _check(several, tried, expected, tried <= MOST_COMBINATIONS)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what makes the plan: a process that gets it derives the rest itself."""
-        return {given.name: getattr(self, given.name) for given in fields(self)}
+        """Return what makes the plan: a process that gets it derives the rest itself.
+
+        Methods that are not of a plug-in go along, so that a worker has them.
+        """
+        values = {given.name: getattr(self, given.name) for given in fields(self)}
+        return {**values, _ADDED: tuple(entry for entry in self.entries if is_added(entry))}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what :meth:`__getstate__` returned, and make its methods known to this process."""
+        for entry in state.pop(_ADDED, ()):
+            if find_method(entry.key) is None:
+                add_entry(entry)
+        vars(self).update(state)
 
     @property
     def entry(self) -> Method:
@@ -212,6 +229,12 @@ class Plan:
     def ranker_entry(self) -> Method | None:
         """Catalog entry of the ranker; None without one."""
         return method(self.ranker) if self.ranker else None
+
+    @property
+    def entries(self) -> tuple[Method, ...]:
+        """Catalog entries of the method and, if there is one, of the ranker."""
+        ranker = self.ranker_entry
+        return (self.entry,) if ranker is None else (self.entry, ranker)
 
     @property
     def title(self) -> str:

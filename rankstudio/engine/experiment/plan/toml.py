@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -108,6 +108,19 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise PlanError(tr("{path}: not a TOML plan: it is nested too deeply.").format(path=path)) from error
     except ValueError as error:  # also of bytes that are not UTF-8, and of a number with too many digits
         raise PlanError(tr("{path}: not a TOML plan: {error}.").format(path=path, error=error)) from error
+
+
+def method_keys(values: Any) -> Iterator[str]:
+    """Yield the keys of methods in the values of a plan or a comparison, at any depth."""
+    if isinstance(values, Mapping):
+        for name, value in values.items():
+            if name in ("method", "ranker"):
+                keys = value if isinstance(value, list) else [value]
+                yield from (key for key in keys if isinstance(key, str))
+            yield from method_keys(value)
+    elif isinstance(values, list):
+        for item in values:
+            yield from method_keys(item)
 
 
 def load_plan(path: str | Path) -> Plan:

@@ -13,7 +13,7 @@ from rankstudio.engine.data.splitting.part_of_whole import PartOfWhole
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.experiment.plan.plan import Plan, estimator
 from rankstudio.engine.language import either, tr
-from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.methods.catalog import Method, methods
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, Reading, whole_need
 from rankstudio.engine.support import memory, threads
@@ -161,20 +161,22 @@ class MemoryEstimate:
             found.append(self.need.fits)
         found.append(tr("fewer documents or features"))
         if self.sparse:
-            able = [
-                one.label for one in methods() if not (one.lacking or one.given) and one.load().accepts_sparse
-            ]
+            able = [entry.label for entry in _own_methods() if entry.load().accepts_sparse]
             text = tr("a method that takes sparse data, such as {methods}")
             found.append(text.format(methods=", ".join(able[:_NAMES])))
         elif self.need.reading is Reading.WHOLE and self.m > DOCUMENTS:
             shape = DataShape(self.m, self.n, self.m, DOCUMENTS)
-            present = [one for one in methods() if not (one.lacking or one.given)]
-            needs = [(one.label, one.load()().memory_need(shape)) for one in present]
+            needs = [(entry.label, entry.load()().memory_need(shape)) for entry in _own_methods()]
             able = [label for label, need in needs if need.reading is Reading.SHARED]
             able = [label for label in able if "," not in label and label != self.label]
             text = tr("a method that processes the data in blocks, such as {methods}")
             found.append(text.format(methods=", ".join(able[:_NAMES])))
         return found
+
+
+def _own_methods() -> list[Method]:
+    """Return RankStudio's own methods that can be used here."""
+    return [entry for entry in methods() if entry.origin is None and not entry.lacking]
 
 
 def _algorithms() -> dict[str, str]:

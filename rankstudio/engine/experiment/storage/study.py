@@ -48,6 +48,7 @@ from rankstudio.engine.experiment.storage.study_rows import (
     EVIDENCE,
     FEATURE_SET,
     IMPOSSIBLE,
+    METHOD,
     Row,
     checksum,
     evidence_digest,
@@ -64,6 +65,8 @@ from rankstudio.engine.experiment.storage.study_rows import (
 )
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.language import tr
+from rankstudio.engine.methods.catalog import find_method, remember_entry
+from rankstudio.engine.methods.catalog.description import described_method, description_of
 from rankstudio.engine.methods.catalog.parameter import OWN_FILE
 
 __all__ = ["SUFFIX", "RecordedData", "RunKey", "RunLabel", "RunSummary", "Study"]
@@ -208,7 +211,7 @@ class Study:
         found = fingerprint(dataset)
         place = str(dataset.path.absolute()) if dataset.path is not None else ""
         self._refuse_changes(plan, place, found.files)
-        wanted = (plan, as_json(versions()), found.checksum)
+        wanted = (plan, as_json(versions(plan.entries)), found.checksum)
         with self._file.transaction() as db:
             run = None if anew else self._equal(*wanted)
             if run is None:
@@ -219,6 +222,7 @@ class Study:
                 run = next_id(db, "run")
                 values = {"plan": as_json(plan_as_dict(plan)), "same": same(plan), "versions": wanted[1]}
                 write(db, "run", id=run, dataset=data, created=_now(), **values)
+                _write_methods(db, run, plan)
             if dataset.feature_set is not None:
                 _write_feature_set(db, found.checksum, dataset.feature_set)
         return RunKey(run, plan, tuple(int(i) for i in dataset.feature_ids))
@@ -241,12 +245,13 @@ class Study:
                 file = shown(str(run.plan.parameters[name]))
                 raise ChangedDataError(text.format(file=file, name=name, id=run.id))
         by = json.loads(self._run(run.id)["versions"])
-        if by != versions():
+        installed = versions(run.plan.entries)
+        if by != installed:
             text = tr(
                 "{path}: run {id} was started with {by}, but {versions} is installed. Start the run again."
             )
             raise StoreError(
-                text.format(path=self.path, id=run.id, by=_words(by), versions=_words(versions()))
+                text.format(path=self.path, id=run.id, by=_words(by), versions=_words(installed))
             )
 
     def data(self, run: RunKey) -> RecordedData:
@@ -610,6 +615,7 @@ class Study:
         try:
             recorded_versions(json.loads(run["versions"]))
             moment(run["created"]), moment(run["finished"] or run["created"])
+            self._remember_methods(run)
             return run, plan_from_dict(json.loads(run["plan"])), data
         except (PlanError, ParameterError) as error:
             why = textwrap.shorten(str(error), _LONGEST, placeholder=" ….")
@@ -619,6 +625,21 @@ class Study:
             raise StoreError(
                 tr("{path}: the plan of run {id} cannot be read.").format(path=self.path, id=row.id)
             ) from error
+
+    def _remember_methods(self, run: Row) -> None:
+        """Make known the methods of a run of which this installation has no code."""
+        values = json.loads(run["plan"])
+        unknown = [
+            key for name in ("method", "ranker") if (key := values.get(name)) and find_method(key) is None
+        ]
+        if not unknown or not self._has_table("method"):
+            return
+        for payload, digest in self._file.rows("SELECT payload, digest FROM method WHERE run = ?", run.id):
+            if digest == payload_digest(run.id, payload) and len(payload) <= _MOST_METHOD:
+                for described in json.loads(payload):
+                    entry = described_method(described)
+                    if entry.key in unknown:
+                        remember_entry(entry)
 
     def _parts(self, row: Row, plan: Plan, data: RecordedData) -> tuple[list[Row], list[Row]]:
         """Return the units and the folds of a run; what its plan does not have counts as damaged."""
@@ -679,6 +700,7 @@ def _now() -> str:
 
 
 _LONGEST, _SHORT = 300, 20
+_MOST_METHOD = 1 << 20  # characters of the description of a method
 """Characters of what is wrong with a plan, and of a cell."""
 
 
@@ -703,6 +725,16 @@ def write_data(db: sqlite3.Connection, dataset: FoldedDataset, place: str, found
         first_file=first_file,
     )
     return int(number)
+
+
+def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
+    """Describe the methods of a run that are not RankStudio's own; a reader may not have them."""
+    described = [description_of(entry) for entry in plan.entries if entry.origin is not None]
+    if described:
+        db.execute(METHOD)
+        payload = as_json(described)
+        cells = run, payload, payload_digest(run, payload)
+        db.execute("INSERT OR REPLACE INTO method VALUES (?, ?, ?)", cells)
 
 
 def _write_feature_set(db: sqlite3.Connection, data: str, found: FeatureSet) -> None:

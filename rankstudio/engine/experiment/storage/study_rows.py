@@ -206,6 +206,11 @@ CHOICE = """
 """
 """And a third one: which model of a run the user chose."""
 
+METHOD = """
+    CREATE TABLE IF NOT EXISTS method (run INTEGER PRIMARY KEY, payload TEXT NOT NULL, digest TEXT NOT NULL)
+"""
+"""And a fourth one: methods that are not RankStudio's own, for installations without them."""
+
 
 def payload_digest(key: int | str, payload: str) -> str:
     """Return the digest of a row of one of the last two."""

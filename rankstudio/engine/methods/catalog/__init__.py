@@ -10,23 +10,26 @@ from __future__ import annotations
 from rankstudio.engine.errors import PlanError, nearest, shown
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.methods.catalog.method import Method
+from rankstudio.engine.methods.catalog.origin import OriginKind
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
-from rankstudio.engine.methods.catalog.rankers import RANKERS
-from rankstudio.engine.methods.catalog.selectors import SELECTORS
+from rankstudio.engine.methods.catalog.registry import MethodRegistry
 
 __all__ = [
-    "CATALOG",
     "FROM_FILES",
     "GIVEN",
     "GIVEN_MODEL",
     "GIVEN_ORDER",
     "GIVEN_SCORES",
+    "METHODS",
     "Kind",
     "Method",
+    "MethodRegistry",
     "Parameter",
+    "is_added",
     "method",
     "methods",
     "refusal_of_groups",
+    "remember_entry",
 ]
 
 GIVEN_SCORES = Method(
@@ -76,15 +79,18 @@ GIVEN_ORDER = Method(
 
 GIVEN: tuple[Method, ...] = (GIVEN_SCORES, GIVEN_MODEL, GIVEN_ORDER)
 
+_GIVEN = {entry.key: entry for entry in GIVEN}
+
 FROM_FILES: tuple[str, ...] = (GIVEN_SCORES.key, GIVEN_MODEL.key)
 """Those whose plans name files."""
 
-CATALOG: tuple[Method, ...] = (*SELECTORS, *RANKERS)
+METHODS = MethodRegistry()
+"""The registry of this process."""
 
 
 def methods() -> tuple[Method, ...]:
     """Return all learning methods, selectors first, without given rankings and models (`GIVEN`)."""
-    return CATALOG
+    return METHODS.entries()
 
 
 def method(key: str) -> Method:
@@ -95,12 +101,32 @@ def method(key: str) -> Method:
     PlanError
         For an unknown key; the message has the nearest known key.
     """
-    for entry in (*methods(), *GIVEN):
-        if entry.key == key:
-            return entry
+    entry = find_method(key) or _GIVEN.get(key)
+    if entry is not None:
+        return entry
     close = nearest(key, (entry.key for entry in methods()))
     remedy = f"did you mean {close}?" if close else "rankstudio methods lists the catalog."
     raise PlanError(f"There is no method {shown(key)}; {remedy}")
+
+
+def find_method(key: str) -> Method | None:
+    """Return a learning method by its key, also one known from a study only; None for an unknown key."""
+    return METHODS.find(key)
+
+
+def add_entry(entry: Method) -> Method:
+    """Add a method for this process; see :meth:`MethodRegistry.add`."""
+    return METHODS.add(entry)
+
+
+def remember_entry(entry: Method) -> None:
+    """Make known a method that a study describes; see :meth:`MethodRegistry.remember`."""
+    METHODS.remember(entry)
+
+
+def is_added(entry: Method) -> bool:
+    """Return whether a method is known to this process only: it was added, or a study describes it."""
+    return entry.origin is not None and entry.origin.kind is not OriginKind.PACKAGE
 
 
 def refusal_of_groups(entry: Method, n_groups: int) -> str:

@@ -15,9 +15,11 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.language import tr
+from rankstudio.engine.methods.catalog.origin import Origin
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.steps import Step
 
+_LOADER = "rankstudio.engine.methods.foreign.estimators"
 _ROUNDING = 1e-12  # of a criterion before a step: less than this is only the rounding of its sum
 
 
@@ -199,6 +201,8 @@ class Method:
         Maximum supported label.
     seconds : Seconds
         Typical duration, for estimates before anything was run.
+    origin : Origin or None
+        Where its code comes from; None for a method of RankStudio itself. Set by the registry.
     """
 
     key: str
@@ -230,6 +234,7 @@ class Method:
     slow: bool = False
     greatest_label: float = inf
     seconds: Seconds = Seconds(0.03, 0.03, 1.0)
+    origin: Origin | None = None
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -283,6 +288,8 @@ class Method:
     @property
     def lacking(self) -> str:
         """Reason why it cannot be used here, as a sentence; "" if it can."""
+        if self.origin is not None and self.origin.lacking:
+            return f"{self.label} {self.origin.lacking}"
         if not self.module or find_spec(self.module) is not None:
             return ""
         package = f'"rankstudio[{self.extra}]"' if self.extra else self.module
@@ -336,5 +343,7 @@ class Method:
         """
         if self.lacking:
             raise PlanError(self.lacking)
+        if self.origin is not None:  # imported by its name, because it stands on this module
+            return import_module(_LOADER).load(self)  # type: ignore[no-any-return]
         module, _, name = self.estimator.partition(":")
         return getattr(import_module(module), name)  # type: ignore[no-any-return]

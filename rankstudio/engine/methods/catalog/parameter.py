@@ -25,11 +25,12 @@ class Kind(Enum):
     MEASURE = "measure"  # the name of a ranking measure
     FEATURES = "features"  # 1-based feature ids
     COSTS = "costs"  # what each feature costs, by its 1-based id; 1 for those not named
+    TEXT = "text"  # a value that forms do not know, such as the name of a function
 
     @property
     def between(self) -> str:
         """Separator between several values in a text, because single values may contain commas."""
-        return " | " if self in (Kind.FEATURES, Kind.COSTS) else ", "
+        return " | " if self in (Kind.FEATURES, Kind.COSTS, Kind.TEXT) else ", "
 
 
 MILLISECONDS = "milliseconds"
@@ -59,8 +60,8 @@ def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
     """
     lists = kind in (Kind.FEATURES, Kind.COSTS)
     if isinstance(value, str):
-        if lists:
-            return value.split("|") if "|" in value else None
+        if lists or kind is Kind.TEXT:
+            return [item.strip() for item in value.split("|")] if "|" in value else None
         return _numbers(kind, value, name) if kind in (Kind.INTEGER, Kind.NUMBER) else _words(value)
     if isinstance(value, Mapping) or not isinstance(value, Iterable):
         return None
@@ -100,6 +101,8 @@ _INFINITE = (inf, -inf)
 
 OWN_FILE = ".csv"
 """Ending of files with own values for a choice."""
+
+_LONGEST_TEXT = 1000
 
 GREATEST_INTEGER = 2**63 - 1
 """The greatest whole number that TOML and the kernels have."""
@@ -195,6 +198,8 @@ class Parameter:
                 return tr("yes or no")
             case Kind.MEASURE:
                 return tr("a measure such as MAP, NDCG@10 or P@5")
+            case Kind.TEXT:
+                return tr("a name, a number, or a call such as Ridge(alpha=2.0)")
             case Kind.CHOICE:
                 keys = ", ".join(key for key, _ in self.choices)
                 text = tr("one of {keys}, or a CSV file") if self.own_file else tr("one of {keys}")
@@ -309,6 +314,8 @@ class Parameter:
                 return self._validate_features(value)
             case Kind.COSTS:
                 return self._validate_costs(value)
+            case Kind.TEXT:
+                return self._validate_text(value)
             case _:
                 raise AssertionError(self.kind)  # a grid's values are one value
 
@@ -366,6 +373,11 @@ class Parameter:
         if not found.by_rank:
             raise ParameterError(self.label, value, tr("a measure of rankings, such as MAP or NDCG@10"))
         return found.name
+
+    def _validate_text(self, value: Any) -> str:
+        if not isinstance(value, str) or len(value) > _LONGEST_TEXT or not value.isprintable():
+            raise ParameterError(self.label, value, self.expected)
+        return value.strip()
 
     def _validate_features(self, value: Any) -> tuple[int, ...]:
         items = value.replace(",", " ").split() if isinstance(value, str) else value

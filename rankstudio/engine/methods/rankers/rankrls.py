@@ -41,6 +41,7 @@ from rankstudio.engine.methods.pair_learners import (
     labels_or_zeros,
     pair_rows,
     preferring,
+    refuse_unusual,
     unusual,
 )
 from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradients
@@ -170,6 +171,13 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         need = sums_need(shape) if shape.sharded else whole_need(shape, 2.0)
         wide = not shape.sharded and is_wide(shape.m, shape.n)
         return need.plus(3 * NUMBER * shape.n * (shape.m if wide else shape.n))
+
+    def check_sparse(self, *, one_ranking: bool, preferring: bool) -> None:  # noqa: D102 - inherited
+        self._gradients.check_sparse()
+        if self.checked("pairs") != "query":
+            raise ParameterError("pairs", self.pairs, "query where X is sparse")
+        if not preferring:
+            refuse_unusual(self.pair_cost())
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield the only step, with all features; shards and conjugate gradients yield progress before it."""

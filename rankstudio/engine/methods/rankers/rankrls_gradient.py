@@ -61,9 +61,14 @@ class ConjugateGradients:
 
     def serve(self, data: GivenData) -> bool:
         """Return whether gradients are used for such data; ParameterError for "direct" with sparse X."""
-        if data.sparse and self.solver == "direct":
-            raise ParameterError("solver", self.solver, "auto or cg where X is sparse")
+        if data.sparse:
+            self.check_sparse()
         return data.sparse or self.solver == "cg"
+
+    def check_sparse(self) -> None:
+        """Raise ParameterError for a solver that sparse X is not learned with."""
+        if self.solver == "direct":
+            raise ParameterError("solver", self.solver, "auto or cg where X is sparse")
 
     def iterations(
         self, data: QueryData | SparseQueryData, labels: Floats, regularization: float

@@ -18,7 +18,7 @@ from rankstudio.engine.experiment.plan.as_code import as_command, as_python
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.methods.catalog import CATALOG, Kind, Method
+from rankstudio.engine.methods.catalog import Kind, Method, methods
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ plans = st.builds(
 )
 
 
-@pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
+@pytest.mark.parametrize("entry", methods(), ids=lambda entry: entry.key)
 def test_defaults_are_left_out_but_for_the_grid(entry: Method) -> None:
     text = as_command(Plan(data="/data/MQ2008", method=entry.key))
     first = entry.parameters[0]

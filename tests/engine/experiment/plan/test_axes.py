@@ -26,7 +26,7 @@ from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.export.tables import csv_text
-from rankstudio.engine.methods.catalog import CATALOG, Kind, Method, Parameter
+from rankstudio.engine.methods.catalog import Kind, Method, Parameter, methods
 
 LOSSES = Plan(
     "small", "ranksvm", {"C": (0.25, 1.0), "loss": ["hinge", "squared_hinge"]}, convention="standard"
@@ -141,12 +141,12 @@ def test_a_comparison_names_folders_by_the_values() -> None:
     assert folder_name(Plan("x", "rankboost", {"n_rounds": "50, 100"})) == "rankboost-50+100"
 
 
-@pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
+@pytest.mark.parametrize("entry", methods(), ids=lambda entry: entry.key)
 def test_columns_of_axes_are_called_like_no_other_column(entry: Method) -> None:
     assert not {p.name for p in entry.parameters} & {"fold", "part", "round", "n_features"}
 
 
-@pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
+@pytest.mark.parametrize("entry", methods(), ids=lambda entry: entry.key)
 def test_any_parameter_of_any_method_can_have_several_values(entry: Method) -> None:
     for p in entry.parameters:
         needed = {p.only_with[0]: p.only_with[1][0]} if p.only_with else {}

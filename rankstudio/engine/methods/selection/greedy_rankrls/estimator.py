@@ -19,6 +19,7 @@ from rankstudio.engine.methods.pair_learners import (
     PairwiseLeastSquares,
     held_out_weighting,
     pair_rows,
+    refuse_unusual,
     unusual,
 )
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
@@ -188,6 +189,16 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         best = self.search == "best"
         return on_demand_need(shape, k, best) if way == "on demand" else searched.need(way, shape)
 
+    def check_sparse(self, *, one_ranking: bool, preferring: bool) -> None:  # noqa: D102 - inherited
+        if one_ranking or self.checked("pairs") == "pointwise":
+            raise DatasetError("Greedy RankRLS without queries: expected a dense X, got a sparse one.")
+        if self.search == "best":
+            raise ParameterError("search", self.search, "forward, floating or swap where X is sparse")
+        if self.algorithm not in ("auto", "columns"):
+            raise ParameterError("algorithm", self.algorithm, "auto or columns where X is sparse")
+        if not preferring:
+            refuse_unusual(self.pair_cost())
+
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per selected feature: its criterion, the weights, and every candidate's criterion.
 
@@ -199,6 +210,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         rules = self.rules(groups)
         cost = self.pair_cost()
         data = training_data(data)
+        if data.sparse:
+            self.check_sparse(one_ranking=data.one_ranking, preferring=data.preferring)
         if self.checked("pairs") == "pointwise" or data.one_ranking:
             found = self._one_ranking(data, regularization, groups, rules, cost)
         else:
@@ -217,8 +230,6 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         """Return the steps of a path in which groups stand for features."""
         shape = Shape.of(data.X.shape, data.ptr, groups.greatest(rules.k))
         asked = data, regularization, groups, rules, cost
-        if data.sparse and self.search == "best":
-            raise ParameterError("search", self.search, "forward, floating or swap where X is sparse")
         way = "columns" if data.sparse else self._way(shape, groups, data.several)
         if way == "forward":
             from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import forward_path  # noqa: PLC0415 - numba
@@ -244,8 +255,6 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         pointwise = self.pairs == "pointwise"
         self._check_one_ranking(data, cost)
         rows = data.whole("Greedy RankRLS")
-        if data.sparse:
-            raise DatasetError("Greedy RankRLS without queries: expected a dense X, got a sparse one.")
         found = (LeaveOneOutSearch if pointwise else LeavePairOutSearch)(rows, regularization)
         return search_path(found, groups, rules, self.search)
 

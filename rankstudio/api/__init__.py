@@ -1,0 +1,109 @@
+"""What plug-ins and programs may import to add methods.
+
+Everything here is documented and stable within a version of the interface, ``API``. A plug-in names the
+version that it is written for (``Plugin(api=1)``); a later RankStudio with the same version runs it
+unchanged. What is not here may change with every release.
+
+A method without a package needs nothing of this module: a class with ``fit(X, y)``, or a function
+``scores(X, y, qid)`` in a Python file, is enough.
+
+Attributes
+----------
+API : int
+    Version of the interface.
+
+Examples
+--------
+>>> from rankstudio.api import Method, Plugin
+>>> PLUGIN = Plugin(name="example", methods=())
+>>> PLUGIN.api
+1
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rankstudio.engine.arithmetic.query_data import QueryData as QueryData
+    from rankstudio.engine.errors import ParameterError as ParameterError
+    from rankstudio.engine.errors import RankStudioError as RankStudioError
+    from rankstudio.engine.methods.base import LinearRanker as LinearRanker
+    from rankstudio.engine.methods.catalog import Kind as Kind
+    from rankstudio.engine.methods.catalog import Method as Method
+    from rankstudio.engine.methods.catalog import Parameter as Parameter
+    from rankstudio.engine.methods.catalog.method import CandidateScore as CandidateScore
+    from rankstudio.engine.methods.catalog.method import ScoreSource as ScoreSource
+    from rankstudio.engine.methods.catalog.method import Seconds as Seconds
+    from rankstudio.engine.methods.catalog.method import StepKind as StepKind
+    from rankstudio.engine.methods.catalog.shared import BUDGET as BUDGET
+    from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT as LEAVE_QUERY_OUT
+    from rankstudio.engine.methods.catalog.shared import MEASURE as MEASURE
+    from rankstudio.engine.methods.catalog.shared import RANKING_LAMBDA as RANKING_LAMBDA
+    from rankstudio.engine.methods.catalog.shared import SCORE_COSTS as SCORE_COSTS
+    from rankstudio.engine.methods.catalog.shared import SIZE as SIZE
+    from rankstudio.engine.methods.foreign.permission import add_by_user as add_method  # noqa: F401
+    from rankstudio.engine.methods.memory_need import DataShape as DataShape
+    from rankstudio.engine.methods.memory_need import MemoryNeed as MemoryNeed
+    from rankstudio.engine.methods.memory_need import sums_need as sums_need
+    from rankstudio.engine.methods.memory_need import whole_need as whole_need
+    from rankstudio.engine.methods.selection.base import GrowingSelector as GrowingSelector
+    from rankstudio.engine.methods.selection.base import Ordering as Ordering
+    from rankstudio.engine.methods.selection.base import PathSelector as PathSelector
+    from rankstudio.engine.methods.selection.base import ScoredSelector as ScoredSelector
+    from rankstudio.engine.methods.selection.base import Selector as Selector
+    from rankstudio.engine.methods.selection.base import best_first as best_first
+    from rankstudio.engine.methods.shards.sums import summed as summed
+    from rankstudio.engine.methods.shards.training_data import TrainingData as TrainingData
+    from rankstudio.engine.methods.shards.training_data import training_data as training_data
+    from rankstudio.engine.metrics.evaluator import Evaluator as Evaluator
+    from rankstudio.engine.plugins.plugin import Plugin as Plugin
+    from rankstudio.engine.steps import Iteration as Iteration
+    from rankstudio.engine.steps import Step as Step
+    from rankstudio.engine.support.work import Note as Note
+    from rankstudio.engine.support.work import WorkProgress as WorkProgress
+
+API = 1
+
+_CATALOG = "rankstudio.engine.methods.catalog"
+_SELECTION = "rankstudio.engine.methods.selection.base"
+_HOMES = {
+    "Plugin": "rankstudio.engine.plugins.plugin",
+    **dict.fromkeys(("Method", "Parameter", "Kind"), _CATALOG),
+    **dict.fromkeys(("CandidateScore", "ScoreSource", "Seconds", "StepKind"), f"{_CATALOG}.method"),
+    **dict.fromkeys(
+        ("RANKING_LAMBDA", "SIZE", "SCORE_COSTS", "BUDGET", "MEASURE", "LEAVE_QUERY_OUT"),
+        f"{_CATALOG}.shared",
+    ),
+    "LinearRanker": "rankstudio.engine.methods.base",
+    **dict.fromkeys(
+        ("Selector", "GrowingSelector", "PathSelector", "ScoredSelector", "Ordering", "best_first"),
+        _SELECTION,
+    ),
+    **dict.fromkeys(
+        ("DataShape", "MemoryNeed", "sums_need", "whole_need"), "rankstudio.engine.methods.memory_need"
+    ),
+    "summed": "rankstudio.engine.methods.shards.sums",
+    **dict.fromkeys(("TrainingData", "training_data"), "rankstudio.engine.methods.shards.training_data"),
+    "QueryData": "rankstudio.engine.arithmetic.query_data",
+    "Evaluator": "rankstudio.engine.metrics.evaluator",
+    **dict.fromkeys(("Step", "Iteration"), "rankstudio.engine.steps"),
+    **dict.fromkeys(("WorkProgress", "Note"), "rankstudio.engine.support.work"),
+    **dict.fromkeys(("ParameterError", "RankStudioError"), "rankstudio.engine.errors"),
+    "add_method": "rankstudio.engine.methods.foreign.permission",
+}
+_RENAMED = {"add_method": "add_by_user"}
+
+__all__ = ["API", *_HOMES]  # noqa: PLE0604 - names of a table
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(home), _RENAMED.get(name, name))
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

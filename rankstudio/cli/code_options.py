@@ -1,0 +1,127 @@
+"""Methods that a command line names by their code: a Python file, or an import path."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.language import tr
+
+if TYPE_CHECKING:
+    from rankstudio.engine.experiment.plan.plan import Plan
+
+OPTIONS = ("--method", "--ranker")
+"""Options with the key of a method."""
+
+
+def add_named_code(arguments: Sequence[str]) -> list[str]:
+    """Add the methods that the options name by their code, and return the arguments with their keys.
+
+    Whoever types the name of a file or a library allows its code to run. The options of a method depend on
+    its code, so this is done before the command line is read.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        Arguments of a command.
+
+    Raises
+    ------
+    PlanError
+        If the code cannot be run, or is no method.
+    """
+    read: list[str] = []
+    expects_method = False
+    for word in arguments:
+        option, equals, value = word.partition("=")
+        if expects_method:
+            read.append(_key(word))
+        elif option in OPTIONS and equals:
+            read.append(f"{option}={_key(value)}")
+        else:
+            read.append(word)
+        expects_method = word in OPTIONS
+    return read
+
+
+def _key(text: str) -> str:
+    if not _names_code(text):
+        return text
+    from rankstudio.engine.methods.catalog import find_method
+    from rankstudio.engine.methods.foreign.code import names_code
+    from rankstudio.engine.methods.foreign.permission import add_by_user
+
+    if find_method(text) is not None or not names_code(text):
+        return text
+    return add_by_user(text).key
+
+
+def _names_code(text: str) -> bool:
+    """Return whether a word may name code, before anything of the engine is loaded."""
+    return ".py" in text or "." in text
+
+
+def leave_out(arguments: Sequence[str]) -> list[str]:
+    """Leave out the plug-ins that the option names, and return the other arguments.
+
+    Workers inherit it from the environment.
+    """
+    from rankstudio.engine.plugins.loader import WITHOUT
+
+    names: list[str] = []
+    rest: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word == "--without":
+            name = next(words, "")
+            if not name:
+                raise PlanError(tr("--without: expected the name of a plug-in."))
+            names.append(name)
+        elif word.startswith("--without="):
+            names.append(word.partition("=")[2])
+        else:
+            rest.append(word)
+    if names:
+        os.environ[WITHOUT] = ",".join([*filter(None, [os.environ.get(WITHOUT, "")]), *names])
+    return rest
+
+
+def settings_from(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the parameters that ``--set NAME=VALUE`` gives."""
+    values: dict[str, Any] = {}
+    for text in getattr(args, "set", None) or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise PlanError(tr("--set: expected NAME=VALUE, got {text}.").format(text=text))
+        values[name.strip()] = value.strip()
+    return values
+
+
+def allow_named_code(args: argparse.Namespace, path: Path) -> None:
+    """Add the methods that the plans of a TOML file name by their code, where the user allows it.
+
+    Raises
+    ------
+    CodeNotAllowedError, PlanError
+        As in :func:`rankstudio.engine.methods.foreign.permission.add_of_plan`.
+    """
+    from rankstudio.engine.experiment.plan.toml import method_keys, read_toml
+    from rankstudio.engine.methods.foreign.permission import add_of_plan
+
+    keys = list(method_keys(read_toml(path)))
+    if keys:
+        add_of_plan(
+            keys, (path.absolute().parent, Path.cwd()), allow_code=bool(getattr(args, "allow_code", False))
+        )
+
+
+def allow_code_of(args: argparse.Namespace, plans: Iterable[Plan], path: Path) -> None:
+    """Add the methods that the plans of a study name by their code, as above."""
+    from rankstudio.engine.methods.foreign.permission import add_of_plan
+
+    keys = [entry.key for plan in plans for entry in plan.entries]
+    add_of_plan(keys, (path.absolute().parent, Path.cwd()), allow_code=bool(args.allow_code))

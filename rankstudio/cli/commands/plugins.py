@@ -1,0 +1,101 @@
+"""``rankstudio plugins``: what is installed, and what each plug-in adds."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from rankstudio.cli.output.text_tables import as_json
+from rankstudio.cli.terminal import Block, tell
+from rankstudio.engine.errors import PlanError, nearest, shown
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.catalog import Method, methods
+from rankstudio.engine.plugins.loader import plugins
+
+HELP = "list the plug-ins and what they add"
+DESCRIPTION = """\
+List the plug-ins of this installation: the built-in one, and those of installed packages, with their versions
+and methods. A plug-in that cannot be loaded is listed with the reason.
+
+  rankstudio plugins
+  rankstudio plugins --check gas
+
+To leave a plug-in out, add --without NAME to any command."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    parser.add_argument(
+        "--check",
+        metavar="NAME",
+        help="check a plug-in, or one method by its key or its code, and print the results as a table",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    if args.check is not None:
+        return _check(args.check, json=args.json)
+    listed = methods()  # warnings about methods that cannot be used come first
+    found = plugins()
+    rows: list[dict[str, Any]] = [
+        {
+            "name": loaded.plugin.name,
+            "package": loaded.package,
+            "version": loaded.version,
+            "built in": loaded.built_in,
+            "summary": loaded.plugin.summary,
+            "methods": [entry.key for entry in listed if _is_of(entry, loaded.package, loaded.built_in)],
+        }
+        for loaded in found.loaded
+    ]
+    failed = [
+        {"name": f.name, "package": f.package, "version": f.version, "reason": f.reason} for f in found.failed
+    ]
+    if args.json:
+        tell(as_json({"plugins": rows, "failed": failed, "left out": list(found.left_out)}))
+        return 0
+    for row in rows:
+        tell(f"{row['name']}  –  {row['package']} {row['version']}")
+        if row["summary"]:
+            tell(f"  {row['summary']}")
+        tell(tr("  methods: {names}").format(names=", ".join(row["methods"]) or tr("none")))
+    for failure in failed:
+        text = tr("{name}  –  {package} {version}: cannot be loaded: {reason}.")
+        tell(text.format(**failure))
+    for name in found.left_out:
+        tell(tr("{name}  –  left out").format(name=name))
+    return 0
+
+
+def _is_of(entry: Method, package: str, built_in: bool) -> bool:
+    if built_in:
+        return entry.origin is None
+    return entry.origin is not None and entry.origin.name == package
+
+
+def _check(name: str, *, json: bool) -> int:
+    """Check the methods of a plug-in, or one method, and print the results."""
+    from rankstudio.testing import check_method
+
+    loaded = {one.plugin.name: one for one in plugins().loaded}
+    if name in loaded:
+        entries = [entry for entry in methods() if _is_of(entry, loaded[name].package, loaded[name].built_in)]
+    else:
+        entries = [entry for entry in methods() if entry.key == name]
+    if not entries:
+        known = [*loaded, *(entry.key for entry in methods())]
+        close = nearest(name, known)
+        hint = tr("did you mean {close}?").format(close=close) if close else tr("see rankstudio plugins.")
+        raise PlanError(
+            tr("There is no plug-in or method {name}; {hint}").format(name=shown(name), hint=hint)
+        )
+    results = [check for entry in entries for check in check_method(entry)]
+    if json:
+        tell(as_json([{"method": r.method, "check": r.check, "problem": r.problem} for r in results]))
+    else:
+        width = max(len(result.method) for result in results)
+        lines = [f"{r.method:<{width}}  {r.check:<47}  {r.problem or tr('passed')}" for r in results]
+        tell(Block("\n".join(lines)))
+    return 1 if any(result.problem for result in results) else 0

@@ -1,0 +1,141 @@
+"""Methods as plain values, for studies: what is needed to show results where the method's code is absent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+
+from rankstudio.engine.methods.catalog.method import CandidateScore, Method, ScoreSource, StepKind
+from rankstudio.engine.methods.catalog.origin import Origin, OriginKind
+from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
+from rankstudio.engine.methods.catalog.registry import refuse_invalid
+
+_TEXTS = ("key", "label", "family", "citation", "title", "summary", "criterion", "formula", "ranks_with")
+_FLAGS = ("per_document", "measured", "drops_features")
+_PARAMETER_TEXTS = ("name", "label", "help", "symbol", "source", "option", "none_label")
+_PARAMETER_FLAGS = ("open_low", "ranks", "changes_criterion", "basic")
+_MOST_PARAMETERS = 200
+_MOST_CHOICES = 200
+_LONGEST = 2000
+
+
+def description_of(entry: Method) -> dict[str, Any]:
+    """Return a method that is not RankStudio's own as plain values, for :func:`described_method`."""
+    origin = entry.origin
+    assert origin is not None
+    score = entry.candidate_score
+    return {
+        **{name: getattr(entry, name) for name in (*_TEXTS, *_FLAGS)},
+        "step_kind": entry.step_kind.value,
+        "takes": list(entry.takes),
+        "candidate_score": None
+        if score is None
+        else {
+            "name": score.name,
+            "unit": score.unit,
+            "source": score.source.name,
+            "least": score.least,
+            "from_zero": score.from_zero,
+        },
+        "origin": {
+            "kind": origin.kind.value,
+            "name": origin.name,
+            "version": origin.version,
+        },
+        "parameters": [_parameter_values(p) for p in entry.parameters],
+    }
+
+
+def described_method(values: Mapping[str, Any]) -> Method:
+    """Return the method that plain values describe; it has no code.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError, PlanError, ParameterError
+        If the values do not describe a method.
+    """
+    texts: dict[str, Any] = {name: _text(values[name]) for name in _TEXTS}
+    flags: dict[str, Any] = {name: _flag(values[name]) for name in _FLAGS}
+    parameters = values["parameters"]
+    if type(parameters) is not list or len(parameters) > _MOST_PARAMETERS:
+        raise ValueError("expected a list of parameters")
+    origin = values["origin"]
+    kind = OriginKind(origin["kind"])
+    entry = Method(
+        **texts,
+        **flags,
+        estimator="",
+        step_kind=StepKind(values["step_kind"]),
+        takes=tuple(name for name in values["takes"] if name in ("convention", "seed", "groups")),
+        candidate_score=_score(values["candidate_score"]),
+        origin=Origin(kind, _text(origin["name"]), _text(origin["version"]), present=False),
+        parameters=tuple(map(_parameter, parameters)),
+    )
+    refuse_invalid(entry)
+    return entry
+
+
+def _parameter_values(p: Parameter) -> dict[str, Any]:
+    return {
+        **{name: getattr(p, name) for name in (*_PARAMETER_TEXTS, *_PARAMETER_FLAGS)},
+        "kind": p.kind.value,
+        "default": _plain(p.default),
+        "low": None if p.low == -inf else p.low,
+        "high": None if p.high == inf else p.high,
+        "choices": [list(choice) for choice in p.choices],
+        "only_with": [p.only_with[0], _plain(p.only_with[1])] if p.only_with else [],
+    }
+
+
+def _parameter(values: Mapping[str, Any]) -> Parameter:
+    texts: dict[str, Any] = {name: _text(values[name]) for name in _PARAMETER_TEXTS}
+    flags: dict[str, Any] = {
+        name: _flag(values[name]) for name in ("open_low", "ranks", "changes_criterion", "basic")
+    }
+    choices = values["choices"]
+    if type(choices) is not list or len(choices) > _MOST_CHOICES:
+        raise ValueError("expected a list of choices")
+    only_with = values["only_with"]
+    return Parameter(
+        **texts,
+        **flags,
+        kind=Kind(values["kind"]),
+        default=_hashable(values["default"]),
+        low=-inf if values["low"] is None else float(values["low"]),
+        high=inf if values["high"] is None else float(values["high"]),
+        choices=tuple((_text(key), _text(label)) for key, label in choices),
+        only_with=(_text(only_with[0]), _hashable(only_with[1])) if only_with else (),
+    )
+
+
+def _score(values: Any) -> CandidateScore | None:
+    if values is None:
+        return None
+    source = ScoreSource[values["source"]]
+    flags: dict[str, Any] = {name: _flag(values[name]) for name in ("least", "from_zero")}
+    return CandidateScore(_text(values["name"]), _text(values["unit"]), source, **flags)
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str or len(value) > _LONGEST or not value.isprintable():
+        raise ValueError("expected a line")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if type(value) is not bool:
+        raise ValueError("expected true or false")
+    return value
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_hashable(item) for item in value)
+    if value is not None and type(value) not in (bool, int, float, str):
+        raise ValueError("expected a plain value")
+    return value

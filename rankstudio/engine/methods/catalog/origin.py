@@ -1,0 +1,56 @@
+"""Where a method that is not RankStudio's own comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from rankstudio.engine.language import tr
+
+
+class OriginKind(Enum):
+    """Kind of the place where a method's code is."""
+
+    PACKAGE = "package"  # a plug-in of an installed package
+    FILE = "file"  # a Python file
+    IMPORT = "import"  # a class of an installed package, by its import path
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a method that is not RankStudio's own comes from.
+
+    Attributes
+    ----------
+    kind : OriginKind
+    name : str
+        Name of the package, or of the file without its folder.
+    version : str
+        Version of the package, or SHA-256 of the file in hexadecimal digits.
+    path : str
+        Path of the file; "" for packages. A study does not store it.
+    present : bool
+        Whether the code is at hand. It is not for a method that is only known from a study.
+    """
+
+    kind: OriginKind
+    name: str
+    version: str
+    path: str = ""
+    present: bool = True
+
+    @property
+    def text(self) -> str:
+        """Package and version, or file and the beginning of its checksum."""
+        if self.kind is OriginKind.FILE:
+            return f"{self.name} (SHA-256 {self.version[:12]})"
+        return f"{self.name} {self.version}".strip()
+
+    @property
+    def lacking(self) -> str:
+        """What is missing for a method known from a study only, as a sentence without the method's name."""
+        if self.present:
+            return ""
+        if self.kind is OriginKind.FILE:
+            return tr("needs the file {file}. Add it as a method.").format(file=self.text)
+        return tr("needs {package}: pip install {name}.").format(package=self.text, name=self.name)

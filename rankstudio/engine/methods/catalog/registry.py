@@ -1,0 +1,179 @@
+"""All methods that this process knows: those of plug-ins, those added by name, those of opened studies."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable
+from dataclasses import replace
+from threading import RLock
+
+from rankstudio.engine.errors import PlanError, PluginWarning, one_line, shown
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.catalog.method import Method
+from rankstudio.engine.methods.catalog.origin import Origin, OriginKind
+from rankstudio.engine.methods.catalog.parameter import Parameter
+from rankstudio.engine.plugins.loader import plugins
+
+_KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_OPTION = re.compile(r"--[A-Za-z0-9][A-Za-z0-9-]{0,63}")
+_LONGEST = {"label": 80, "citation": 200, "title": 300, "summary": 2000, "criterion": 200, "formula": 500}
+
+
+class MethodRegistry:
+    """The methods that this process knows, by key.
+
+    Parameters
+    ----------
+    entries : iterable of Method, optional
+        Methods in the order of the catalog; by default those of all plug-ins, read on first use.
+
+    Notes
+    -----
+    One registry serves the whole process, on all threads. Methods are added, and never removed while plans
+    may name them.
+    """
+
+    def __init__(self, entries: Iterable[Method] | None = None) -> None:
+        self._lock = RLock()
+        self._listed: dict[str, Method] | None = None
+        if entries is not None:
+            self._listed = _by_kind(entries)
+        self._remembered: dict[str, Method] = {}
+
+    def entries(self) -> tuple[Method, ...]:
+        """Return the methods that can be chosen: of plug-ins, and added ones."""
+        return tuple(self._entries().values())
+
+    def find(self, key: str) -> Method | None:
+        """Return a method by its key, also one that is only known from a study; None for an unknown key.
+
+        The key of a file's method may lack the checksum: the latest added one is then found.
+        """
+        entries = self._entries()
+        found = entries.get(key) or self._remembered.get(key)
+        if found is None and ".py" in key and "@" not in key:
+            found = next((entries[known] for known in reversed(entries) if known.startswith(f"{key}@")), None)
+        return found
+
+    def add(self, entry: Method) -> Method:
+        """Add a method for this process, replacing an added one with its key.
+
+        Parameters
+        ----------
+        entry : Method
+
+        Returns
+        -------
+        Method
+            The method as it was added.
+
+        Raises
+        ------
+        PlanError
+            If the entry is invalid, or has the key of a method of a plug-in.
+        """
+        with self._lock:
+            entries = self._entries()
+            refuse_invalid(entry)
+            known = entries.get(entry.key)
+            if known is not None and (known.origin is None or known.origin.kind is OriginKind.PACKAGE):
+                text = tr("A method with the key {key} exists already. Choose another key.")
+                raise PlanError(text.format(key=shown(entry.key)))
+            self._listed = _by_kind([*entries.values(), entry])
+            return entry
+
+    def remember(self, entry: Method) -> None:
+        """Make known a method that a study describes, for the study's results; it cannot be run."""
+        with self._lock:
+            self._remembered[entry.key] = entry
+
+    def _entries(self) -> dict[str, Method]:
+        with self._lock:
+            if self._listed is None:
+                self._listed = _by_kind(_of_plugins())
+            return self._listed
+
+
+def _by_kind(entries: Iterable[Method]) -> dict[str, Method]:
+    """Return methods by key, selectors first, otherwise in their order."""
+    listed = {entry.key: entry for entry in entries}
+    return {entry.key: entry for entry in sorted(listed.values(), key=lambda entry: not entry.selects)}
+
+
+def _of_plugins() -> list[Method]:
+    """Return the methods of all plug-ins, and warn of those that cannot be used."""
+    entries: dict[str, Method] = {}
+    for failed in plugins().failed:
+        text = tr("The plug-in {name} of {package} {version} cannot be loaded: {reason}.")
+        _warn(text, name=failed.name, package=failed.package, version=failed.version, reason=failed.reason)
+    for loaded in plugins().loaded:
+        for entry in loaded.plugin.methods:
+            if loaded.built_in:
+                assert isinstance(entry, Method)
+                entries[entry.key] = entry
+                continue
+            try:
+                refuse_invalid(entry)
+                assert isinstance(entry, Method)
+                if entry.key in entries:
+                    text = tr("A method with the key {key} exists already. Choose another key.")
+                    raise PlanError(text.format(key=shown(entry.key)))
+            except PlanError as error:
+                text = tr("A method of the plug-in {name} cannot be used: {reason}")
+                _warn(text, name=loaded.plugin.name, reason=str(error))
+                continue
+            origin = Origin(OriginKind.PACKAGE, loaded.package, loaded.version)
+            entries[entry.key] = replace(entry, origin=origin)
+    return list(entries.values())
+
+
+def _warn(text: str, **values: str) -> None:
+    lines = {name: one_line(value) for name, value in values.items()}
+    warnings.warn(text.format(**lines), PluginWarning, stacklevel=4)
+
+
+def refuse_invalid(entry: object) -> None:
+    """Raise a PlanError for an entry that forms, help and studies could not show.
+
+    Parameters
+    ----------
+    entry : object
+        What a plug-in or a program has as a :class:`Method`.
+    """
+    if not isinstance(entry, Method):
+        raise PlanError(tr("expected a Method, got {value}.").format(value=shown(entry)))
+    local = entry.origin is not None and entry.origin.kind is not OriginKind.PACKAGE
+    if not local and not _KEY.fullmatch(str(entry.key)):
+        text = tr("key: expected lower-case letters, digits, dots and hyphens, got {key}.")
+        raise PlanError(text.format(key=shown(entry.key)))
+    if entry.family not in ("selector", "ranker"):
+        text = tr('{key}: family: expected "selector" or "ranker", got {family}.')
+        raise PlanError(text.format(key=entry.key, family=shown(entry.family)))
+    for name, most in _LONGEST.items():
+        value = getattr(entry, name)
+        if not isinstance(value, str) or len(value) > most or one_line(value) != value:
+            text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
+            raise PlanError(text.format(key=entry.key, field=name, most=most, value=shown(value)))
+    if not entry.label.strip():
+        raise PlanError(tr("{key}: the label is empty.").format(key=entry.key))
+    _refuse_parameters(entry)
+
+
+def _refuse_parameters(entry: Method) -> None:
+    """Raise a PlanError for invalid parameters."""
+    names = set[str]()
+    for p in entry.parameters:
+        if not isinstance(p, Parameter) or not _NAME.fullmatch(p.name) or not _OPTION.fullmatch(p.option):
+            text = tr("{key}: expected parameters with names and options, got {value}.")
+            raise PlanError(text.format(key=entry.key, value=shown(p)))
+        if p.name in names:
+            text = tr("{key}: the parameter {name} exists twice.")
+            raise PlanError(text.format(key=entry.key, name=p.name))
+        names.add(p.name)
+        try:
+            p.validate(p.default)
+        except Exception as error:
+            text = tr("{key}: the default of {name} is invalid: {error}")
+            raise PlanError(text.format(key=entry.key, name=p.name, error=error)) from error

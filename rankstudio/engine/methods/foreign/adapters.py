@@ -1,0 +1,329 @@
+"""Objects of other libraries as methods: selectors by attributes after ``fit``, rankers by ``predict``."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import MethodError, shown
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.catalog.method import Method
+from rankstudio.engine.methods.catalog.parameter import Kind
+from rankstudio.engine.methods.foreign.expressions import value_of
+from rankstudio.engine.methods.foreign.guard import PRINTED_AS_NOTES, failure
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, whole_need
+from rankstudio.engine.methods.selection.base import Ordering, PathSelector, best_first
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import Waiting, WorkProgress
+
+CENTRED = "centred"
+"""Name of the parameter that centres features within queries."""
+
+OWN = ("regularization", "n_features_to_select", "groups", CENTRED)
+"""Parameters of the adapter itself."""
+
+NONE = "none"
+"""Choice that stands for None."""
+
+SEED = ("random_state", "seed")
+
+_LINEAR = 1e-9  # of the largest score: the rounding of sums of some thousand terms
+
+
+class Wrapped:
+    """What selectors and rankers of other libraries share: how the object is made and trained.
+
+    Attributes
+    ----------
+    target : callable
+        Class, or function ``scores(X, y, qid)``.
+    size_argument : str
+        Argument with the number of features; "" without one.
+    """
+
+    entry: ClassVar[Method]
+    target: ClassVar[Callable[..., Any]]
+    size_argument: ClassVar[str] = ""
+    values: Mapping[str, Any]
+
+    def trained(self, data: QueryData, size: int) -> Any:
+        """Return the object trained on documents, or the scores of a function.
+
+        Raises
+        ------
+        MethodError
+            If it fails.
+        """
+        arguments = self._arguments(size)
+        X = np.array(data.centred[0] if self.values.get(CENTRED, False) else data.X, order="C")
+        y = np.array(data.y)
+        qid = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
+        try:
+            with PRINTED_AS_NOTES:
+                if not isinstance(self.target, type):
+                    return np.asarray(self.target(*_data_arguments(self.target, X, y, qid), **arguments))
+                made = self.target(**arguments)
+                fitted = made.fit(X, y, **_query_arguments(made.fit, qid, data.ptr))
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise MethodError(self.entry.label, failure(error)) from error
+        return made if fitted is None else fitted
+
+    def _arguments(self, size: int) -> dict[str, Any]:
+        """Return the arguments of the class or the function."""
+        module = getattr(self.target, "__module__", "")
+        modules = (module,) if module in sys.modules else ()
+        known = inspect.signature(self.target).parameters
+        arguments: dict[str, Any] = {}
+        for p in self.entry.parameters:
+            if p.name not in known or p.name in OWN:
+                continue
+            value = self.values.get(p.name, p.default)
+            if p.kind is Kind.TEXT and value == "":
+                continue
+            if p.kind is Kind.TEXT:
+                value = value_of(value, p.label, modules)
+            if p.kind is Kind.CHOICE and value == NONE:
+                value = None
+            arguments[p.name] = value
+        if self.size_argument:
+            arguments[self.size_argument] = size
+        arguments |= {name: self.values["seed"] for name in SEED if name in known and "seed" in self.values}
+        return arguments
+
+
+def _data_arguments(function: Callable[..., Any], X: Floats, y: Floats, qid: Ints) -> list[Any]:
+    """Return the data as far as a function takes them."""
+    names = list(inspect.signature(function).parameters)
+    return [X, y, qid] if len(names) > 2 and names[2] == "qid" else [X, y]
+
+
+def _query_arguments(fit: Callable[..., Any], qid: Ints, ptr: Ints) -> dict[str, Any]:
+    """Return the queries as far as ``fit`` takes them: as ids of documents, or as sizes of groups."""
+    names = inspect.signature(fit).parameters
+    if "qid" in names:
+        return {"qid": qid}
+    if "group" in names:
+        return {"group": np.diff(ptr)}
+    return {"groups": qid} if "groups" in names else {}
+
+
+class WrappedSelector(Wrapped, PathSelector):
+    """Features in the order that an object of another library gives them; RankRLS ranks with them.
+
+    The order comes from the first of these attributes that the trained object has: ``selection_order_``,
+    ``scores_``, ``feature_importances_``, ``coef_``, ``ranking_``, ``support_``. An object that only has
+    ``support_``, a set, gives one model: that of the set.
+    """
+
+    def __init__(self, **values: Any) -> None:
+        self.values = values
+        self.n_features_to_select = values.get("n_features_to_select")
+        self.regularization = values.get("regularization", 1.0)
+        self.groups = values.get("groups", ())
+        self._is_set = False
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: D102 - inherited
+        return dict(self.values)
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        return whole_need(shape)
+
+    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:  # noqa: D102 - inherited
+        yield WorkProgress(tr("ordering features"), 0.0)
+        documents = data.whole(self.entry.label)
+        n = data.X.shape[1]
+        order = self._ordered(self.trained(documents, k), n)
+        if order.is_set and self.size_argument and k != 1:
+            smaller = self._ordered(self.trained(documents, 1), n)
+            order = order if smaller.is_set else smaller
+        if not order.columns.size:
+            raise MethodError(self.entry.label, tr("it selects no feature"))
+        found = {"_is_set": order.is_set}
+        return Ordering(order.columns[:k] if not order.is_set else order.columns, order.scores, found)
+
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:  # noqa: D102 - inherited
+        last: Step | None = None
+        for item in super().work(data):
+            if isinstance(item, Step) and self._is_set:
+                last = item
+            else:
+                yield item
+        if last is not None:
+            yield Step(1, last.selected, last.coef, last.criterion, np.empty(0))
+
+    def _ordered(self, fitted: Any, n: int) -> _Order:
+        """Return the order of n features that a trained object has."""
+        if isinstance(fitted, np.ndarray):
+            return self._by_scores(fitted, n, "scores")
+        columns = getattr(fitted, "selection_order_", None)
+        if columns is not None:
+            return _Order(self._columns(columns, n), np.full(n, np.nan))
+        for name in ("scores_", "feature_importances_", "coef_"):
+            values = getattr(fitted, name, None)
+            if values is not None:
+                sizes = np.abs(values) if name == "coef_" else values
+                return self._by_scores(sizes, n, name)
+        ranks = getattr(fitted, "ranking_", None)
+        if ranks is not None and np.unique(ranks).size > 2:
+            return self._by_scores(-np.asarray(ranks, dtype=np.float64), n, "ranking_")
+        for name in ("support_", "k_feature_idx_"):
+            chosen = getattr(fitted, name, None)
+            if chosen is not None:
+                chosen = np.asarray(chosen)
+                columns = np.flatnonzero(chosen) if chosen.dtype == bool else np.sort(chosen)
+                return _Order(self._columns(columns, n), np.full(n, np.nan), is_set=True)
+        if ranks is not None:
+            return self._by_scores(-np.asarray(ranks, dtype=np.float64), n, "ranking_")
+        expected = "selection_order_, scores_, feature_importances_, coef_, ranking_, support_"
+        text = tr("after fit it has none of {attributes}").format(attributes=expected)
+        raise MethodError(self.entry.label, text)
+
+    def _by_scores(self, values: Any, n: int, name: str) -> _Order:
+        """Return the order by scores; several rows, as of several classes, are added."""
+        scores = np.asarray(values, dtype=np.float64)
+        if scores.ndim == 2 and scores.shape[1] == n:
+            scores = scores.sum(axis=0)
+        if scores.shape != (n,):
+            text = tr("{name}: expected {n} numbers, got shape {shape}")
+            raise MethodError(self.entry.label, text.format(name=name, n=n, shape=shown(scores.shape)))
+        if np.isnan(scores).all():
+            raise MethodError(self.entry.label, tr("{name}: all numbers are NaN").format(name=name))
+        scores = np.where(np.isinf(scores), np.sign(scores) * np.finfo(np.float64).max, scores)
+        return _Order(best_first(scores, n), scores)
+
+    def _columns(self, columns: Any, n: int) -> Ints:
+        """Return an order of columns; MethodError for one that is none."""
+        values = np.asarray(columns)
+        right = values.ndim == 1 and np.issubdtype(values.dtype, np.integer)
+        right = right and np.unique(values).size == values.size
+        if values.size and right:
+            right = bool(values.min() >= 0 and values.max() < n)
+        if not right:
+            text = tr("expected different columns from 0 to {last}, got {value}")
+            raise MethodError(self.entry.label, text.format(last=n - 1, value=shown(values.tolist())))
+        return values.astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Order:
+    """Order of features that a trained object has."""
+
+    columns: Ints
+    scores: Floats
+    is_set: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class PredictingStep(Step):
+    """A model of another library; ``coef`` is the importance of each feature.
+
+    Attributes
+    ----------
+    label : str
+        Label of the method, for messages.
+    model : object
+        Trained object with ``predict``. A study does not store it, because reading it would run code.
+    """
+
+    linear: ClassVar[bool] = False
+
+    label: str
+    model: Any
+
+    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
+        try:
+            scores = np.asarray(self.model.predict(np.ascontiguousarray(columns.T)), dtype=np.float64)
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise MethodError(self.label, failure(error)) from error
+        if scores.shape != (columns.shape[1],) or not np.isfinite(scores).all():
+            text = tr("predict: expected {n} finite numbers, got {value}")
+            raise MethodError(self.label, text.format(n=columns.shape[1], value=shown(scores)))
+        return scores
+
+
+class WrappedRanker(Wrapped, LinearRanker):
+    """A model of another library, trained with all given features, that ranks by ``predict``."""
+
+    def __init__(self, **values: Any) -> None:
+        self.values = values
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: D102 - inherited
+        return dict(self.values)
+
+    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
+        return 1
+
+    def learn(self, data: Any) -> Iterator[Step]:
+        """Yield one step: the model with all features."""
+        model = self.trained(data, data.X.shape[1])
+        n = data.X.shape[1]
+        everything = tuple(range(n))
+        weights = _weights(model, n)
+        nothing = np.empty(0)
+        if weights is not None and _is_linear(model, weights, data.X):
+            yield Step(1, everything, weights, float("nan"), nothing)
+            return
+        importance = np.asarray(getattr(model, "feature_importances_", np.ones(n)), dtype=np.float64)
+        if importance.shape != (n,) or not np.isfinite(importance).all():
+            importance = np.ones(n)
+        yield PredictingStep(
+            1, everything, importance, float("nan"), nothing, label=self.entry.label, model=model
+        )
+
+
+def _weights(model: Any, n: int) -> Floats | None:
+    """Return the weights of a model, None if it has none for n features."""
+    values = getattr(model, "coef_", None)
+    if values is None:
+        return None
+    weights = np.asarray(values, dtype=np.float64)
+    weights = weights[0] if weights.ndim == 2 and weights.shape[0] == 1 else weights
+    return weights if weights.shape == (n,) and np.isfinite(weights).all() else None
+
+
+def _is_linear(model: Any, weights: Floats, X: Floats) -> bool:
+    """Return whether a model's scores are weighted sums of the features, plus a constant."""
+    scores = np.asarray(model.predict(np.array(X)), dtype=np.float64)
+    sums = X @ weights
+    rest = scores - sums
+    largest = max(float(np.abs(sums).max()), float(np.abs(scores).max()), np.finfo(np.float64).tiny)
+    return bool(np.ptp(rest) <= _LINEAR * largest)
+
+
+def adapter(target: Callable[..., Any], entry: Method, size_argument: str) -> type[LinearRanker]:
+    """Return the estimator of a class or a function of another library.
+
+    Parameters
+    ----------
+    target : callable
+        Class with ``fit``, or function ``scores(X, y, qid)``.
+    entry : Method
+        Its entry, whose family says whether it selects or ranks.
+    size_argument : str
+        Argument with the number of features; "" without one.
+    """
+    base: type[LinearRanker] = WrappedSelector if entry.selects else WrappedRanker
+    members = {"entry": entry, "target": staticmethod(target) if not isinstance(target, type) else target}
+    return type(entry.label, (base,), {**members, "size_argument": size_argument})
+
+
+def selects(target: Callable[..., Any]) -> bool:
+    """Return whether a class or a function is a selector rather than a ranker."""
+    if not isinstance(target, type):
+        return True
+    is_selector = any(hasattr(target, name) for name in ("get_support", "transform"))
+    return is_selector or not hasattr(target, "predict")

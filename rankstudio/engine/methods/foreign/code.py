@@ -1,0 +1,389 @@
+"""Methods without a package: a class or function of a Python file, or of an installed library."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import linecache
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from rankstudio.engine.errors import PlanError, nearest, one_line, shown
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.catalog.method import CandidateScore, Method, Seconds
+from rankstudio.engine.methods.catalog.origin import Origin, OriginKind
+from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
+from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT, RANKING_LAMBDA, SIZE
+from rankstudio.engine.methods.foreign.adapters import CENTRED, SEED, adapter, selects
+from rankstudio.engine.methods.foreign.guard import failure
+from rankstudio.engine.methods.foreign.signature import DATA, parameters_of, size_argument, summary_of
+from rankstudio.engine.methods.selection.base import PathSelector, Selector
+from rankstudio.engine.support.files import read_text
+
+SUFFIX = ".py"
+_MOST_BYTES = 4 << 20
+_DIGITS = 12  # of a file's checksum in the method's key
+_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
+_FILE_KEY = re.compile(r"(?P<file>[^/\\:@\x00-\x1f]+\.py):(?P<name>[A-Za-z_]\w*)@(?P<digest>[0-9a-f]{12})")
+_IMPORTING = threading.RLock()
+
+_CENTRED = Parameter(
+    CENTRED,
+    "centred features",
+    Kind.SWITCH,
+    True,
+    "Whether the method gets each feature minus its mean in the query, so that only differences within "
+    "queries count.",
+)
+
+
+@dataclass(frozen=True)
+class Code:
+    """A class or a function, and where it is.
+
+    Attributes
+    ----------
+    origin : Origin
+    name : str
+        Name of the class or the function in the file, or its import path.
+    source : str
+        Text of the file; "" for an import path. Workers get it with the plan.
+    """
+
+    origin: Origin
+    name: str
+    source: str = ""
+
+    @property
+    def key(self) -> str:
+        """Key in plans: ``my_method.py:MRMR@`` and the beginning of its SHA-256, or the import path."""
+        if self.origin.kind is OriginKind.FILE:
+            return f"{self.origin.name}:{self.name}@{self.origin.version[:_DIGITS]}"
+        return self.name
+
+    def target(self) -> Callable[..., Any]:
+        """Import and return the class or the function.
+
+        Raises
+        ------
+        PlanError
+            If it cannot be imported; the text has the line of the file.
+        """
+        with _IMPORTING:
+            return _target(self)
+
+
+@dataclass(frozen=True)
+class LocalMethod(Method):
+    """A method made from a class or a function without an entry.
+
+    Attributes
+    ----------
+    code : Code or None
+    """
+
+    code: Code | None = None
+
+    def load(self) -> type[Any]:
+        """Import and return the estimator's class; see :meth:`Method.load`."""
+        if self.lacking or self.code is None:
+            raise PlanError(self.lacking)
+        return _estimator(self)
+
+
+@cache
+def _estimator(entry: LocalMethod) -> type[Any]:
+    from rankstudio.engine.methods.foreign.guard import guarded  # noqa: PLC0415 - as below
+
+    assert entry.code is not None
+    target = entry.code.target()
+    if isinstance(target, type) and issubclass(target, LinearRanker):
+        return guarded(target, entry)
+    return guarded(adapter(target, entry, size_argument(target)), entry)
+
+
+def method_of(text: str) -> Method:
+    """Return the method that a user names by its code, which is imported.
+
+    Parameters
+    ----------
+    text : str
+        ``"my_method.py:MRMR"``, ``"my_method.py"`` for a file with one method, or an import path such as
+        ``"sklearn.feature_selection.SelectKBest"``.
+
+    Raises
+    ------
+    PlanError
+        If it cannot be imported, or is no method.
+    """
+    if names_file(text):
+        path, name = _file_and_name(text)
+        return entry_of(code_of_file(path, name))
+    return entry_of(code_of_import(text))
+
+
+def names_code(key: str) -> bool:
+    """Return whether a method's key names code, and not an entry of the catalog."""
+    return names_file(key) or _PATH.fullmatch(key) is not None
+
+
+@dataclass(frozen=True)
+class FileKey:
+    """Parts of a method's key that names a file.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file without a folder.
+    method : str
+        Name of the class or function; "" for the only one.
+    digest : str
+        Beginning of the file's SHA-256; "" if the key has none.
+    """
+
+    name: str
+    method: str
+    digest: str
+
+
+def file_key(key: str) -> FileKey:
+    """Return the parts of a key that names a file; a folder in it is left out."""
+    path, name = _file_and_name(key)
+    return FileKey(path.name, name, key.rpartition("@")[2] if "@" in key else "")
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file's text, as in keys; "" if it cannot be read."""
+    try:
+        return hashlib.sha256(read_text(path, _MOST_BYTES).encode()).hexdigest()
+    except (OSError, ValueError):
+        return ""
+
+
+def names_file(key: str) -> bool:
+    """Return whether a method's key names a Python file."""
+    file = key.rpartition(":")[0] if not key.endswith(SUFFIX) else key
+    return file.endswith(SUFFIX)
+
+
+def _file_and_name(text: str) -> tuple[Path, str]:
+    if text.endswith(SUFFIX):
+        return Path(text), ""
+    file, _, name = text.rpartition(":")
+    return Path(file), name.partition("@")[0]
+
+
+def code_of_file(path: Path, name: str = "") -> Code:
+    """Return the code of a class or function in a Python file; the file is run.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        "" if the file has only one.
+
+    Raises
+    ------
+    PlanError
+        If the file cannot be read or run, or has no such name.
+    """
+    try:
+        source = read_text(path, _MOST_BYTES)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise PlanError(
+            tr("{path}: the file cannot be read: {reason}.").format(path=path, reason=reason)
+        ) from error
+    digest = hashlib.sha256(source.encode()).hexdigest()
+    origin = Origin(OriginKind.FILE, path.name, digest, str(path.absolute()))
+    module = _module(origin, source)
+    names = [candidate for candidate, _ in _candidates(module)]
+    if name and not hasattr(module, name):
+        close = nearest(name, names)
+        hint = tr("did you mean {name}?").format(name=close) if close else ", ".join(names)
+        raise PlanError(tr("{path} has no {name}; {hint}").format(path=path, name=name, hint=hint))
+    if not name and len(names) != 1:
+        listed = ", ".join(f"{path.name}:{candidate}" for candidate in names)
+        text = tr("{path}: expected one class with fit or function scores(X, y, qid), found {n}: {names}")
+        raise PlanError(text.format(path=path, n=len(names), names=listed or tr("none")))
+    return Code(origin, name or names[0], source)
+
+
+def code_of_import(path: str) -> Code:
+    """Return the code of a class or function of an installed library, by its import path.
+
+    Raises
+    ------
+    PlanError
+        If it cannot be imported.
+    """
+    if not _PATH.fullmatch(path):
+        text = tr(
+            "{path}: expected a method of the catalog, a Python file, or an import path such as {example}."
+        )
+        raise PlanError(text.format(path=shown(path), example="sklearn.feature_selection.SelectKBest"))
+    top = path.partition(".")[0]
+    package = packages_distributions().get(top, [top])[0]
+    try:
+        number = version(package)
+    except PackageNotFoundError:
+        number = ""
+    code = Code(Origin(OriginKind.IMPORT, package, number), path)
+    code.target()
+    return code
+
+
+def entry_of(code: Code) -> Method:
+    """Return the entry of a class or a function: its own, or one made from its signature.
+
+    Raises
+    ------
+    PlanError
+        If it is no method.
+    """
+    target = code.target()
+    own = getattr(target, "entry", None)
+    if isinstance(own, Method):
+        fields = {name: getattr(own, name) for name in own.__dataclass_fields__}
+        return LocalMethod(**{**fields, "key": code.key, "origin": code.origin, "code": code})
+    is_estimator = isinstance(target, type) and issubclass(target, LinearRanker)
+    if isinstance(target, type) and not is_estimator and not hasattr(target, "fit"):
+        raise PlanError(
+            tr("{name}: expected a class with fit(X, y), or a function scores(X, y, qid).").format(
+                name=code.name
+            )
+        )
+    if not isinstance(target, type) and not callable(target):
+        raise PlanError(
+            tr("{name}: expected a class with fit(X, y), or a function scores(X, y, qid).").format(
+                name=code.name
+            )
+        )
+    selector = issubclass(target, Selector) if isinstance(target, type) and is_estimator else selects(target)
+    label = code.name.rpartition(".")[2]
+    common: dict[str, Any] = {
+        "key": code.key,
+        "label": label,
+        "family": "selector" if selector else "ranker",
+        "citation": code.origin.text,
+        "title": label,
+        "summary": one_line(summary_of(target)) or label,
+        "estimator": "",
+        "origin": code.origin,
+        "code": code,
+        "seconds": Seconds(0.1, 0.1),
+    }
+    if is_estimator:
+        assert isinstance(target, type)
+        path = issubclass(target, PathSelector)
+        own_parameters = parameters_of(target, skip=("regularization", "groups", "costs", "budget"))
+        size = (SIZE,) if size_argument(target) else ()
+        return LocalMethod(
+            **common,
+            criterion=LEAVE_QUERY_OUT if path else tr("criterion"),
+            per_document=path,
+            ranks_with="RankRLS" if path else "",
+            parameters=(*((RANKING_LAMBDA, *size) if path else size), *own_parameters),
+            takes=("groups",) if path and "groups" in inspect.signature(target).parameters else (),
+        )
+    seeds = [name for name in SEED if name in inspect.signature(target).parameters]
+    own_parameters = parameters_of(target, skip=(*DATA, *seeds, "regularization", "groups", CENTRED))
+    seed = ("seed",) if seeds else ()
+    if not selector:
+        return LocalMethod(**common, criterion="", parameters=own_parameters, takes=seed)
+    return LocalMethod(
+        **common,
+        criterion=LEAVE_QUERY_OUT,
+        per_document=True,
+        ranks_with="RankRLS",
+        candidate_score=CandidateScore(tr("score"), "", from_zero=False),
+        parameters=(RANKING_LAMBDA, SIZE, *own_parameters, _CENTRED),
+        takes=("groups", *seed),
+    )
+
+
+def changed_file(method: Method) -> bool:
+    """Return whether the file of a method is no longer what it was when the method was added."""
+    origin = method.origin
+    if origin is None or origin.kind is not OriginKind.FILE or not origin.path:
+        return False
+    return digest_of(Path(origin.path)) != origin.version
+
+
+@cache
+def _target(code: Code) -> Callable[..., Any]:
+    if code.origin.kind is OriginKind.FILE:
+        return getattr(_module(code.origin, code.source), code.name)  # type: ignore[no-any-return]
+    module, _, name = code.name.rpartition(".")
+    try:
+        with redirect_stdout(sys.stderr):
+            found = getattr(import_module(module), name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a library may raise anything while it is imported
+        text = tr("{name} cannot be imported: {error}.")
+        raise PlanError(
+            text.format(name=code.name, error=one_line(f"{type(error).__name__}: {error}"))
+        ) from error
+    if not callable(found):
+        raise PlanError(
+            tr("{name}: expected a class with fit(X, y), or a function scores(X, y, qid).").format(
+                name=code.name
+            )
+        )
+    return found  # type: ignore[no-any-return]
+
+
+@cache
+def _module(origin: Origin, source: str) -> ModuleType:
+    """Run a Python file, once per text of it."""
+    name = f"rankstudio_file_{origin.version[:_DIGITS]}"
+    module = ModuleType(name, tr("Methods of {file}.").format(file=origin.name))
+    module.__file__ = origin.path
+    file = origin.path or origin.name
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    sys.modules[name] = module
+    try:
+        with redirect_stdout(sys.stderr):
+            exec(compile(source, file, "exec"), module.__dict__)
+    except (KeyboardInterrupt, MemoryError):
+        del sys.modules[name]
+        raise
+    except SyntaxError as error:
+        del sys.modules[name]
+        text = tr("{file}, line {line}: {problem}.")
+        raise PlanError(text.format(file=file, line=error.lineno, problem=error.msg)) from error
+    except BaseException as error:  # the file of somebody else may raise anything, SystemExit included
+        del sys.modules[name]
+        raise PlanError(
+            tr("{file} cannot be run: {error}.").format(file=file, error=failure(error))
+        ) from error
+    return module
+
+
+def _candidates(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield the public classes and functions of a file that can be methods."""
+    for name, value in vars(module).items():
+        if name.startswith("_") or getattr(value, "__module__", "") != module.__name__:
+            continue
+        if (isinstance(value, type) and (hasattr(value, "fit") or issubclass(value, LinearRanker))) or (
+            inspect.isfunction(value) and [*inspect.signature(value).parameters][:2] == ["X", "y"]
+        ):
+            yield name, value
+
+
+def absent(entry: Method) -> Method:
+    """Return a method as a study knows it: without code."""
+    assert entry.origin is not None
+    return replace(entry, origin=replace(entry.origin, present=False, path=""), estimator="")

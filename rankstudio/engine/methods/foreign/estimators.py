@@ -1,0 +1,40 @@
+"""The estimators of plug-ins' methods: imported on first use, and guarded."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stdout
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.catalog.method import Method
+from rankstudio.engine.methods.foreign.guard import failure, guarded
+
+
+@cache
+def load(entry: Method) -> type[Any]:
+    """Import and return the estimator of a method that is not RankStudio's own.
+
+    Raises
+    ------
+    PlanError
+        If it cannot be imported, or is no estimator.
+    """
+    module, _, name = entry.estimator.partition(":")
+    try:
+        with redirect_stdout(sys.stderr):
+            cls = getattr(import_module(module), name)
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:  # the code of somebody else may raise anything
+        text = tr("{label}: {estimator} cannot be imported: {error}.")
+        reason = failure(error)
+        raise PlanError(text.format(label=entry.label, estimator=entry.estimator, error=reason)) from error
+    if not isinstance(cls, type) or not issubclass(cls, LinearRanker):
+        text = tr("{label}: {estimator} is no subclass of rankstudio.api.LinearRanker.")
+        raise PlanError(text.format(label=entry.label, estimator=entry.estimator))
+    return guarded(cls, entry)

@@ -1,0 +1,145 @@
+"""Values of parameters that are objects of other libraries, as texts: names, numbers, and calls of classes.
+
+A text is parsed, never evaluated as code: it consists of literals, names, and calls of classes with such
+values. Names are looked up in the method's own module, and in modules of scikit-learn; nothing else is
+imported.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.language import tr
+
+_SCIKIT_LEARN = (
+    *("linear_model", "feature_selection", "svm", "ensemble", "tree", "kernel_ridge", "neighbors"),
+    *("model_selection", "preprocessing", "metrics", "gaussian_process.kernels"),
+)
+"""Modules of scikit-learn in which a name is looked up."""
+
+
+def value_of(text: str, name: str, modules: Sequence[str]) -> Any:
+    """Return the value that a text describes.
+
+    Parameters
+    ----------
+    text : str
+        ``"f_regression"``, ``"Ridge(alpha=2.0)"``, ``"(1, 2)"``, or any other word, which is a string.
+    name : str
+        Name of the parameter, for the error message.
+    modules : sequence of str
+        Modules in which names are looked up first.
+
+    Raises
+    ------
+    ParameterError
+        If it calls something that is not known, or calls it wrongly.
+    """
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return text
+    try:
+        return _value(node, modules)
+    except LookupError as error:
+        if isinstance(node, ast.Name):
+            return text  # a word that is no function, such as the name of a solver
+        raise ParameterError(name, text, str(error.args[0])) from error
+    except RecursionError as error:
+        raise ParameterError(name, text, tr("a shorter text")) from error
+
+
+def _value(node: ast.AST, modules: Sequence[str]) -> Any:
+    match node:
+        case ast.Constant():
+            return node.value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return -number
+        case ast.Tuple() | ast.List():
+            values = [_value(item, modules) for item in node.elts]
+            return tuple(values) if isinstance(node, ast.Tuple) else values
+        case ast.Dict():
+            pairs = zip(node.keys, node.values, strict=True)
+            return {_value(key, modules): _value(item, modules) for key, item in pairs if key is not None}
+        case ast.Name():
+            return _named(node.id, modules)
+        case ast.Call(func=ast.Name()):
+            return _called(node, modules)
+        case _:
+            raise LookupError(tr("a name, a number, or a call such as Ridge(alpha=2.0)"))
+
+
+def _called(node: ast.Call, modules: Sequence[str]) -> Any:
+    assert isinstance(node.func, ast.Name)
+    called: Callable[..., Any] = _named(node.func.id, modules)
+    if not isinstance(called, type) or not hasattr(called, "get_params"):
+        raise LookupError(tr("the name of an estimator before the brackets"))
+    if any(keyword.arg is None for keyword in node.keywords):
+        raise LookupError(tr("arguments with names"))
+    arguments = [_value(item, modules) for item in node.args]
+    named = {str(keyword.arg): _value(keyword.value, modules) for keyword in node.keywords}
+    try:
+        return called(*arguments, **named)
+    except Exception as error:
+        raise LookupError(
+            tr("arguments of {name} ({error})").format(name=node.func.id, error=error)
+        ) from error
+
+
+def _named(name: str, modules: Sequence[str]) -> Any:
+    """Return the public function or class of a name."""
+    if not name.startswith("_"):
+        for module in (*modules, *(f"sklearn.{part}" for part in _SCIKIT_LEARN)):
+            found = getattr(import_module(module), name, None)
+            if callable(found):
+                return found
+    raise LookupError(tr("a name that the method's module or scikit-learn has"))
+
+
+def text_of(value: Any) -> Any:
+    """Return a value of a parameter as a plan has it: plain values as they are, objects as texts.
+
+    Raises
+    ------
+    ParameterError
+        For an object without such a text.
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple | dict):
+        return repr(value)
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        defaults = type(value)().get_params(deep=False) if _has_defaults(type(value)) else {}
+        values = value.get_params(deep=False).items()
+        given = {name: v for name, v in values if name not in defaults or not _equal(v, defaults[name])}
+        arguments = ", ".join(f"{name}={_source(item)}" for name, item in given.items())
+        return f"{type(value).__name__}({arguments})"
+    name = getattr(value, "__name__", "")
+    if callable(value) and name.isidentifier():
+        return name
+    raise ParameterError("parameters", value, tr("plain values, named functions or estimators"))
+
+
+def _source(value: Any) -> str:
+    text = text_of(value)
+    is_object = not (value is None or isinstance(value, bool | int | float | str))
+    return str(text) if is_object else repr(value)
+
+
+def _equal(value: Any, default: Any) -> bool:
+    try:
+        return value is default or bool(value == default)
+    except ValueError:  # arrays have no truth value
+        return False
+
+
+def _has_defaults(cls: type) -> bool:
+    try:
+        cls()
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,164 @@
+"""What others' methods yield and raise is checked before a run takes it: a fault becomes one sentence."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from typing import Any, cast
+
+import numpy as np
+
+from rankstudio.engine.errors import MethodError, RankStudioError, one_line, shown
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.catalog.method import Method
+from rankstudio.engine.methods.shards.training_data import GivenData, training_data
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
+
+_MOST_STEPS = 1_000_000
+_MOST_TEXT = 300
+
+
+class _Printed:
+    """Sends what is printed to standard error, for as long as any thread is inside.
+
+    Standard output may be the result of a command. Threads come and go, so they are counted.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._stdout: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._stdout = sys.stdout
+                sys.stdout = sys.stderr
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                sys.stdout = self._stdout
+
+
+PRINTED_AS_NOTES = _Printed()
+"""To be entered while somebody else's code runs."""
+
+
+def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
+    """Return a subclass of an estimator whose steps are checked.
+
+    Parameters
+    ----------
+    cls : type
+        Estimator of somebody else's method.
+    entry : Method
+        Its entry, as the registry has it.
+
+    Raises
+    ------
+    PlanError
+        If the class is no estimator of RankStudio.
+    """
+
+    class Guarded(cls):  # type: ignore[misc, valid-type]
+        def learn(self, data: GivenData) -> Iterator[Step]:
+            _protect(data)
+            yield from super().learn(data)
+
+        def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
+            data = training_data(data)
+            number_of_features = data.X.shape[1]
+            last: Step | None = None
+            steps = 0
+            try:
+                for item in super().work(data):
+                    if isinstance(item, Step):
+                        _refuse_step(entry, item, last, number_of_features)
+                        last = item
+                        steps += 1
+                        if steps > _MOST_STEPS:
+                            raise MethodError(entry.label, tr("it yields steps without end"))
+                    elif not isinstance(item, WorkProgress):
+                        text = tr("expected steps, got {value}").format(value=shown(item))
+                        raise MethodError(entry.label, text)
+                    yield item
+            except (RankStudioError, MemoryError, KeyboardInterrupt, GeneratorExit):
+                raise
+            except BaseException as error:  # the code of somebody else may raise anything
+                raise MethodError(entry.label, failure(error)) from error
+            if last is None:
+                raise MethodError(entry.label, tr("it yields no step"))
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            return _again, (entry, vars(self))
+
+    for name in ("__name__", "__qualname__", "__module__", "__doc__"):
+        setattr(Guarded, name, getattr(cls, name))
+    Guarded.entry = entry
+    return cast("type[LinearRanker]", Guarded)
+
+
+def _again(entry: Method, attributes: dict[str, Any]) -> LinearRanker:
+    """Return an estimator that was pickled."""
+    cls: Any = entry.load()
+    made: LinearRanker = cls.__new__(cls)
+    vars(made).update(attributes)
+    return made
+
+
+def failure(error: BaseException) -> str:
+    """Return what went wrong in somebody else's code, with the place in its file."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = frames[-1] if frames else None
+    own = [frame for frame in frames if "rankstudio" not in frame.filename.replace("\\", "/").split("/")]
+    place = own[-1] if own else place
+    text = one_line(f"{type(error).__name__}: {error}".rstrip(": "))[:_MOST_TEXT]
+    return text if place is None else f"{text} ({one_line(place.filename)}, line {place.lineno})"
+
+
+def _protect(data: Any) -> None:
+    """Make the arrays of grouped documents read-only: other methods and folds use the same ones."""
+    for name in ("X", "y", "ptr"):
+        values = getattr(data, name, None)
+        if isinstance(values, np.ndarray):
+            values.flags.writeable = False
+
+
+def _refuse_step(entry: Method, step: Step, last: Step | None, n: int) -> None:
+    """Raise a MethodError for a step that is none on data with n features."""
+    problem = _problem(step, last, n)
+    if problem:
+        text = tr("step {number}: {problem}").format(number=shown(step.number), problem=problem)
+        raise MethodError(entry.label, text)
+
+
+def _problem(step: Step, last: Step | None, n: int) -> str:
+    """Return what is wrong with a step, "" if nothing is."""
+    if type(step.number) is not int or step.number <= (0 if last is None else last.number):
+        return tr("its number is not greater than the one before")
+    columns = step.selected
+    if not isinstance(columns, tuple) or not all(type(column) is int for column in columns):
+        return tr("selected: expected a tuple of whole numbers, got {value}").format(value=shown(columns))
+    if len(set(columns)) != len(columns) or any(not 0 <= column < n for column in columns):
+        text = tr("selected: expected different columns from 0 to {last}, got {value}")
+        return text.format(last=n - 1, value=shown(columns))
+    for name, sizes in (("coef", (n,)), ("candidates", (0, n))):
+        values = getattr(step, name)
+        right = isinstance(values, np.ndarray) and values.ndim == 1 and values.size in sizes
+        if not right or values.dtype != np.float64:
+            text = tr("{name}: expected {n} numbers of type float64, got {value}")
+            return text.format(name=name, n=n, value=shown(values))
+    if not np.isfinite(step.coef).all():
+        return tr("coef: not all weights are finite")
+    if not isinstance(step.criterion, float) or np.isinf(step.criterion):
+        return tr("criterion: expected a number, got {value}").format(value=shown(step.criterion))
+    if np.isinf(step.candidates).any():
+        return tr("candidates: not all scores are finite or NaN")
+    return ""

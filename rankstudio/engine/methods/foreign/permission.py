@@ -1,0 +1,144 @@
+"""Which code may run: what this user named once, and nothing that only a plan or a study names.
+
+The record is a file of the user: SHA-256 of Python files with their paths, and import paths. A file that
+changed is another one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from rankstudio.engine.errors import CodeNotAllowedError, OutputError, PlanError
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.catalog import add_entry, find_method
+from rankstudio.engine.methods.catalog.method import Method
+from rankstudio.engine.methods.catalog.origin import OriginKind
+from rankstudio.engine.methods.foreign.code import (
+    code_of_file,
+    code_of_import,
+    digest_of,
+    entry_of,
+    file_key,
+    method_of,
+    names_code,
+    names_file,
+)
+from rankstudio.engine.support.files import read_text, write_text
+from rankstudio.engine.support.user_folders import data_folder
+
+_MOST_BYTES = 1 << 20
+_OWN_LIBRARIES = ("sklearn.",)
+"""Import paths of libraries that RankStudio itself uses, which run without being allowed."""
+
+
+def add_by_user(text: str) -> Method:
+    """Add the method that a user names by its code, and allow the code from now on.
+
+    Parameters
+    ----------
+    text : str
+        As in :func:`rankstudio.engine.methods.foreign.code.method_of`.
+
+    Returns
+    -------
+    Method
+        The method as it was added; its key stands in plans.
+
+    Raises
+    ------
+    PlanError
+        If it cannot be imported, or is no method.
+    """
+    entry = add_entry(method_of(text))
+    allow(entry)
+    return entry
+
+
+def allow(entry: Method) -> None:
+    """Allow the code of a method from now on, for this user."""
+    origin = entry.origin
+    assert origin is not None
+    is_file = origin.kind is OriginKind.FILE
+    name = origin.version if is_file else entry.key
+    allowed = _allowed()
+    if allowed.get(name) == origin.path:
+        return
+    with suppress(OSError, OutputError):  # it is asked for again then
+        data_folder().mkdir(parents=True, exist_ok=True)
+        write_text(_record(), json.dumps({**allowed, name: origin.path}, indent=1, sort_keys=True))
+
+
+def is_allowed(key: str) -> bool:
+    """Return whether the code that a plan names by a method's key was named by this user before."""
+    if not names_file(key):
+        return key.startswith(_OWN_LIBRARIES) or key in _allowed()
+    digest = file_key(key).digest
+    return bool(digest) and any(name.startswith(digest) for name in _allowed())
+
+
+def add_of_plan(keys: Iterable[str], folders: Sequence[Path] = (), *, allow_code: bool = False) -> None:
+    """Add the methods that a plan or a study names by their code, if the code may run.
+
+    Parameters
+    ----------
+    keys : iterable of str
+        Keys of methods in plans; those of known methods are skipped.
+    folders : sequence of Path
+        Folders in which files are looked for, before the place where this user had them.
+    allow_code : bool
+        Whether the user allows the code now.
+
+    Raises
+    ------
+    CodeNotAllowedError
+        If code is named that the user has not allowed.
+    PlanError
+        If a file is missing or has changed, or the code cannot be imported.
+    """
+    for key in keys:
+        known = find_method(key)
+        if not names_code(key) or (known is not None and not known.lacking):
+            continue
+        if not (allow_code or is_allowed(key)):
+            raise CodeNotAllowedError(key)
+        entry = entry_of(code_of_import(key)) if not names_file(key) else _found_file(key, folders)
+        add_entry(entry)
+        if allow_code:
+            allow(entry)
+
+
+def _found_file(key: str, folders: Sequence[Path]) -> Method:
+    """Return the method of a file with the checksum that a key has."""
+    file = file_key(key)
+    places = [folder / file.name for folder in folders]
+    places += [
+        Path(path) for name, path in _allowed().items() if path and name.startswith(file.digest or "-")
+    ]
+    changed: Path | None = None
+    for path in places:
+        if not path.is_file():
+            continue
+        if not file.digest or digest_of(path).startswith(file.digest):
+            return entry_of(code_of_file(path, file.method))
+        changed = path
+    if changed is not None:
+        text = tr("{path} has changed since the plan was made, so it is another method. Add it as a new one.")
+        raise PlanError(text.format(path=changed))
+    text = tr("{file}: the file of the method is not found. Put it beside the plan, or add it as a method.")
+    raise PlanError(text.format(file=file.name))
+
+
+def _record() -> Path:
+    return data_folder() / "allowed-code.json"
+
+
+def _allowed() -> dict[str, str]:
+    """Return the allowed code; nothing where the record is missing or damaged."""
+    with suppress(OSError, ValueError, RecursionError):
+        values = json.loads(read_text(_record(), _MOST_BYTES))
+        if isinstance(values, dict):
+            return {str(name): path for name, path in values.items() if isinstance(path, str)}
+    return {}

@@ -1,0 +1,215 @@
+"""Parameters of a class or a function as data, from its signature and its numpydoc."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER, Kind, Parameter
+
+DATA = ("X", "y", "qid")
+"""Names of the data in functions."""
+
+SIZES = ("n_features_to_select", "k_features", "num_features", "n_selected_features", "k")
+"""Names of a parameter with the number of features, which the form has under one name."""
+
+_IGNORED = ("self", "cls", "n_jobs", "verbose")
+_LONGEST_HELP = 600
+_SECTION = re.compile(r"^-{3,}\s*$")
+_DOCUMENTED = re.compile(r"^(\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::\s*(.*))?$")
+
+
+def parameters_of(target: Callable[..., Any], skip: Sequence[str] = ()) -> tuple[Parameter, ...]:
+    """Return the parameters of a class or a function as data.
+
+    Parameters
+    ----------
+    target : callable
+        A class, whose constructor counts, or a function with the data first.
+    skip : sequence of str
+        Names of arguments that are no parameters.
+
+    Returns
+    -------
+    tuple of Parameter
+        In the order of the signature. Their kinds come from annotations, scikit-learn's
+        ``_parameter_constraints``, or defaults; their help from the docstring.
+    """
+    documented = _documentation(target)
+    annotations = _annotations(target)
+    constraints = getattr(target, "_parameter_constraints", {}) if isinstance(target, type) else {}
+    skipped = {*_IGNORED, *SIZES, *skip}
+    return tuple(
+        _parameter(
+            argument,
+            annotations.get(argument.name, inspect.Parameter.empty),
+            constraints.get(argument.name, ()) if isinstance(constraints, Mapping) else (),
+            documented.get(argument.name, ""),
+        )
+        for argument in _arguments(target)
+        if argument.name not in skipped and not argument.name.startswith("_")
+    )
+
+
+def size_argument(target: Callable[..., Any]) -> str:
+    """Return the name of the argument with the number of features; "" without one."""
+    names = [argument.name for argument in _arguments(target)]
+    return next((name for name in SIZES if name in names), "")
+
+
+def summary_of(target: object) -> str:
+    """Return the first sentence of a docstring on one line, "" without one."""
+    text = inspect.getdoc(target) or ""
+    first = " ".join(text.split("\n\n")[0].split())
+    return first[:_LONGEST_HELP]
+
+
+def _arguments(target: Callable[..., Any]) -> Iterator[inspect.Parameter]:
+    try:
+        signature = inspect.signature(target)
+    except (TypeError, ValueError):  # of a compiled callable
+        return
+    for argument in signature.parameters.values():
+        if argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD, argument.POSITIONAL_ONLY):
+            yield argument
+
+
+def _annotations(target: Callable[..., Any]) -> Mapping[str, Any]:
+    """Return the annotations as types; those that cannot be evaluated are left out."""
+    where: Any = vars(target).get("__init__", target) if isinstance(target, type) else target
+    try:
+        return typing.get_type_hints(where)
+    except Exception:  # an annotation of somebody else may be anything
+        return {}
+
+
+def _parameter(
+    argument: inspect.Parameter, annotation: Any, constraints: Sequence[Any], text: str
+) -> Parameter:
+    default = None if argument.default is inspect.Parameter.empty else argument.default
+    name = argument.name
+    label = name.replace("_", " ")
+    about = text or label
+    members = _members(annotation)
+    choices = _choices(members, constraints)
+    if isinstance(default, bool) or bool in members:
+        return Parameter(name, label, Kind.SWITCH, bool(default), about)
+    if choices and (default is None or default in choices):
+        listed = tuple((choice, choice) for choice in choices)
+        if default is None and argument.default is not inspect.Parameter.empty:
+            listed = (("none", "none"), *listed)
+        return Parameter(
+            name, label, Kind.CHOICE, listed[0][0] if default is None else default, about, choices=listed
+        )
+    numeric = _numeric(default, members, constraints)
+    if numeric is not None:
+        whole = numeric is int
+        optional = default is None
+        low, high, open_low = _range(constraints, whole)
+        return Parameter(
+            name,
+            label,
+            Kind.INTEGER if whole else Kind.NUMBER,
+            default,
+            about,
+            low=low,
+            high=high,
+            open_low=open_low,
+            none_label="none" if optional else "",
+        )
+    return Parameter(name, label, Kind.TEXT, _text(default), about)
+
+
+def _members(annotation: Any) -> tuple[Any, ...]:
+    """Return the alternatives of an annotation: the types of a union, or the annotation itself."""
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        return typing.get_args(annotation)
+    return () if annotation is inspect.Parameter.empty else (annotation,)
+
+
+def _choices(members: Sequence[Any], constraints: Sequence[Any]) -> tuple[str, ...]:
+    """Return the texts of a literal type, or of scikit-learn's constraint; () without them."""
+    for member in members:
+        if typing.get_origin(member) is Literal:
+            return tuple(value for value in typing.get_args(member) if isinstance(value, str))
+    if len(constraints) == 1 or all(
+        constraint is None or hasattr(constraint, "options") for constraint in constraints
+    ):
+        for constraint in constraints:
+            options = getattr(constraint, "options", ())
+            if options and all(isinstance(option, str) for option in options):
+                return tuple(sorted(options))
+    return ()
+
+
+def _numeric(default: Any, members: Sequence[Any], constraints: Sequence[Any]) -> type | None:
+    """Return int or float for a number, None for anything else."""
+    if any(
+        hasattr(constraint, "options") or isinstance(constraint, str | list) for constraint in constraints
+    ):
+        return None  # it may also be a word
+    if isinstance(default, int):
+        return float if float in members else int
+    if isinstance(default, float):
+        return float
+    if default is not None:
+        return None
+    kinds = [member for member in members if member in (int, float)]
+    if kinds:
+        return float if float in kinds else int
+    intervals = [constraint for constraint in constraints if hasattr(constraint, "left")]
+    if len(intervals) != 1:
+        return None
+    return int if "Integral" in getattr(intervals[0].type, "__name__", "") else float
+
+
+def _range(constraints: Sequence[Any], whole: bool) -> tuple[float, float, bool]:
+    """Return the range of scikit-learn's constraint: low, high, and whether low is excluded."""
+    for constraint in constraints:
+        if hasattr(constraint, "left") and hasattr(constraint, "closed"):
+            low = float("-inf") if constraint.left is None else float(constraint.left)
+            high = float("inf") if constraint.right is None else float(constraint.right)
+            return low, high, constraint.closed in ("right", "neither") and not whole
+    return (float(-GREATEST_INTEGER) if whole else float("-inf")), float("inf"), False
+
+
+def _text(default: Any) -> str:
+    """Return a default as a text: a function or a class by its name."""
+    if default is None:
+        return ""
+    name = getattr(default, "__name__", "")
+    if callable(default) and name:
+        return str(name)
+    return default if isinstance(default, str) else repr(default)
+
+
+def _documentation(target: object) -> dict[str, str]:
+    """Return the text of each parameter in a numpydoc docstring."""
+    lines = (inspect.getdoc(target) or "").splitlines()
+    start = next((i for i, line in enumerate(lines) if line.strip() == "Parameters"), None)
+    if start is None or start + 1 >= len(lines) or not _SECTION.match(lines[start + 1]):
+        return {}
+    texts: dict[str, list[str]] = {}
+    names: list[str] = []
+    for number, line in enumerate(lines[start + 2 :], start=start + 2):
+        if number + 1 < len(lines) and _SECTION.match(lines[number + 1]):
+            break
+        heading = _DOCUMENTED.match(line) if line and not line[0].isspace() else None
+        if heading:
+            names = [name.strip("* ") for name in heading[1].split(",")]
+            texts.update({name: [] for name in names})
+            continue
+        for name in names:
+            texts[name].append(line.strip())
+    return {name: _shortened(words) for name, words in texts.items()}
+
+
+def _shortened(lines: Sequence[str]) -> str:
+    """Return the first paragraph of a parameter's text on one line."""
+    paragraph = "\n".join(lines).strip().split("\n\n")[0]
+    text = " ".join(paragraph.replace("`", "").split())
+    return text if len(text) <= _LONGEST_HELP else text[: _LONGEST_HELP - 1] + "…"

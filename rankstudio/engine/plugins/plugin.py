@@ -1,0 +1,85 @@
+"""A plug-in as data: its name, and what it adds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+GROUP = "rankstudio.plugins"
+"""Group of the entry points that name plug-ins."""
+
+
+class Keyed(Protocol):
+    """A catalog entry: a frozen value with a key, under which plans and studies name it."""
+
+    @property
+    def key(self) -> str:
+        """Key, unique among entries of its kind."""
+        ...
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """What a package adds to the program.
+
+    All values are static: estimators are named as ``"module:Class"`` and imported on first use, so that
+    reading a plug-in imports no computation.
+
+    Attributes
+    ----------
+    name : str
+        Name, as ``rankstudio plugins`` lists it and ``--without`` takes it.
+    methods : tuple of Method
+        Selectors and rankers.
+    summary : str
+        Description in one sentence.
+    api : int
+        Version of :mod:`rankstudio.api` that it is written for.
+
+    Examples
+    --------
+    >>> PLUGIN = Plugin(name="mrmr", methods=(), summary="Minimum redundancy, maximum relevance.")
+    >>> PLUGIN.name
+    'mrmr'
+    """
+
+    name: str
+    methods: tuple[Keyed, ...] = ()
+    summary: str = ""
+    api: int = 1
+
+
+@dataclass(frozen=True)
+class LoadedPlugin:
+    """A plug-in with the package that it comes from.
+
+    Attributes
+    ----------
+    plugin : Plugin
+    package, version : str
+        Name and version of the package; "rankstudio" for a built-in plug-in.
+    built_in : bool
+    """
+
+    plugin: Plugin
+    package: str
+    version: str
+    built_in: bool = False
+
+
+@dataclass(frozen=True)
+class FailedPlugin:
+    """A plug-in that cannot be loaded.
+
+    Attributes
+    ----------
+    name, package, version : str
+        Names of the entry point and the package, and the package's version.
+    reason : str
+        Reason, as a sentence.
+    """
+
+    name: str
+    package: str
+    version: str
+    reason: str

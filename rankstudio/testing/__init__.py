@@ -1,0 +1,14 @@
+"""Checks for authors of methods: what RankStudio's own tests ask of every method.
+
+Examples
+--------
+>>> from rankstudio.engine.methods.catalog import method
+>>> from rankstudio.testing import check_method
+>>> [check.problem for check in check_method(method("rankrls")) if check.problem]
+[]
+"""
+
+from __future__ import annotations
+
+from rankstudio.testing.method_checks import MethodCheck as MethodCheck
+from rankstudio.testing.method_checks import check_method as check_method

@@ -1,0 +1,262 @@
+"""What RankStudio's own tests ask of every method, as a function for authors of methods."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.errors import PlanError, RankStudioError
+from rankstudio.engine.experiment.execution.executors import on_processes
+from rankstudio.engine.experiment.plan.plan import Plan, estimator
+from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
+from rankstudio.engine.experiment.results.events import RunFinished, UnitFinished
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.resume import run_stored
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.methods.catalog import Kind, Method, add_entry, find_method
+from rankstudio.engine.methods.catalog.registry import refuse_invalid
+from rankstudio.engine.steps import Step
+
+_LEAST_HELP = 10  # characters of a text that explains something
+_SCORES = (
+    1e-6  # of the largest score: what the order of sums over documents may change in ill-conditioned sums
+)
+
+
+@dataclass(frozen=True)
+class MethodCheck:
+    """Result of one check.
+
+    Attributes
+    ----------
+    method : str
+        Key of the method.
+    check : str
+        What was checked.
+    problem : str
+        What is wrong, as a sentence; "" if nothing is.
+    """
+
+    method: str
+    check: str
+    problem: str = ""
+
+
+def check_method(
+    entry: Method, parameters: Mapping[str, Any] | None = None, *, processes: bool = False
+) -> tuple[MethodCheck, ...]:
+    """Check a method as RankStudio's own tests check every method.
+
+    Parameters
+    ----------
+    entry : Method
+        Entry of a plug-in, or one added with :func:`rankstudio.api.add_method`.
+    parameters : Mapping, optional
+        Parameters for quick runs; the defaults otherwise.
+    processes : bool
+        Whether to also compare a run on worker processes, which takes some seconds.
+
+    Returns
+    -------
+    tuple of MethodCheck
+        Results in order. After a check whose failure makes later ones pointless, these are missing.
+
+    Notes
+    -----
+    A method is trained about ten times on 30 queries of 5 to 12 documents with 14 features.
+    """
+    return tuple(_Checks(entry, dict(parameters or {})).results(processes=processes))
+
+
+@dataclass(frozen=True)
+class _Checks:
+    entry: Method
+    parameters: dict[str, Any]
+
+    def results(self, *, processes: bool) -> Iterator[MethodCheck]:
+        first: list[tuple[str, Callable[[], None]]] = [
+            ("entry is valid", lambda: refuse_invalid(self.entry)),
+            ("texts are complete", self._texts),
+            ("estimator can be imported", self._imported),
+            ("steps are valid", self._steps),
+        ]
+        rest: list[tuple[str, Callable[[], None]]] = [
+            ("equal data give equal bits", self._determinism),
+            ("the data are unchanged", self._unchanged),
+            ("the order of queries has no effect", self._query_order),
+            ("the order of documents has no effect", self._document_order),
+            ("estimators can be pickled", self._pickled),
+            ("plans can be saved and read", self._plan_file),
+            ("an interrupted run can be resumed", self._resumed),
+            ("time grows slowly with the number of features", self._growth),
+        ]
+        if processes:
+            rest.append(("worker processes give the same bits", self._processes))
+        for name, check in first:
+            result = self._result(name, check)
+            yield result
+            if result.problem:
+                return
+        for name, check in rest:
+            yield self._result(name, check)
+
+    def _result(self, name: str, check: Callable[[], None]) -> MethodCheck:
+        try:
+            check()
+        except AssertionError as error:
+            return MethodCheck(self.entry.key, name, str(error) or "failed")
+        except RankStudioError as error:
+            return MethodCheck(self.entry.key, name, str(error))
+        except Exception as error:  # the code of somebody else may raise anything
+            return MethodCheck(self.entry.key, name, f"{type(error).__name__}: {error}")
+        return MethodCheck(self.entry.key, name)
+
+    def _texts(self) -> None:
+        entry = self.entry
+        for name in ("label", "citation", "title", "summary"):
+            assert str(getattr(entry, name)).strip(), f"{name} is empty."
+        for p in entry.parameters:
+            assert len(p.help.strip()) >= _LEAST_HELP, f"The parameter {p.name} has no help."
+
+    def _imported(self) -> None:
+        if find_method(self.entry.key) is None:
+            add_entry(self.entry)
+        self.entry.load()
+
+    def _plan(self, **changes: Any) -> Plan:
+        parameters = {
+            **{p.name: p.default[len(p.default) // 2] for p in self.entry.parameters if p.kind is Kind.GRID}
+        }
+        return Plan("checked", self.entry.key, {**parameters, **self.parameters}, folds=(1,)).changed(
+            **changes
+        )
+
+    def _estimator(self, part: RankingDataset) -> Any:
+        plan = self._plan()
+        return estimator(plan, plan.entry, plan.combinations[0].parameters, part.feature_ids)
+
+    def _fitted(self, part: RankingDataset, rows: Ints | slice = slice(None)) -> list[Step]:
+        """Return the steps of a method trained on documents, or on some of them in another order."""
+        return list(self._estimator(part).steps(part.X[rows], part.y[rows], qid=part.qid[rows]))
+
+    def _steps(self) -> None:
+        plan = self._plan()
+        dataset = _data()
+        result = _result_of(plan, dataset)
+        for path in result.folds[0].paths:
+            assert len(path.steps) >= 1, "A path has no step."
+            if self.entry.selects and self.entry.candidate_score is not None:
+                sizes = {step.candidates.size for step in path.steps}
+                assert sizes != {0}, "candidate_score is declared, but no step has candidates."
+
+    def _determinism(self) -> None:
+        part = _data().folds[0].train
+        _assert_equal(self._fitted(part), self._fitted(part), "The results of two runs on equal data differ.")
+
+    def _unchanged(self) -> None:
+        part = _data().folds[0].train
+        before = part.X.copy(), part.y.copy()
+        self._fitted(part)
+        equal = np.array_equal(part.X, before[0]) and np.array_equal(part.y, before[1])
+        assert equal, "X or y was changed."
+
+    def _query_order(self) -> None:
+        part = _data().folds[0].train
+        queries = [np.flatnonzero(part.qid == q) for q in dict.fromkeys(part.qid.tolist())]
+        self._compare_orders(part, np.concatenate(queries[::-1]))
+
+    def _document_order(self) -> None:
+        part = _data().folds[0].train
+        queries = [np.flatnonzero(part.qid == q) for q in dict.fromkeys(part.qid.tolist())]
+        self._compare_orders(part, np.concatenate([rows[::-1] for rows in queries]))
+
+    def _compare_orders(self, part: RankingDataset, rows: Ints) -> None:
+        """Compare the scores of the last models of documents in two orders, and the order of features."""
+        first = self._fitted(part)[-1]
+        second = self._fitted(part, rows)[-1]
+        if self.entry.selects:
+            message = f"The features are selected in another order: {first.selected} and {second.selected}."
+            assert first.selected == second.selected, message
+        columns = np.ascontiguousarray(part.X.T)
+        scores: Floats = first.scores(columns)
+        others: Floats = second.scores(columns)
+        largest = max(float(np.abs(scores).max()), np.finfo(np.float64).tiny)
+        difference = float(np.abs(scores - others).max()) / largest
+        assert difference <= _SCORES, f"The scores differ by {difference:.2g} of the largest score."
+
+    def _pickled(self) -> None:
+        part = _data().folds[0].train
+        made = self._estimator(part)
+        again = pickle.loads(pickle.dumps(made))
+        first = list(made.steps(part.X, part.y, qid=part.qid))
+        second = list(again.steps(part.X, part.y, qid=part.qid))
+        _assert_equal(first, second, "A pickled estimator gives other results.")
+
+    def _plan_file(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "plan.toml"
+            save_plan(self._plan(), path)
+            assert load_plan(path) == self._plan(), "A saved plan is read as another one."
+
+    def _resumed(self) -> None:
+        plan = self._plan(folds=(1, 2))
+        dataset = _data()
+        whole = _result_of(plan, dataset)
+        with tempfile.TemporaryDirectory() as folder, Study.create(Path(folder) / "s.rankstudio") as study:
+            events = run_stored(plan, dataset, study)
+            next(event for event in events if isinstance(event, UnitFinished))
+            events.close()
+            finished = [event for event in run_stored(plan, dataset, study) if isinstance(event, RunFinished)]
+        assert finished[0].result.average == whole.average, "A resumed run has other results."
+
+    def _processes(self) -> None:
+        plan = self._plan()
+        dataset = _data()
+        here = _result_of(plan, dataset)
+        with on_processes(1) as executor:
+            there = _result_of(plan, dataset, executor)
+        assert there.average == here.average, "Worker processes have other results."
+
+    def _growth(self) -> None:
+        """Refuse time that grows with more than the fourth power of the number of features."""
+        seconds = []
+        for n_noise in (16, 64):
+            sizes: Any = {"n_informative": 4, "n_redundant": 0, "n_noise": n_noise, "n_constant": 0}
+            part = make_ranking(25, **sizes, seed=3).folds[0].train
+            began = process_time()
+            self._fitted(part)
+            seconds.append(process_time() - began)
+        allowed = 4**4 * max(seconds[0], 0.05)
+        message = f"Four times the features took {seconds[1] / max(seconds[0], 1e-3):.0f} times as long."
+        assert seconds[1] <= allowed, message
+
+
+def _data() -> FoldedDataset:
+    return make_ranking(
+        30, n_informative=4, n_redundant=4, n_noise=5, n_constant=1, documents=(5, 12), seed=11
+    )
+
+
+def _result_of(plan: Plan, dataset: FoldedDataset, executor: Any = None) -> RunResult:
+    for event in run(plan, dataset, executor=executor):
+        if isinstance(event, RunFinished):
+            return event.result
+    raise PlanError(f"{plan.entry.label}: the run did not finish.")
+
+
+def _assert_equal(first: list[Step], second: list[Step], message: str) -> None:
+    assert len(first) == len(second), message
+    for one, other in zip(first, second, strict=True):
+        assert one.selected == other.selected, message
+        assert one.coef.tobytes() == other.coef.tobytes(), message
