@@ -29,7 +29,7 @@ from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import Groups, parse_groups, read_groups
 from rankstudio.engine.data.file_access import ENDINGS
 from rankstudio.engine.data.preferences.clicks import PAIR_RULES, ClickRule, PairRule
-from rankstudio.engine.errors import ParameterError, PlanError, shown
+from rankstudio.engine.errors import ParameterError, PlanError, did_you_mean, nearest, shown
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan, named_preferences
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 from rankstudio.engine.methods.catalog import GIVEN_ORDER, Kind, Method, Parameter, method, methods
@@ -346,6 +346,8 @@ def plan_file(args: argparse.Namespace) -> Path | None:
         return None
     if not path.exists() and str(path) in {entry.key for entry in methods()}:
         raise PlanError(f"{path}: plan not found. For the method of this name, use --method {path}.")
+    if not path.exists() and (meant := nearest(str(path), _bundled())):
+        raise PlanError(f"{path}: plan not found. {did_you_mean(meant)}")
     return path
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,15 +11,17 @@ from rankstudio.engine.errors import PlanError
 
 _STUDY = b"SQLite format 3\0"
 _BEGINNING = 2_000  # bytes that have the format of a model
+_LETOR = re.compile(rb"[-+.\de]+\s+(qid:\S|\d+:[-+.\d])", re.IGNORECASE)
 _DATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".jsonl", ".ndjson", ".letor")
 
 _KINDS = {"DATA": "data", "STUDY": "study", "MODEL": "model"}
 _EXPECTED = {"data": "a data file or folder of folds", "study": "a study file", "model": "a model file"}
-_FOUND = {"data": "data", "study": "a study", "model": "a model"}
+_FOUND = {"data": "data", "study": "a study", "model": "a model", "text": "a text file"}
 _REMEDIES = {
     ("data", "study"): "rankstudio studies {path} lists the data of its runs",
     ("data", "model"): "models are given with --model or as MODEL",
     ("study", "data"): "rankstudio run --data {path} --study FILE makes a study of them",
+    ("study", "text"): "rankstudio run with --study FILE, or with --out OUT, writes a study",
     ("study", "model"): "the study of a run with --out OUT is OUT/study.rankstudio",
     (
         "model",
@@ -32,7 +35,10 @@ _REMEDIES = {
 
 
 def kind_of(path: Path) -> str:
-    """Return "data", "study" or "model"; "" where a name and the first bytes of a file do not tell."""
+    """Return what a place is: "data", "study", "model", or "text" of another kind; "" where nothing tells.
+
+    A name and the first bytes of a file tell.
+    """
     if path.is_dir():
         return "data"
     if not path.is_file():
@@ -46,7 +52,20 @@ def kind_of(path: Path) -> str:
         return "study"
     if begin.lstrip().startswith(b"{") and _is_model(begin):
         return "model"
-    return "data" if path.name.lower().endswith(_DATA) else ""
+    if path.name.lower().endswith(_DATA) or _begins_letor(begin):
+        return "data"
+    return "text" if _is_text(begin) else ""
+
+
+def _begins_letor(begin: bytes) -> bool:
+    """Return whether the first line that is no comment is a document of LETOR text."""
+    lines = (line.strip() for line in begin.splitlines())
+    first = next((line for line in lines if line and not line.startswith(b"#")), b"")
+    return _LETOR.match(first) is not None
+
+
+def _is_text(begin: bytes) -> bool:
+    return bool(begin) and b"\0" not in begin
 
 
 def _is_model(begin: bytes) -> bool:
@@ -80,6 +99,8 @@ def refuse_other_kinds(args: argparse.Namespace) -> None:
     for action, value in _words(args.parser, args):
         needed = _KINDS.get(str(action.metavar))
         kind = kind_of(value) if needed is not None else ""
+        if kind == "text" and needed != "study":
+            continue  # data and models of other programs are text, too
         if needed is not None and kind not in ("", needed, *getattr(action, "also", ())):
             name = action.option_strings[0] if action.option_strings else action.metavar
             remedy = _REMEDIES[needed, kind].format(path=value)

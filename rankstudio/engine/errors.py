@@ -29,9 +29,9 @@ show, so no caller has to add to it.
     │   └── StudyInUseError   another process has the study open
     └── Cancelled             not a fault: somebody asked to stop
 
-and four warnings: ``MissingQueryWarning`` for what is most likely forgotten, ``OpenClusterWarning`` for a
-network that has to be trusted, ``FewerThresholdsWarning`` for RankBoost on features of many values, and
-``CacheWarning``.
+and five warnings: ``MissingQueryWarning`` for what is most likely forgotten, ``OpenClusterWarning`` for a
+network that has to be trusted, ``FewerThresholdsWarning`` for RankBoost on features of many values,
+``ConstantObjectiveWarning`` for measures that teach nothing, and ``CacheWarning``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from typing import Any
 
 from rankstudio.engine.language import tr
 
-_ALIKE = 0.5  # of the letters of two names; below it the nearest is no help
+ALIKE = 0.5  # of the letters of two names; below it the nearest is no help
 _MOST_SHOWN = 120  # characters of what was found: an error stays readable
 # C0 and C1 with their escape sequences, ends of lines and paragraphs, and what turns the direction of text.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -60,13 +60,18 @@ def shown(value: object) -> str:
     return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "…"
 
 
-def nearest(word: object, known: Iterable[str]) -> str:
+def nearest(word: object, known: Iterable[str], alike: float = ALIKE) -> str:
     """Return the known name that is most like a word, ignoring case, or "" where none is at all alike."""
     by_key = {name.casefold(): name for name in known}
     if not isinstance(word, str):
         return ""
-    close = get_close_matches(word.strip().casefold().replace("_", "-"), by_key, n=1, cutoff=_ALIKE)
+    close = get_close_matches(word.strip().casefold().replace("_", "-"), by_key, n=1, cutoff=alike)
     return by_key[close[0]] if close else ""
+
+
+def did_you_mean(meant: str) -> str:
+    """Return the question whether a value was meant; "" for none."""
+    return tr("Did you mean {value}?").format(value=meant) if meant else ""
 
 
 def one_line(text: str) -> str:
@@ -245,14 +250,17 @@ class ParameterError(RankStudioError, ValueError):
         Invalid value.
     expected : str
         Valid range in words: "a number greater than 0".
+    meant : str
+        A valid value that may have been meant; "" for none.
     """
 
-    def __init__(self, name: str, value: object, expected: str) -> None:
+    def __init__(self, name: str, value: object, expected: str, meant: str = "") -> None:
         self.name = name
         self.value = value
         self.expected = expected
         text = tr("{name}: expected {expected}, got {value}.")
-        super().__init__(text.format(name=tr(name), expected=expected, value=shown(value)))
+        text = text.format(name=tr(name), expected=expected, value=shown(value))
+        super().__init__(f"{text} {did_you_mean(meant)}".rstrip())
 
 
 def between(name: str, value: Any, low: int, high: int | None = None) -> int:
@@ -375,6 +383,10 @@ class PluginWarning(UserWarning):
 
 class FewerThresholdsWarning(UserWarning):
     """Not every value of a feature was tried as a threshold, because it has too many."""
+
+
+class ConstantObjectiveWarning(UserWarning):
+    """The measure that a method optimises is the same for every ranking of the training documents."""
 
 
 class OpenClusterWarning(UserWarning):

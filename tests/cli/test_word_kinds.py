@@ -31,7 +31,7 @@ STUDY, MODEL = "results/study.rankstudio", "results/models/fold1.json"
 def test_the_kinds_are_told_by_the_files(place: Path) -> None:
     kinds = [kind_of(place / name) for name in (STUDY, MODEL, "folds", "data.csv", "nothing")]
     assert kinds == ["study", "model", "data", "data", ""]
-    assert kind_of(place / "folds" / "Fold1" / "train.txt") == ""  # text may be a model of another program
+    assert kind_of(place / "folds" / "Fold1" / "train.txt") == "data"
 
 
 @pytest.mark.parametrize(
@@ -81,14 +81,61 @@ def test_a_model_is_a_word_or_an_option(
     assert main(["predict", "data.csv"]) == 1
 
 
-def test_unknown_names_get_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
-    for words, near in (
-        ("run --sample --method gredy-rankrls", "did you mean greedy-rankrls?"),
-        ("run --sample --method GAS", "did you mean gas?"),
-        ("permute --sample --method lambda_mart", "did you mean lambdamart?"),
-        ("run --sample --convention trec-eval", "did you mean trec_eval?"),
-        ("methods gredy-rankrls", "did you mean greedy-rankrls?"),
-    ):
-        with suppress(SystemExit):
-            assert main(words.split()) == 1
-        assert near in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [
+        ("run --sample --method gredy-rankrls", "greedy-rankrls"),
+        ("run --sample --method GAS", "gas"),
+        ("permute --sample --method lambda_mart", "lambdamart"),
+        ("run --sample --convention trec-eval", "trec_eval"),
+        ("methods gredy-rankrls", "greedy-rankrls"),
+        ("run --sample --method rankrls --measures NDGC@10", "NDCG@10"),
+        ("run --sample --method rankrls --select-by MPA", "MAP"),
+        ("run --sample --method rankrls --protocol 3-flod", "3-fold"),
+        ("run --sample --method rankrls --protocol leave-querry-out", "leave-query-out"),
+        ("run --sample --method rankrls --rule smalest", "smallest"),
+        ("run --data daat.csv --method rankrls", "data.csv"),
+        ("run selecters --sample", "selectors"),
+        ("reproduce fsmrnak --data x", "fsmrank"),
+        ("rnu", "rankstudio run"),
+    ],
+)
+def test_unknown_names_get_the_nearest(
+    words: str, near: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(place)
+    with suppress(SystemExit):
+        assert main(words.split()) == 1
+    assert f"did you mean {near}?" in capsys.readouterr().err.replace("Did you", "did you")
+
+
+@pytest.mark.parametrize(
+    ("words", "content", "got"),
+    [
+        ("compare a.txt", "0 qid:1 1:0.5 # docid = 3\n", "data"),
+        ("report a.txt --out r.html", "0 qid:1 1:0.5\n", "data"),
+        ("predict data.csv --model a.txt", "# LETOR\n2 1:0.5 3:-1e-3\n", "data"),
+        ("export a.txt --to solr --out -", "1.5 qid:q7 1:0.5\n", "data"),
+        ("studies a.txt", "hello\n", "a text file"),
+    ],
+)
+def test_text_in_place_of_a_study_or_model_is_named_with_the_remedy(
+    words: str,
+    content: str,
+    got: str,
+    tmp_path: Path,
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(place)
+    (place / "a.txt").write_text(content)
+    assert main(words.split()) == 1
+    assert re.search(rf"expected .*, got {got}, a\.txt; .+\.$", capsys.readouterr().err.strip())
+    (place / "a.txt").unlink()
+
+
+def test_models_of_other_programs_are_no_data(tmp_path: Path) -> None:
+    for content in ("## Coordinate Ascent\n1:0.5 2:0.25\n", "tree\nversion=v3\n", "1:0.5 2:0.25\n"):
+        (tmp_path / "model.txt").write_text(content)
+        assert kind_of(tmp_path / "model.txt") == "text"

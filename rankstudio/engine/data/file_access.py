@@ -9,13 +9,14 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rankstudio.engine.arrays import Bytes
-from rankstudio.engine.errors import FileAccessError, MissingExtraError
+from rankstudio.engine.errors import FileAccessError, MissingExtraError, did_you_mean, nearest, one_line
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 
@@ -81,16 +82,27 @@ def children(folder: Path) -> list[Path]:
 def refusal(path: Path, error: OSError | ValueError) -> FileAccessError:
     """Return an error of the operating system as a FileAccessError."""
     if isinstance(error, FileNotFoundError):
-        return FileAccessError(path, tr("file not found."))
+        return FileAccessError(path, f"{tr('file not found.')} {did_you_mean(_sibling(path))}".rstrip())
     if isinstance(error, PermissionError):
         return FileAccessError(path, tr("permission denied."))
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return FileAccessError(path, tr("the file could not be read: {reason}.").format(reason=reason))
 
 
+def _sibling(path: Path) -> str:
+    """Return the name beside a path that is most like its own; "" where none is much alike."""
+    try:
+        names = [entry.name for entry in islice(path.parent.iterdir(), _MOST_SIBLINGS)]
+    except OSError:
+        return ""
+    return one_line(nearest(path.name, names, _MUCH_ALIKE))
+
+
 ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 """What the names of compressed files end with."""
 
+_MUCH_ALIKE = 0.75  # of the letters of two names of files
+_MOST_SIBLINGS = 1_000
 _PIECE = 1 << 20  # 1 MiB, whatever a file claims its content to be
 _LITTLE = 1 << 10  # of Zstandard's text, which unpacks to as much as it likes at a time
 _MOST_XZ = 1 << 30  # bytes that unpacking xz may need besides

@@ -122,7 +122,7 @@ def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) ->
 
 def with_usual_convention(plan: Plan, dataset: FoldedDataset) -> Plan:
     """Return a plan with the usual convention of the data, if it names none."""
-    return plan if plan.convention else plan.changed(convention=dataset.convention)
+    return plan.resolved(dataset.convention)
 
 
 def with_known_costs(plan: Plan, dataset: FoldedDataset) -> Plan:

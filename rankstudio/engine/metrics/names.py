@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any, TypeVar
 
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import ParameterError, nearest
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.resources import table
 
@@ -189,6 +189,7 @@ LETOR_MEASURES: tuple[str, ...] = (
 """What LETOR's script prints, in its order."""
 
 _NAME = re.compile(r"([a-z]+)(?:\(([^()]*)\))?(?:@([0-9]{1,9}))?")
+_CUT = re.compile(r"[1-9][0-9]{0,8}")
 _SEPARATOR = re.compile(r",(?![^()]*\))")
 _FORMS = {Cut.NONE: ("{}",), Cut.OPTIONAL: ("{}", "{}@k"), Cut.NEEDED: ("{}@k",)}
 _FAMILY_FORMS = ", ".join(form.format(f.name) for f in FAMILIES for form in _FORMS[f.cut])
@@ -210,7 +211,8 @@ def measure(name: str | Measure) -> Measure:
     match = _NAME.fullmatch(name.strip().lower()) if isinstance(name, str) else None
     family = _BY_NAME.get(match[1]) if match is not None else None
     if match is None or family is None:
-        raise ParameterError("measure", name, _expected())
+        meant = _meant(name)
+        raise ParameterError("measure", name, tr("the name of a measure") if meant else _expected(), meant)
     cut = None if match[3] is None else int(match[3])
     if cut == 0 or family.cut not in (Cut.OPTIONAL, Cut.NONE if cut is None else Cut.NEEDED):
         raise ParameterError("measure", name, _expected())
@@ -245,6 +247,17 @@ def _canonical(name: object) -> str | None:
         return measure(name).name
     except ParameterError:
         return None
+
+
+def _meant(name: object) -> str:
+    """Return the measure whose name is most like another one; "" where none is alike."""
+    word, _, written = name.strip().partition("@") if isinstance(name, str) else ("", "", "")
+    close = nearest(word, _BY_NAME)
+    if not close or close == word.lower():
+        return ""
+    family = _BY_NAME[close]
+    cut = f"@{written}" if _CUT.fullmatch(written) else ""
+    return family.name + {Cut.NONE: "", Cut.OPTIONAL: cut, Cut.NEEDED: cut or "@10"}[family.cut]
 
 
 def _parameters(name: str, family: Family, written: str | None) -> dict[str, float]:

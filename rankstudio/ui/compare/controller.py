@@ -184,9 +184,9 @@ class CompareController(Controller):
     @Slot(object)
     def _name(self, record: RunRecord) -> None:
         """Name a run on all folds like the run on some from which it comes."""
-        labels = [label for plan, label in self._labels if plan == record.plan]
+        labels = [label for plan, label in self._labels if plan.agrees(record.plan)]
         if labels:
-            self._labels = [(plan, label) for plan, label in self._labels if plan != record.plan]
+            self._labels = [(plan, label) for plan, label in self._labels if not plan.agrees(record.plan)]
             record.label = labels[0]
             self._runs.labelled.emit(record)
 

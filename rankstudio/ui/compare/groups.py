@@ -135,7 +135,7 @@ def _lacks_folds(record: RunRecord, records: Iterable[RunRecord]) -> bool:
         return False
     whole = on_every_fold(record.plan)
     same = (other for other in records if other.dataset.name == record.dataset.name)
-    return all(other.plan != whole for other in same)
+    return not any(other.plan.agrees(whole) for other in same)
 
 
 def _expected_group(expected: ExpectedRun, keys: list[int]) -> RunGroup:

@@ -152,7 +152,7 @@ class Runs(QObject):
     ) -> RunRecord:
         """Run a plan when the runs before it have ended; show it where none works, unless it is not to be."""
         self._last_key += 1
-        record = RunRecord(self._last_key, plan, dataset, background=not shown)
+        record = RunRecord(self._last_key, plan.resolved(dataset.convention), dataset, background=not shown)
         self._records[record.key] = record
         self._submit(record, paused)
         if shown and self.current in (None, record):

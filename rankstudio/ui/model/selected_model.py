@@ -156,7 +156,7 @@ class Shown:
     def is_of(self, other: Shown) -> bool:
         """Return whether this is of the same data, run, fold and plan, the model apart."""
         same = self.dataset is other.dataset and self.record is other.record and self.fold is other.fold
-        return same and self.plan == other.plan
+        return same and self.plan.agrees(other.plan)
 
     def continues(self, later: Shown, plan: Plan) -> bool:
         """Return whether this may stay for a moment, until the model of a plan is there for a later value."""

@@ -235,7 +235,7 @@ class Session(QObject):
                 plan = plan if plan.leaves_out else plan.changed(select_by=CRITERION)
             elif plan.select_by == CRITERION:
                 plan = plan.changed(select_by=plan.measures[0])
-        plan = plan if plan.convention else plan.changed(convention=dataset.convention)
+        plan = plan.resolved(dataset.convention)
         self._dataset = dataset
         before, self._state = self.plan, SessionState(plan.changed(data=data), choice)
         self._inspection = None

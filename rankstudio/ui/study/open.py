@@ -220,7 +220,11 @@ class OpenController(Controller):
     @Slot()
     def load_sample(self) -> None:
         """Open the bundled sample; with its finished run where nothing else was open or chosen."""
-        if self._session.dataset is not None or self._runs.records or self._session.plan != Plan(SAMPLE):
+        if (
+            self._session.dataset is not None
+            or self._runs.records
+            or not self._session.plan.agrees(Plan(SAMPLE))
+        ):
             self.open_path(SAMPLE)
         else:
             self._open_sample_run(None)

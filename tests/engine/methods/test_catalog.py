@@ -125,9 +125,9 @@ def test_a_method_says_what_it_lacks_and_how_to_get_it() -> None:
 
 
 def test_unknown_methods_and_parameters_name_the_known_ones() -> None:
-    with pytest.raises(PlanError, match=r"There is no method 'x'; rankstudio methods lists the catalog\."):
+    with pytest.raises(PlanError, match=r"There is no method 'x'. rankstudio methods lists the catalog\."):
         method("x")
-    with pytest.raises(PlanError, match=r"'Greedy_rankrls'; did you mean greedy-rankrls\?"):
+    with pytest.raises(PlanError, match=r"'Greedy_rankrls'\. Did you mean greedy-rankrls\?"):
         method("Greedy_rankrls")
     with pytest.raises(PlanError, match="RankRLS has no parameter 'k'; its parameters are regularization"):
         method("rankrls").validate({"k": 3})

@@ -36,7 +36,6 @@ def test_names_are_read_in_any_case(written: str, name: str) -> None:
         "Tau@3",
         "F",
         "SquaredError@3",
-        "MRR",
         "NDCG@²",
         None,
     ],
@@ -47,6 +46,15 @@ def test_another_name_is_answered_with_the_measures_there_are(written: object) -
     text = str(caught.value)
     assert naming("MAP MAP@k NDCG NDCG@k MeanNDCG Disagreement RR RR@k ERR ERR@k Recall@k AUC").search(text)
     assert repr(written) in text
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("MRR", "RR"), ("NDGC@5", "NDCG@5"), ("mpa@x", "MAP"), ("Tua@3", "Tau")],
+)
+def test_a_name_like_one_is_answered_with_it(written: str, meant: str) -> None:
+    with pytest.raises(ParameterError, match=rf"\b{meant}\?$"):
+        measure(written)
 
 
 def test_only_errors_are_better_when_they_are_lower() -> None:

@@ -400,8 +400,13 @@ class Plan:
 
     def agrees(self, other: Plan) -> bool:
         """Return whether two plans are equal, where one may leave its convention to the data."""
-        key = self.convention or other.convention
-        return self.changed(convention=key) == other.changed(convention=other.convention or key)
+        if self.convention and other.convention:
+            return self == other
+        return self.resolved(other.convention) == other.resolved(self.convention)
+
+    def resolved(self, convention: str) -> Plan:
+        """Return the plan with the convention of its data, where it leaves it to them."""
+        return self if self.convention or not convention else self.changed(convention=convention)
 
     def changed(self, **changes: Any) -> Plan:
         """Return a copy with some attributes replaced.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.errors import PlanError, did_you_mean, nearest, shown
 from rankstudio.engine.language import tr, translatable
 
 GIVEN = "given"
@@ -165,9 +165,11 @@ def parse_protocol(text: str) -> Protocol:
         return Protocol("split", (train, vali, test))
     if (match := _NESTED.fullmatch(said)) and 0 < int(match[1]) < 100:
         return Protocol("nested", (int(match[1]),))
-    raise PlanError(
-        tr("protocol: expected {protocols}, got {text}.").format(protocols=tr(_PROTOCOLS), text=shown(text))
-    )
+    refused = tr("protocol: expected {protocols}, got {text}.")
+    refused = refused.format(protocols=tr(_PROTOCOLS), text=shown(text))
+    number = next(iter(re.findall(r"\d{1,6}", said)), "5")
+    known = (f"{number}-fold", GIVEN, LEAVE_QUERY_OUT, "split 60/20/20", f"nested {number}", "nested 5-fold")
+    raise PlanError(f"{refused} {did_you_mean(nearest(said, known))}".rstrip())
 
 
 @dataclass(frozen=True)
@@ -218,4 +220,6 @@ def parse_rule(text: str) -> Rule:
         return Rule("one-se")
     if (match := _AT_MOST.fullmatch(said)) and int(match[1]) > 0:
         return Rule("at most", int(match[1]))
-    raise PlanError(tr("rule: expected {rules}, got {text}.").format(rules=tr(_RULES), text=shown(text)))
+    refused = tr("rule: expected {rules}, got {text}.").format(rules=tr(_RULES), text=shown(text))
+    known = (BEST, SMALLEST, ONE_SE, "at most 10")
+    raise PlanError(f"{refused} {did_you_mean(nearest(said, known))}".rstrip())

@@ -15,6 +15,7 @@ from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.splitting.splits import inner_folds
+from rankstudio.engine.errors import ConstantObjectiveWarning
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.left_out_names import left_out as only_left_out
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name, validated
@@ -55,16 +56,17 @@ from rankstudio.engine.methods.two_stage import (
     selections,
     two_stage_steps,
 )
-from rankstudio.engine.metrics.conventions import Ties, convention
+from rankstudio.engine.metrics.constant_measure import is_constant
+from rankstudio.engine.metrics.conventions import Ties, convention, objective
 from rankstudio.engine.metrics.evaluator import average, standard_error
-from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.metrics.names import Measure, measure
 from rankstudio.engine.steps import Step, steps_of
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.memory import sufficient
 from rankstudio.engine.support.packed_rows import Rows, packed_rows
 from rankstudio.engine.support.sparse_rows import SparseRows
 from rankstudio.engine.support.threads import STEADY, steadily
-from rankstudio.engine.support.work import Waiting, WorkProgress, finish, followed
+from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish, followed
 
 Measures = Mapping[str, float]
 
@@ -160,6 +162,9 @@ class FoldContext:
         if plan.leaves_out:
             self._left_out = LeftOutQueries(plan, fold.train, self.train)
         self._selected: dict[str, _Selection] = {}
+        self._objectives: dict[
+            Measure, bool
+        ] = {}  # whether they are constant
         self._baseline: Baseline | None = None
         self._constant: Ints = np.empty(0, dtype=np.int64)  # columns, as far as they have been looked for
 
@@ -420,11 +425,13 @@ class FoldContext:
     def _learn_steps(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
         entry, ids = self.plan.ranker_entry, self.fold.train.feature_ids
         selector = estimator(self.plan, self.plan.entry, unit.parameters, ids)
+        yield from self._constant_objective(selector)
         if entry is None:
             steps = selector.work(self.train.for_method(selector.accepts_sparse))
             yield from _until_constant(steps, self.plan, unit.parameters, self.train, ids)
             return
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
+        yield from self._constant_objective(ranker)
         sets, compared, combinations = yield from self._select(selector, unit)
         if combinations is None:
             ranked = two_stage_steps(ranker, self.train, sets)
@@ -432,6 +439,27 @@ class FoldContext:
             ranked = combined_steps(ranker, self.train.for_method(accepts_sparse=False), sets, combinations)
         for told in ranked:
             yield replace(told, candidates=compared.row(told.number - 1)) if isinstance(told, Step) else told
+
+    def _constant_objective(self, learner: LinearRanker) -> Iterator[Note]:
+        """Yield a note where the measure by which a method learns tells no rankings apart."""
+        name = getattr(learner, "measure", None)
+        if name is None or "convention" not in learner.entry.takes or self.plan.preferences:
+            return
+        found = measure(name)
+        if found not in self._objectives:
+            train, rules = self.fold.train, objective(self.plan.convention)
+            constant = found.by_rank and is_constant(
+                train.y, train.query_ptr, found.name, rules, train.grading
+            )
+            self._objectives[found] = constant
+        if self._objectives[found]:
+            text = tr(
+                "{method} learns by {measure}, which is the same for every ranking of the training documents "
+                "of fold {fold}: they are alike in it within each query. Choose another measure or check the "
+                "relevance labels."
+            )
+            said = text.format(method=learner.entry.label, measure=found.name, fold=self.fold.number)
+            yield Note(said, kind=ConstantObjectiveWarning)
 
     def _select(self, selector: LinearRanker, unit: Unit) -> Waiting[_Selection]:
         """Select features, and return the sets and by what they were compared, as steps keep it.

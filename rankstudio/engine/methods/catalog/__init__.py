@@ -7,7 +7,7 @@ nothing.
 
 from __future__ import annotations
 
-from rankstudio.engine.errors import PlanError, nearest, shown
+from rankstudio.engine.errors import PlanError, did_you_mean, nearest, shown
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.catalog.origin import OriginKind
@@ -105,8 +105,8 @@ def method(key: str) -> Method:
     if entry is not None:
         return entry
     close = nearest(key, (entry.key for entry in methods()))
-    remedy = f"did you mean {close}?" if close else "rankstudio methods lists the catalog."
-    raise PlanError(f"There is no method {shown(key)}; {remedy}")
+    remedy = did_you_mean(close) or tr("rankstudio methods lists the catalog.")
+    raise PlanError(tr("There is no method {key}. {remedy}").format(key=shown(key), remedy=remedy))
 
 
 def find_method(key: str) -> Method | None:
