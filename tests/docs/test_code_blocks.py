@@ -161,7 +161,7 @@ TYPED = [
 
 @pytest.fixture
 def methods_of_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Methods that pages name without running them: of the example of a plug-in, and of files of the guide."""
+    """Methods that pages name without running them: of the example and of files of the guide."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
     monkeypatch.syspath_prepend(ROOT / "examples" / "rankstudio-selectors" / "src")
