@@ -55,6 +55,14 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.selection.base import ScoredSelector as ScoredSelector
     from rankstudio.engine.methods.selection.base import Selector as Selector
     from rankstudio.engine.methods.selection.base import best_first as best_first
+    from rankstudio.engine.methods.selection.feature_comparison import (
+        feature_similarities as feature_similarities,
+    )
+    from rankstudio.engine.methods.selection.feature_comparison import (
+        single_feature_gains as single_feature_gains,
+    )
+    from rankstudio.engine.methods.shards.order_statistics import order_statistics as order_statistics
+    from rankstudio.engine.methods.shards.sums import informative_columns as informative_columns
     from rankstudio.engine.methods.shards.sums import summed as summed
     from rankstudio.engine.methods.shards.training_data import TrainingData as TrainingData
     from rankstudio.engine.methods.shards.training_data import training_data as training_data
@@ -63,7 +71,9 @@ if TYPE_CHECKING:
     from rankstudio.engine.steps import Iteration as Iteration
     from rankstudio.engine.steps import Step as Step
     from rankstudio.engine.support.work import Note as Note
+    from rankstudio.engine.support.work import Waiting as Waiting
     from rankstudio.engine.support.work import WorkProgress as WorkProgress
+    from rankstudio.engine.support.work import finish as finish
 
 API = 1
 
@@ -85,12 +95,17 @@ _HOMES = {
     **dict.fromkeys(
         ("DataShape", "MemoryNeed", "sums_need", "whole_need"), "rankstudio.engine.methods.memory_need"
     ),
-    "summed": "rankstudio.engine.methods.shards.sums",
+    **dict.fromkeys(("summed", "informative_columns"), "rankstudio.engine.methods.shards.sums"),
+    "order_statistics": "rankstudio.engine.methods.shards.order_statistics",
+    **dict.fromkeys(
+        ("single_feature_gains", "feature_similarities"),
+        "rankstudio.engine.methods.selection.feature_comparison",
+    ),
     **dict.fromkeys(("TrainingData", "training_data"), "rankstudio.engine.methods.shards.training_data"),
     "QueryData": "rankstudio.engine.arithmetic.query_data",
     "Evaluator": "rankstudio.engine.metrics.evaluator",
     **dict.fromkeys(("Step", "Iteration"), "rankstudio.engine.steps"),
-    **dict.fromkeys(("WorkProgress", "Note"), "rankstudio.engine.support.work"),
+    **dict.fromkeys(("WorkProgress", "Note", "Waiting", "finish"), "rankstudio.engine.support.work"),
     **dict.fromkeys(("ParameterError", "RankStudioError"), "rankstudio.engine.errors"),
     "add_method": "rankstudio.engine.methods.foreign.permission",
     "as_method": "rankstudio.engine.methods.foreign.instances",

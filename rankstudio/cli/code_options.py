@@ -55,7 +55,8 @@ def _key(text: str) -> str:
     from rankstudio.engine.methods.foreign.code import names_code
     from rankstudio.engine.methods.foreign.permission import add_by_user
 
-    if find_method(text) is not None or not names_code(text):
+    entry = find_method(text)
+    if (entry is not None and entry.key == text) or not names_code(text):
         return text
     return add_by_user(text).key
 

@@ -258,6 +258,7 @@ class ParameterError(RankStudioError, ValueError):
         self.name = name
         self.value = value
         self.expected = expected
+        self.meant = meant
         text = tr("{name}: expected {expected}, got {value}.")
         text = text.format(name=tr(name), expected=expected, value=shown(value))
         super().__init__(f"{text} {did_you_mean(meant)}".rstrip())

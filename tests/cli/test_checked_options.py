@@ -8,6 +8,9 @@ import pytest
 from wording import naming
 
 from rankstudio.cli import main
+from rankstudio.engine.analysis.report import source as _source  # not first imported while it is replaced
+
+assert _source
 
 WORK = (
     "rankstudio.engine.experiment.runner.open_data",
@@ -28,6 +31,8 @@ WORK = (
         (["convert", "x.txt", "y.csv"], "--seed", "-1"),
         (["cascade", "x.rankstudio"], "--budget", "-1"),
         (["cascade", "x.rankstudio"], "--budget", "nan"),
+        *((["lab", "selection", "x.txt"], f"--{name}", "-1") for name in ("queries", "repetitions", "seed")),
+        (["figures", "x.rankstudio", "--out", "o"], "--dpi", "-1"),
     ],
 )
 def test_a_number_is_refused_before_anything_is_opened(
@@ -41,6 +46,33 @@ def test_a_number_is_refused_before_anything_is_opened(
     for place in WORK:
         monkeypatch.setattr(place, work)
     refused([*command, option, value], f"{option} {value}")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(f"run --data x.txt --method rankrls --{one}" for one in ("seed -1", "workers 0", "folds -1")),
+        *(
+            f"run --data x.txt --method rankrls --{one}"
+            for one in ("rule foo", "protocol foo", "measures foo")
+        ),
+        "figures x.rankstudio --out o --font -1",
+        "figures x.rankstudio --out o --to foo",
+        "figures x.rankstudio --out o --measure foo",
+        "lab selection x.txt --vary queries --values 2.5",
+        "lab selection x.txt --protocol foo",
+    ],
+)
+def test_a_setting_is_refused_before_anything_is_opened(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def work(*_: object, **__: object) -> None:
+        raise AssertionError("work began")
+
+    for place in WORK:
+        monkeypatch.setattr(place, work)
+    assert main(command.split()) == 1
+    assert "expected" in capsys.readouterr().err
 
 
 def test_an_id_that_is_too_large_beside_an_id_0_is_not_said_to_be_allowed(

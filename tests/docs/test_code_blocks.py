@@ -14,6 +14,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ import pytest
 from letor_folder import save_folds
 
 from rankstudio.cli import COMMANDS, command_line, main
+from rankstudio.cli.code_options import add_named_code
 from rankstudio.engine import load_letor
 from rankstudio.engine.data import synthetic
 from rankstudio.engine.methods import catalog
@@ -157,10 +159,26 @@ TYPED = [
 ]
 
 
+@pytest.fixture
+def methods_of_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Methods that pages name without running them: of the example and of files of the guide."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
+    monkeypatch.syspath_prepend(ROOT / "examples" / "rankstudio-selectors" / "src")
+    example = import_module("rankstudio_selectors").PLUGIN.methods
+    monkeypatch.setattr(catalog, "METHODS", MethodRegistry((*catalog.methods(), *example)))
+    for block in (block for page in WITH_CODE for block in blocks(page)):
+        file = _FILE.match(block.text)
+        if file and file[1].endswith(".py"):
+            (tmp_path / file[1]).write_text(block.text, encoding="utf-8")
+
+
+@pytest.mark.usefixtures("methods_of_pages")
 @pytest.mark.parametrize("words", TYPED)
 def test_what_is_not_run_is_a_command_that_can_be_parsed(words: list[str]) -> None:
     if words[:1] and words[0] in COMMANDS:
-        assert command_line((words[0],)).parse_args(words).run
+        arguments = add_named_code(words)
+        assert command_line((words[0],)).parse_args(arguments).run
     else:  # the window's, before whose options files and folders are taken away
         command_line(COMMANDS).parse_args([word for word in words if word.startswith("-")])
 

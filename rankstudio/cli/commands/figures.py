@@ -94,9 +94,9 @@ def run(args: argparse.Namespace) -> int:
 
     formats, style = formats_of(args.to), style_of(args.width, args.font, args.colors, args.height)
     if not 30 <= args.dpi <= 2400:
-        raise ParameterError("dpi", args.dpi, "a number from 30 to 2400")
+        raise ParameterError("--dpi", args.dpi, "a number from 30 to 2400")
     if args.out is None and not args.list:
-        raise ParameterError("out", "nothing", "an output folder, or --list")
+        raise ParameterError("--out", "nothing", "an output folder, or --list")
     name = measure(args.measure).name if args.measure else ""
     choice = run_choice(args)
     with reading(args.study) as (study, _):

@@ -151,7 +151,7 @@ def _simulation(
         simulation.check(dataset)
     except ParameterError as error:
         options = {"values": "--values", **{p.name: p.option for p in PARAMETERS[kind]}}
-        raise ParameterError(options[error.name], error.value, error.expected) from None
+        raise ParameterError(options[error.name], error.value, error.expected, error.meant) from None
     said = {name: value for name, value in simulation.counting.items() if (name, value) != ("kernel", "none")}
     return simulation, dataset, {**data, **said}
 
@@ -178,9 +178,12 @@ def _one(p: Parameter, given: str | None) -> Any:
     """Return the one value that an option gives; ParameterError where there is none, or there are several."""
     if given is None:
         return p.default
-    value = p.validate(given)
+    try:
+        value = p.validate(given)
+    except ParameterError as error:
+        raise ParameterError(p.option, given, error.expected, error.meant) from None
     if p.several(value):
-        raise ParameterError(p.label, given, p.expected)
+        raise ParameterError(p.option, given, p.expected)
     return value
 
 

@@ -19,6 +19,7 @@ and methods. A plug-in that cannot be loaded is listed with the reason.
 
   rankstudio plugins
   rankstudio plugins --check gas
+  rankstudio plugins --check my_method.py:MRMR
 
 To leave a plug-in out, add --without NAME to any command."""
 
@@ -77,6 +78,8 @@ def _is_of(entry: Method, package: str, built_in: bool) -> bool:
 
 def _check(name: str, *, json: bool) -> int:
     """Check the methods of a plug-in, or one method, and print the results."""
+    from rankstudio.engine.methods.foreign.code import names_code
+    from rankstudio.engine.methods.foreign.permission import add_by_user
     from rankstudio.testing import check_method
 
     loaded = {one.plugin.name: one for one in plugins().loaded}
@@ -84,6 +87,8 @@ def _check(name: str, *, json: bool) -> int:
         entries = [entry for entry in methods() if _is_of(entry, loaded[name].package, loaded[name].built_in)]
     else:
         entries = [entry for entry in methods() if entry.key == name]
+        if not entries and names_code(name):
+            entries = [add_by_user(name)]
     if not entries:
         known = [*loaded, *(entry.key for entry in methods())]
         close = nearest(name, known)

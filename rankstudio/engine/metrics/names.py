@@ -189,6 +189,7 @@ LETOR_MEASURES: tuple[str, ...] = (
 """What LETOR's script prints, in its order."""
 
 _NAME = re.compile(r"([a-z]+)(?:\(([^()]*)\))?(?:@([0-9]{1,9}))?")
+_ALIKE = 0.6  # of the letters of two names, some of which have two or three
 _CUT = re.compile(r"[1-9][0-9]{0,8}")
 _SEPARATOR = re.compile(r",(?![^()]*\))")
 _FORMS = {Cut.NONE: ("{}",), Cut.OPTIONAL: ("{}", "{}@k"), Cut.NEEDED: ("{}@k",)}
@@ -252,7 +253,7 @@ def _canonical(name: object) -> str | None:
 def _meant(name: object) -> str:
     """Return the measure whose name is most like another one; "" where none is alike."""
     word, _, written = name.strip().partition("@") if isinstance(name, str) else ("", "", "")
-    close = nearest(word, _BY_NAME)
+    close = nearest(word, _BY_NAME, _ALIKE)
     if not close or close == word.lower():
         return ""
     family = _BY_NAME[close]

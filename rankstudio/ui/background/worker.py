@@ -298,7 +298,7 @@ def _in_words(error: RankStudioError) -> str:
     if not isinstance(error, ParameterError):
         return str(error)
     labels = (p.label for entry in methods() for p in entry.parameters if p.name == error.name)
-    return str(ParameterError(next(labels, error.name), error.value, error.expected))
+    return str(ParameterError(next(labels, error.name), error.value, error.expected, error.meant))
 
 
 class Worker(QObject):

@@ -233,6 +233,7 @@ class RunsPanel(Panel):
         self._rows: dict[int, RunRow] = {}
         self._ticked: set[int] = set()
         self._marked: int | None = None
+        self._revealed: int | None = None  # a run that is to be brought into sight once it is listed
         self._compared: dict[int, ComparedRun] = {}
         self._measure = self._sought = ""
         self._choices: dict[str, bool] = {}  # of the user: which columns are shown
@@ -357,6 +358,17 @@ class RunsPanel(Panel):
             self._fold(group.identity)
         self._highlight(scroll=is_new)
 
+    @Slot(int)
+    def reveal(self, key: int) -> None:
+        """Bring a run into sight, as soon as it is listed; the highlighted one stays so."""
+        self._revealed = key
+        self._reveal()
+
+    def _reveal(self) -> None:
+        row = self._rows.get(self._revealed) if self._revealed is not None else None
+        if row is not None and self.isVisible() and self.table.reveal(row):
+            self._revealed = None
+
     def rows(self) -> tuple[RunRow, ...]:
         """Return the runs in the order of their numbers."""
         return tuple(self._rows.values())
@@ -374,6 +386,7 @@ class RunsPanel(Panel):
         self.table.set_rows(self._grouped(shown))
         self._highlight(scroll=False)  # the run may be listed again by now
         self._scroll_to_measure()
+        self._reveal()
         self.set_caption(self._said(rows, len(shown)))
 
     def _highlight(self, *, scroll: bool) -> None:

@@ -75,8 +75,8 @@ class EvidenceController(Controller):
 
     queriesAsked = Signal(int, object)
     """Some queries of a fold's training part are to be listed: their positions there."""
-    comparisonShown = Signal()
-    """Two runs are compared: the Compare page is to be seen."""
+    comparisonShown = Signal(int)
+    """Two runs are compared: the Compare page is to be seen, with the run of this number in sight."""
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -424,7 +424,7 @@ class EvidenceController(Controller):
         marks.refer_to(own.key)
         for record in self._models.runs.records:
             marks.tick(record.key, record in (own, best))
-        self.comparisonShown.emit()
+        self.comparisonShown.emit(best.key)
 
     @Slot()
     def show_sizes(self) -> None:
@@ -454,7 +454,7 @@ class EvidenceController(Controller):
         for compared in (source, record):
             if compared is not None:
                 marks.tick(compared.key, True)
-        self.comparisonShown.emit()
+        self.comparisonShown.emit(record.key)
 
     def run_set(
         self, columns: Sequence[int], name: str, *, shown: bool = True, all_folds: bool = False

@@ -125,7 +125,7 @@ class LabForm(Panel):
         """Show below the field that an error is about why its value does not do."""
         known = error.name in (*self._fields, "values")
         field = self.field(error.name) if known else self.fields()[0]
-        field.show_error(str(ParameterError(field.parameter.label, error.value, error.expected)))
+        field.show_error(str(ParameterError(field.parameter.label, error.value, error.expected, error.meant)))
         self._go_to(field)
 
     def show_state(self, state: SimulationState, share: float, text: str) -> None:

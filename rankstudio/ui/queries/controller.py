@@ -235,7 +235,10 @@ class QueriesController(Controller):
     # What is compared
 
     def _runs_compared(self) -> tuple[RunRecord | None, RunRecord | None]:
-        """Return the runs A and B; no B for the best single feature."""
+        """Return the runs A and B; no B for the best single feature.
+
+        Unless another B is chosen, it is the last run with the most folds of A.
+        """
         listed = comparable(self._runs, self._session.dataset)
         shown = self._runs.shown
         a = shown if shown in listed else next(reversed(listed), None)
@@ -245,7 +248,8 @@ class QueriesController(Controller):
                 return a, None
             if wanted in others:
                 return a, others[wanted]
-        return a, next(reversed(others.values()))
+        folds = set(a.folds) if a is not None else set()
+        return a, max(reversed(others.values()), key=lambda record: len(folds & set(record.folds)))
 
     def _show_choices(self, a: RunRecord | None, b: RunRecord | None) -> None:
         dataset, fold = self._session.dataset, self._session.fold
@@ -259,7 +263,8 @@ class QueriesController(Controller):
         open_parts = ("vali", "train") if self._session.sealed else ("test", "vali", "train")
         there = [part for part in open_parts if any(part in one.parts for one in folds)]
         self.bar.set_parts([(part, PART_NAMES[part]) for part in there])
-        self.bar.set_fold(fold, len(folds))
+        compared = set(a.folds) if a is not None else {one.number for one in folds}
+        self.bar.set_fold(fold, len(compared & set(b.folds) if b is not None else compared))
 
     def _show_what_is_missing(self, why: str) -> None:
         """Lead to the page of what is missing, in place of empty panels."""
@@ -270,7 +275,7 @@ class QueriesController(Controller):
 
     def _compared_key(self) -> Key:
         session = self._session
-        scope = session.fold if self.bar.scope.value() == "one" else None
+        scope = session.fold if self.bar.is_one_fold() else None
         asked = (self.bar.part.value(), scope, session.measure, session.convention, session.choice)
         runs = tuple((one.key, self._chosen(one)) if one else None for one in self._runs_compared())
         return (id(session.dataset), session.has_documents, runs, *asked)
@@ -294,7 +299,7 @@ class QueriesController(Controller):
         part = str(self.bar.part.value())
         of_a = {fold: chosen.step for fold, chosen in self._models(a).items()}
         of_b = self._steps(b) if b is not None else {fold: self._single(a, fold) for fold in of_a}
-        one = self.bar.scope.value() == "one" and session.fold is not None
+        one = self.bar.is_one_fold() and session.fold is not None
         folds = tuple(
             fold.number
             for fold in dataset.folds

@@ -34,7 +34,7 @@ _PARTS = 4  # the column of contributions
 _N_COLORS = 6  # features that have a colour of their own; the others share one
 _LEAST_WITH_GAP = 3.0  # pixels of a part
 _TOLD = 12  # features in a tooltip
-_ACT = tr("click one or two documents to see which feature decides")
+_ACT = tr("click a document to see why")
 _NAMES_A_LINE, _LEAST_NAME = 3, 120  # how many long names share a line, and pixels of one
 
 

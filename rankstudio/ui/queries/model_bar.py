@@ -145,7 +145,10 @@ class ModelBar(QWidget):
         self._forgets_part = True
 
     def set_fold(self, fold: int | None, n_folds: int) -> None:
-        """Name the fold that is looked at; there is nothing to choose where there is one fold only."""
+        """Name the fold that is looked at, and the number of folds that both models have.
+
+        There is nothing to choose where there is one fold only.
+        """
         self.scope.setVisible(n_folds > 1 and fold is not None)
         _offer(
             self.scope,
@@ -154,6 +157,10 @@ class ModelBar(QWidget):
                 ("one", tr("fold {fold}").format(fold=fold)),
             ],
         )
+
+    def is_one_fold(self) -> bool:
+        """Return whether only the queries of the fold that is looked at are compared."""
+        return self.scope.value() == "one" and not self.scope.isHidden()
 
     def _box(self, name: str) -> QComboBox:
         made = choice_box((), cut=Qt.TextElideMode.ElideMiddle)

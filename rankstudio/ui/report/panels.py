@@ -98,7 +98,7 @@ class OutlinePanel(Panel):
         super().__init__(
             theme,
             tr("Sections"),
-            tr("tick to include, drag to reorder"),
+            tr("tick to include"),
             padding=6,
             name="report-sections-panel",
         )

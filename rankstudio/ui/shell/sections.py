@@ -171,6 +171,7 @@ class Sections(QObject):
         self.select.curves.chance.button.clicked.connect(show_chance)
         self.evidence.comparisonShown.connect(self.select.stop_following)
         self.evidence.comparisonShown.connect(lambda: made.show_page("compare"))
+        self.evidence.comparisonShown.connect(self.compare.panel.reveal)
         for asked in (self.strip.every, self.strip.another):
             asked.clicked.connect(lambda: made.show_page("compare"))
 

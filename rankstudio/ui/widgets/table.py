@@ -833,15 +833,26 @@ class TableView(QTableView):
         current = self.current()
         return current is not None and self._key(current) == self._key(row)
 
+    def reveal(self, row: Row) -> bool:
+        """Bring a row into sight that need not be the chosen one; return whether it is listed."""
+        index = self._index_of(row)
+        self.scrollTo(index)
+        return index.isValid()
+
     def _select(self, row: Row) -> bool:
         """Make a row the chosen one; return whether it is listed."""
+        index = self._index_of(row)
+        if index.isValid():
+            self.selectionModel().setCurrentIndex(index, _WHOLE_ROW)
+        return index.isValid()
+
+    def _index_of(self, row: Row) -> QModelIndex:
+        """Return the first cell of a row; an invalid index if it is not listed."""
         key = self._key(row)
         for number, listed in enumerate(self.rows_model.rows):
             if not isinstance(listed, Heading) and self._key(listed) == key:
-                index = self.rows_model.index(self.rows_model.shown_number(number), 0)
-                self.selectionModel().setCurrentIndex(index, _WHOLE_ROW)
-                return True
-        return False
+                return self.rows_model.index(self.rows_model.shown_number(number), 0)
+        return QModelIndex()
 
     def _is_in_sight(self, height: int | None = None) -> bool:
         """Return whether the whole current row is seen, in a viewport of a height; its own by default."""

@@ -84,9 +84,9 @@ def test_a_kernel_learns_with_basis_vectors(data: Path, refused, answer) -> None
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        ("auc --positive 2", "positives 0.0001 0.9999"),
+        ("auc --positive 2", "--positive 0.0001 0.9999"),
         ("auc --informative 11", "--informative 0 10"),
-        ("auc --lambda 0", "λ 0 number"),
+        ("auc --lambda 0", "--lambda 0 number"),
         ("auc --examples 10,20", "examples"),
         ("auc --values 1,2", "--values --vary"),
         ("auc --vary examples --values 10.5", "--values"),

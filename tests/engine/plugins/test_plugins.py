@@ -13,6 +13,10 @@ import pytest
 from experiment.small import dataset
 
 from rankstudio.cli import main
+<<<<<<< HEAD
+=======
+from rankstudio.cli.code_options import add_named_code
+>>>>>>> main
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.storage.study import Study
@@ -109,6 +113,20 @@ def test_a_plugin_is_listed_and_can_be_left_out(tmp_path: Path) -> None:
     listed = json.loads(ended.stdout)
     assert listed["left out"] == ["good"]
     assert [plugin["name"] for plugin in listed["plugins"]] == ["rankstudio", "odd"]
+
+
+@pytest.mark.thorough
+def test_a_file_can_be_checked_and_named_twice_in_one_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
+    monkeypatch.setattr(catalog, "METHODS", MethodRegistry(catalog.methods()))
+    path = tmp_path / "mine.py"
+    path.write_text("def spread(X, y): return X.var(axis=0)\n", encoding="utf-8")
+    assert main(["plugins", "--json", "--check", f"{path}:spread"]) == 0
+    checks = json.loads(capsys.readouterr().out)
+    assert len(checks) > 5 and not any(check["problem"] for check in checks)
+    assert add_named_code(["--method", f"{path}:spread"]) == ["--method", checks[0]["method"]]
 
 
 def test_a_study_without_its_plugin_is_read_and_not_resumed(tmp_path: Path) -> None:

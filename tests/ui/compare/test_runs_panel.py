@@ -423,3 +423,24 @@ def test_a_finished_run_has_no_numbers_while_it_is_measured(panel):
     assert group.unranked not in headings(panel)[0]
     panel.show_runs([row], [one_group(row)])
     assert cells(panel)[0]["MAP"] == "0.5500"
+
+
+def test_a_run_comes_into_sight_once_it_is_listed_and_another_one_stays_highlighted(panel):
+    table = panel.table
+
+    def is_in_sight(key):
+        [number] = [n for n, row in enumerate(table.rows_model.shown_rows()) if getattr(row, "key", 0) == key]
+        rect = table.visualRect(table.model().index(number, 1))
+        return rect.top() >= 0 and rect.bottom() <= table.viewport().height()
+
+    rows = [done(key) for key in range(1, 12)]
+    show(panel, *rows)
+    panel.mark(1)
+    panel.reveal(12)
+    assert is_in_sight(1)
+    show(panel, *rows, done(12, 0.1))  # the last one, whatever the order
+    assert is_in_sight(12) and not is_in_sight(1)
+    assert table.current().key == 1
+    table.verticalScrollBar().setValue(0)
+    show(panel, *rows, done(12, 0.2))
+    assert is_in_sight(1)  # once

@@ -337,3 +337,21 @@ def test_the_keyboard_stays_where_it_changes_part_and_folds(ran: MainWindow, pag
         settle(ran)
         assert choice.value() == value
         assert choice._buttons() == before
+
+
+@pytest.mark.thorough
+def test_the_second_model_has_the_folds_of_the_first_where_one_has(window: MainWindow) -> None:
+    finish(window)
+    run_with(window, parameters={"regularization": (2.0,)})
+    run_with(window, folds=(1,))
+    look_at(window.session, window.runs, window.runs.record(1))
+    page = look(window)
+    assert (page.bar.a.currentData(), page.bar.b.currentData()) == (1, 2)
+    assert not page.bar.scope.isHidden()
+    page.bar.scope._buttons()[1].click()
+    page.bar.b.setCurrentIndex(page.bar.b.findData(3))
+    page.bar.b.activated.emit(page.bar.b.currentIndex())
+    settle(window)
+    assert page.bar.b.currentData() == 3
+    assert page.bar.scope.isHidden()  # they have one fold in common, whatever fold is looked at
+    assert {query.fold for query in page.queries} == {1}

@@ -651,7 +651,10 @@ def delete_highlighted(stage: Stage) -> None:
     """Press Delete in the table of the runs: those that are highlighted go, and no others."""
     table = stage.window.sections.compare.panel.table
     seen(stage, "compare", table)
+    table.activateWindow()  # which may be popped out
     table.setFocus()
+    if not table.hasFocus():
+        raise ImpossibleStepError
     keys = {row.key for row in table.selected()}
     before = {record.key for record in stage.window.runs.records}
     table.setFocus()  # a key of the table is none of the window

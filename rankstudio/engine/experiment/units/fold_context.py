@@ -162,9 +162,7 @@ class FoldContext:
         if plan.leaves_out:
             self._left_out = LeftOutQueries(plan, fold.train, self.train)
         self._selected: dict[str, _Selection] = {}
-        self._objectives: dict[
-            Measure, bool
-        ] = {}  # whether they are constant
+        self._objectives: dict[Measure, bool] = {}  # whether they are constant
         self._baseline: Baseline | None = None
         self._constant: Ints = np.empty(0, dtype=np.int64)  # columns, as far as they have been looked for
 

@@ -319,7 +319,7 @@ def _ticks(axis: FigureAxis, low: float, high: float, count: int) -> Ticks:
     if axis.logarithmic:
         return [(v, ticks.power_label(v)) for v in ticks.log_ticks(low, high, count)]
     if axis.whole:
-        return [(v, f"{v:,.0f}".replace("-", "−")) for v in ticks.integer_ticks(low, high, count)]
+        return [(v, ticks.grouped(v)) for v in ticks.integer_ticks(low, high, count)]
     values = ticks.nice_ticks(low, high, count, ticks.DECIMAL_STEPS)
     return list(zip(values, ticks.tick_labels(values), strict=True))
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
+from rankstudio.engine.language import thousands_separator
+
 # A tick at an end of the range is inside but for the rounding of a quotient, a few eps; 1e-9 of a step is
 # more than that, and less than anyone sees.
 _ROUNDING = 1e-9
@@ -57,7 +59,18 @@ def tick_labels(ticks: list[float]) -> list[str]:
         return [f"{t:.{digits}g}" for t in ticks]
     places = decimals(step)
     # A tick at 0 is a sum of steps, and may be some eps of one: it has no minus.
-    return [f"{0.0 if abs(t) < step * 1e-6 else t:,.{places}f}".replace("-", "−") for t in ticks]
+    return [grouped(0.0 if abs(t) < step * 1e-6 else t, places) for t in ticks]
+
+
+def grouped(value: float, places: int = 0) -> str:
+    """Return a number with its digits in groups of three, as the language has them, and a typeset minus.
+
+    A point between groups would be taken for that of the decimals: with some there are no groups.
+    """
+    separator = thousands_separator()
+    if places and separator == ".":
+        separator = ""
+    return f"{value:,.{places}f}".replace("-", "−").replace(",", separator)
 
 
 def log_ticks(low: float, high: float, count: float) -> list[float]:

@@ -369,7 +369,7 @@ class Parameter:
         try:
             found = measure(value)
         except ParameterError as error:
-            raise ParameterError(self.label, value, error.expected) from None
+            raise ParameterError(self.label, value, error.expected, error.meant) from None
         if not found.by_rank:
             raise ParameterError(self.label, value, tr("a measure of rankings, such as MAP or NDCG@10"))
         return found.name

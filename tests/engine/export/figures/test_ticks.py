@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankstudio.engine.export.figures import ticks
 from rankstudio.engine.export.figures.ticks import (
     DECIMAL_STEPS,
     decimals,
@@ -115,3 +116,10 @@ def test_ticks_that_are_close_together_have_different_texts() -> None:
     ticks = [0.488 + i * 2e-8 for i in range(6)]
     assert len(set(tick_labels(ticks))) == 6
     assert tick_labels([1e6 + i for i in range(3)]) == ["1000000", "1000001", "1000002"]
+
+
+def test_digits_are_grouped_as_the_language_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    for separator, whole, decimal in ((",", "−12,000", "1,000.5"), (".", "−12.000", "1000.5")):
+        monkeypatch.setattr(ticks, "thousands_separator", lambda separator=separator: separator)
+        assert ticks.tick_labels([-12_000.0, -10_000.0])[0] == ticks.grouped(-12_000.0) == whole
+        assert ticks.tick_labels([1000.0, 1000.5])[1] == decimal

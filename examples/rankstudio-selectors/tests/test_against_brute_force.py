@@ -1,0 +1,249 @@
+"""Each filter against the same algorithm in plain loops, on small random data with ties."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from math import log
+
+import numpy as np
+import pytest
+from rankstudio_selectors.clusters import HCAS
+from rankstudio_selectors.comparing import spearman
+from rankstudio_selectors.diversity import MMR, MSD
+from rankstudio_selectors.greedy import NGAS, XGAS
+from rankstudio_selectors.mrmr import MRMR
+from scipy.cluster.hierarchy import linkage
+from scipy.stats import kendalltau, spearmanr
+
+SEEDS = range(20)
+NEAR = 1e-9
+"""Plain loops sum in another order: values this close tie."""
+
+
+def random_data(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return X, y and qid of a few queries: some features are few-valued, equal or constant in queries."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(3, 9, size=6)
+    qid = np.repeat(np.arange(6), sizes)
+    y = rng.integers(0, 3, size=qid.size).astype(float)
+    y[:2] = 0, 1
+    X = rng.normal(size=(qid.size, 8))
+    X[:, 1] = rng.integers(0, 3, size=qid.size)
+    X[:, 2] = y + rng.normal(size=qid.size)
+    X[:, 4] = X[:, 2] * (1 if seed % 2 else -1)
+    X[:, 6] = qid
+    X[:, 7] = (y > 0) * rng.integers(0, 2, size=qid.size)
+    return X, y, qid
+
+
+def first_best(values: dict[int, float]) -> int:
+    """Return the lowest key among the largest values."""
+    return min(key for key, value in values.items() if value >= max(values.values()) - NEAR)
+
+
+def varying(X, qid) -> list[int]:
+    """Return the features that vary within some query."""
+    return [j for j in range(X.shape[1]) if any(np.ptp(X[qid == q, j]) > 0 for q in set(qid))]
+
+
+def average_precision(labels: list[float]) -> float:
+    relevant = [place for place, label in enumerate(labels, start=1) if label >= 1]
+    return sum(count / place for count, place in enumerate(relevant, start=1)) / max(len(relevant), 1)
+
+
+def map_alone(X, y, qid, j: int) -> float:
+    """Return the MAP of ranking by a feature in its better direction; equal values keep their order."""
+    results = []
+    for sign in (1, -1):
+        values = []
+        for q in sorted(set(qid)):
+            rows = np.flatnonzero(qid == q).tolist()
+            values.append(average_precision([y[i] for i in sorted(rows, key=lambda i: -sign * X[i, j])]))
+        results.append(sum(values) / len(values))
+    return max(results)
+
+
+def kendall_alike(X, qid, i: int, j: int) -> float:
+    """Return |τ-b| averaged over the queries in which both features vary."""
+    values = []
+    for q in sorted(set(qid)):
+        first, second = X[qid == q, i], X[qid == q, j]
+        if np.ptp(first) > 0 and np.ptp(second) > 0:
+            values.append(abs(kendalltau(first, second).statistic))
+    return sum(values) / len(values) if values else 0.0
+
+
+def spearman_alike(X, i: int, j: int) -> float:
+    return abs(spearmanr(X[:, i], X[:, j]).statistic)
+
+
+def information(first: list[float], second: list[float]) -> float:
+    total = len(first)
+    rows = Counter(first)
+    columns = Counter(second)
+    cells = Counter(zip(first, second, strict=True))
+    return sum(n / total * log(n * total / (rows[a] * columns[b])) for (a, b), n in cells.items())
+
+
+def binned(column: np.ndarray, n_bins: int) -> list[int]:
+    """Return the bin of each value: how many different upper edges are below it."""
+    ascending = sorted(column.tolist())
+    places = [-(-(len(ascending) - 1) * b // n_bins) for b in range(1, n_bins)]
+    edges = {ascending[place] for place in places}
+    return [sum(edge < value for edge in edges) for value in column.tolist()]
+
+
+def with_constant(order: list[int], n: int) -> list[int]:
+    return order + [j for j in range(n) if j not in order]
+
+
+def order_of(estimator, X, y, qid) -> list[int]:
+    return estimator.fit(X, y, qid=qid).selection_order_.tolist()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("scheme", ["difference", "quotient"])
+def test_mrmr(seed: int, scheme: str) -> None:
+    X, y, qid = random_data(seed)
+    n_bins = 2 + seed % 5
+    bins = [binned(X[:, j], n_bins) for j in range(X.shape[1])]
+    relevance = [information(column, y.tolist()) for column in bins]
+    remaining, order = varying(X, qid), list[int]()
+    while remaining:
+        scores = {}
+        for j in remaining:
+            if not order:
+                scores[j] = relevance[j]
+                continue
+            redundancy = sum(information(bins[j], bins[s]) for s in order) / len(order)
+            divisor = redundancy + 0.01 * log(2)
+            scores[j] = relevance[j] - redundancy if scheme == "difference" else relevance[j] / divisor
+        order.append(first_best(scores))
+        remaining.remove(order[-1])
+    fitted = MRMR(scheme=scheme, n_bins=n_bins)
+    assert order_of(fitted, X, y, qid)[: len(order)] == order
+    np.testing.assert_allclose(fitted.relevance_, relevance, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_mmr_and_msd(seed: int) -> None:
+    X, y, qid = random_data(seed)
+    c = (0.0, 0.3, 0.5, 1.0)[seed % 4]
+    features = varying(X, qid)
+    rel = {j: map_alone(X, y, qid, j) for j in features}
+    sim = {(i, j): kendall_alike(X, qid, i, j) for i in features for j in features}
+    remaining, order = list(features), list[int]()
+    while remaining:
+        values = {
+            j: (1 - c) * rel[j] + c * sum(1 - sim[j, s] for s in order) / len(order) if order else rel[j]
+            for j in remaining
+        }
+        order.append(first_best(values))
+        remaining.remove(order[-1])
+    fitted = MMR(measure="MAP", trade_off=c)
+    assert order_of(fitted, X, y, qid) == with_constant(order, X.shape[1])
+    np.testing.assert_allclose(fitted.relevance_[features], [rel[j] for j in features], atol=1e-12)
+
+    remaining, order = list(features), []
+    while len(remaining) > 1:
+        pairs = {
+            (i, j): (1 - c) * (rel[i] + rel[j]) + 2 * c * (1 - sim[i, j])
+            for i, j in combinations(remaining, 2)
+        }
+        pair = min(p for p, value in pairs.items() if value >= max(pairs.values()) - NEAR)
+        first = first_best({j: rel[j] for j in pair})
+        order += [first, pair[0] + pair[1] - first]
+        remaining = [j for j in remaining if j not in pair]
+    assert order_of(MSD(measure="MAP", trade_off=c), X, y, qid) == with_constant(
+        order + remaining, X.shape[1]
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_ngas_and_xgas(seed: int) -> None:
+    X, y, qid = random_data(seed)
+    features = varying(X, qid)
+    rel = {j: map_alone(X, y, qid, j) for j in features}
+    sim = {(i, j): spearman_alike(X, i, j) for i in features for j in features}
+
+    remaining, order = list(features), [first_best(rel)]
+    remaining.remove(order[0])
+    while remaining:
+        f = first_best({j: -sim[order[-1], j] for j in remaining})
+        others = {j: sim[f, j] for j in remaining if j != f}
+        pair = {f, first_best(others)} if others else {f}
+        order.append(first_best({j: rel[j] for j in pair}))
+        remaining.remove(order[-1])
+    assert order_of(NGAS(measure="MAP"), X, y, qid) == with_constant(order, X.shape[1])
+
+    share = (0.05, 0.4, 1.0)[seed % 3]
+    remaining, order = list(features), [first_best(rel)]
+    remaining.remove(order[0])
+    while remaining:
+        alike = {j: -sim[order[-1], j] for j in remaining}
+        candidates = list[int]()
+        for _ in range(max(1, int(share * len(remaining) + 0.5))):
+            candidates.append(first_best({j: value for j, value in alike.items() if j not in candidates}))
+        order.append(first_best({j: rel[j] for j in candidates}))
+        remaining.remove(order[-1])
+    assert order_of(XGAS(measure="MAP", share=share), X, y, qid) == with_constant(order, X.shape[1])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("linking", ["single", "ward"])
+def test_hcas(seed: int, linking: str) -> None:
+    X, y, qid = random_data(seed)
+    features = varying(X, qid)
+    rel = {j: map_alone(X, y, qid, j) for j in features}
+    base = {(i, j): 1 - spearman_alike(X, i, j) for i in features for j in features}
+
+    def distance(first: tuple[int, ...], second: tuple[int, ...]) -> float:
+        between = [base[i, j] for i in first for j in second]
+        if linking == "single":
+            return min(between)
+        # Ward's formula in closed form, of distances in place of squared ones.
+        within = [sum(base[i, j] for i in part for j in part) / len(part) ** 2 for part in (first, second)]
+        weight = 2 * len(first) * len(second) / (len(first) + len(second))
+        return weight * (sum(between) / len(between) - sum(within) / 2)
+
+    clusters = [(j,) for j in features]
+    fitted = order_of(HCAS(measure="MAP", linkage=linking), X, y, qid)
+    while True:
+        leaders = {first_best({j: rel[j] for j in cluster}) for cluster in clusters}
+        assert set(fitted[: len(clusters)]) == leaders
+        if len(clusters) == 1:
+            break
+        pairs = {
+            (first, second): distance(first, second) for first, second in combinations(sorted(clusters), 2)
+        }
+        first, second = min(pair for pair, value in pairs.items() if value <= min(pairs.values()) + NEAR)
+        clusters = [*(c for c in clusters if c not in (first, second)), tuple(sorted((*first, *second)))]
+    assert sorted(fitted) == list(range(X.shape[1]))
+
+
+@pytest.mark.parametrize("linking", ["single", "ward"])
+def test_hcas_has_the_clusters_of_scipy(linking: str) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 7)) @ rng.normal(size=(7, 9))
+    y = np.tile([0.0, 1.0, 2.0], 20)
+    fitted = HCAS(measure="MAP", linkage=linking).fit(X, y, qid=np.repeat(np.arange(10), 6))
+    distances = (1 - fitted.similarity_)[np.triu_indices(9, 1)]
+    # Ward's formula of distances is that of scipy with their roots.
+    merges = linkage(np.sqrt(distances) if linking == "ward" else distances, linking)
+    leaders = dict(enumerate(range(9)))
+    for number, (first, second, *_) in enumerate(merges, start=9):
+        assert {leaders[int(first)], leaders[int(second)]} <= set(fitted.selection_order_[: 18 - number])
+        leaders[number] = max(
+            leaders[int(first)], leaders[int(second)], key=lambda j: (fitted.relevance_[j], -j)
+        )
+    assert leaders[16] == fitted.selection_order_[0]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_spearman(seed: int) -> None:
+    X, _, _ = random_data(seed)
+    similarity = spearman(X)
+    for i, j in combinations(range(X.shape[1]), 2):
+        assert similarity[i, j] == pytest.approx(spearman_alike(X, i, j), abs=1e-12)
+    assert spearman(np.ones((4, 2))).tolist() == [[1.0, 0.0], [0.0, 1.0]]

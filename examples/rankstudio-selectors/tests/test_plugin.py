@@ -1,0 +1,49 @@
+"""The plug-in as RankStudio sees it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+import rankstudio_selectors
+from rankstudio_selectors import PLUGIN
+from rankstudio_selectors.clusters import HCAS
+from rankstudio_selectors.mrmr import MRMR
+
+from rankstudio.testing import check_method
+
+
+@pytest.mark.parametrize("entry", PLUGIN.methods, ids=lambda entry: entry.key)
+def test_every_method_passes_the_checks(entry) -> None:
+    problems = [check for check in check_method(entry) if check.problem]
+    assert not problems
+
+
+def test_nothing_but_the_api_is_imported() -> None:
+    for path in Path(rankstudio_selectors.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [node.module] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            for name in names:
+                if name.startswith("rankstudio."):
+                    assert name == "rankstudio.api", path.name
+
+
+@pytest.mark.parametrize("make", [entry.load for entry in PLUGIN.methods])
+def test_constant_and_equal_features(make) -> None:
+    X = np.zeros((6, 3))
+    y = np.array([0.0, 1.0, 2.0, 0.0, 1.0, 2.0])
+    qid = np.array([1, 1, 1, 2, 2, 2])
+    assert make()().fit(X, y, qid=qid).selection_order_.tolist() == [0, 1, 2]
+    X[:, 1] = X[:, 2] = y
+    assert make()().fit(X, y, qid=qid).selection_order_.tolist() == [1, 2, 0]
+    assert make()(n_features_to_select=1).fit(X, y, qid=qid).selection_order_.tolist() == [1]
+
+
+def test_wrong_parameters_are_refused() -> None:
+    X = np.arange(12.0).reshape(6, 2)
+    for wrong in (MRMR(n_bins=1), MRMR(scheme="product"), HCAS(linkage="average"), HCAS(similarity="cosine")):
+        with pytest.raises(ValueError):
+            wrong.fit(X, np.arange(6.0), qid=np.repeat([1, 2], 3))
