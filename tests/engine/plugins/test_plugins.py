@@ -13,10 +13,7 @@ import pytest
 from experiment.small import dataset
 
 from rankstudio.cli import main
-<<<<<<< HEAD
-=======
 from rankstudio.cli.code_options import add_named_code
->>>>>>> main
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.storage.study import Study
