@@ -265,9 +265,10 @@ class OverlayPlot(Plot):
     def readout(self, found: Point) -> list[Line]:
         """Return what a point is."""
         curve, i = self.curves[found[0]], found[1]
+        size = self.frame().outer.size()
         look = curve.look(self.theme.colors)
         lines = [
-            Line(curve.label, f"{curve.y[i]:.4f}", look.color, look.dash, bold=True),
+            Line(curve.label, f"{curve.y[i]:.4f}", look.color, drawn_dash(self, look, size), bold=True),
             Line(curve.notes[i]),
         ]
         if curve.reference:
@@ -282,7 +283,7 @@ class OverlayPlot(Plot):
             x = plain(float(curve.x[i]))
             said = tr("best: {name} at {x}").format(name=curve.name or curve.label, x=x)
             look = curve.look(self.theme.colors)
-            lines.append(Line(said, f"{curve.y[i]:.4f}", look.color, look.dash))
+            lines.append(Line(said, f"{curve.y[i]:.4f}", look.color, drawn_dash(self, look, size)))
         return lines
 
     def hit_test(self, at: QPointF) -> Point | None:
@@ -353,6 +354,11 @@ def ends_width(plot: OverlayPlot, size: QSizeF) -> float:
     height = plot.axes.frame(size, (0.0, 1.0), (0.0, 1.0)).area.height()
     has_room = width <= _ENDS * size.width() and scaled(_END_ROW) * len(plot.curves) <= height
     return width if has_room else 0.0
+
+
+def drawn_dash(plot: OverlayPlot, look: palettes.Category, size: QSizeF) -> tuple[float, ...]:
+    """Return the dash of a line: none where a name stands at its end, unless colours repeat."""
+    return look.dash if look.repeats or not ends_width(plot, size) else ()
 
 
 def _end_name(curve: OverlaidCurve) -> str:
@@ -478,7 +484,7 @@ def draw_overlaid(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Co
         is_named = ends_width(plot, frame.outer.size()) > 0
         wide = _stands_out(plot, number) or (curve.reference and not is_named)
         width = 2.4 if wide else 1.7
-        dash = () if is_named and not look.repeats else look.dash
+        dash = drawn_dash(plot, look, frame.outer.size())
         painter.setPen(pen(look.color, width if not is_named or wide else 1.3, dash))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         there = np.isfinite(curve.y)
