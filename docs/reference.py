@@ -12,9 +12,11 @@ from pathlib import Path
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from rankstudio import engine
+from rankstudio import api, engine, testing
 
 ENGINE = Path(engine.__file__).parent
+API = Path(api.__file__).parent
+TESTING = Path(testing.__file__).parent
 _ROLE = re.compile(r":(?:func|class|meth|mod|attr|data):(?P<code><code>(?P<name>[^<]*)</code>)")
 FIRST = """\
 # The reference
@@ -22,7 +24,10 @@ FIRST = """\
 What a program needs stands in `rankstudio.engine`:
 
 {names}
-Its packages, all of whose public modules have a place here:
+What methods of others need stands in `rankstudio.api`, and their checks in `rankstudio.testing`:
+
+{api}
+The packages, all of whose public modules have a place here:
 
 {packages}
 """
@@ -55,7 +60,11 @@ def on_page_content(html: str, **_: object) -> str:
 
 
 def packages() -> list[Path]:
-    """Return the folders of the engine's packages that have public modules, in alphabetical order."""
+    """Return the folders of the packages that have public modules, those for methods of others first."""
+    return [API, TESTING, *_engine_packages()]
+
+
+def _engine_packages() -> list[Path]:
     return [folder for folder in sorted({path.parent for path in ENGINE.rglob("*.py")}) if modules(folder)]
 
 
@@ -68,7 +77,11 @@ def first_page() -> str:
     """Return the page with the engine's own names and its packages."""
     names = "".join(f"- [`{name}`][{home}.{name}]\n" for name, home in sorted(public_names().items()))
     lines = "\n".join(f"- [`{_name(p)}`]({Path(_page(p)).name}): {_says(p)}" for p in packages())
-    return FIRST.format(names=names, packages=lines)
+    homes = {
+        name: getattr(api, name).__module__ for name in api.__all__ if isinstance(getattr(api, name), type)
+    }
+    own = "".join(f"- [`{name}`][{home}.{name}]\n" for name, home in sorted(homes.items()))
+    return FIRST.format(names=names, api=own, packages=lines)
 
 
 def package_page(package: Path) -> str:

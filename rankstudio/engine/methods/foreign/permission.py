@@ -94,9 +94,20 @@ def allow(entry: Method) -> None:
 def is_allowed(key: str) -> bool:
     """Return whether the code that a plan names by a method's key was named by this user before."""
     if not names_file(key):
-        return key.startswith(_OWN_LIBRARIES) or key in _allowed()
+        return key in _allowed() or _is_of_own_library(key)
     digest = file_key(key).digest
     return bool(digest) and any(name.startswith(digest) for name in _allowed())
+
+
+def _is_of_own_library(key: str) -> bool:
+    """Return whether a key is the path of a public class or function that such a library itself defines."""
+    if not key.startswith(_OWN_LIBRARIES) or "._" in key:
+        return False
+    try:
+        target = code_of_import(key).target()
+    except PlanError:
+        return False
+    return str(getattr(target, "__module__", "")).startswith(_OWN_LIBRARIES)
 
 
 def add_of_plan(keys: Iterable[str], folders: Sequence[Path] = (), *, allow_code: bool = False) -> None:
