@@ -14,7 +14,18 @@ from letor_folder import save_folds
 from rankstudio.cli import COMMANDS, command_line, main
 
 READS = {
-    *("cascade", "completion", "drift", "evaluate", "judges", "lab", "methods", "permute", "studies"),
+    *(
+        "cascade",
+        "completion",
+        "drift",
+        "evaluate",
+        "judges",
+        "lab",
+        "methods",
+        "permute",
+        "plugins",
+        "studies",
+    ),
     "thresholds",
 }
 """Commands that write no file."""

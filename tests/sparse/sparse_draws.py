@@ -233,6 +233,7 @@ COMMANDS: Mapping[str, Command] = {
 NOT_DRAWN: Mapping[str, str] = {
     "generate": "it writes data and reads none",
     "methods": "it lists the catalog, without data",
+    "plugins": "it lists what is installed, without data",
     "completion": "it prints a script of the shell",
 }
 """Commands of the terminal that are not drawn, with the reason."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from rankstudio.cli.code_options import allow_named_code
 from rankstudio.cli.output.text_tables import as_json
@@ -39,7 +40,8 @@ Programs and notebooks need Python with RankStudio installed; the curves of a no
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("source", type=Path, metavar="STUDY", help="study file, or TOML plan")
+    source: Any = parser.add_argument("source", type=Path, metavar="STUDY", help="study file, or TOML plan")
+    source.also = ("text",)
     add_run_number(parser, "--run")
     parser.add_argument(
         "--to", choices=_FORMATS, help="format; by default determined by the ending of --out, otherwise toml"

@@ -129,7 +129,7 @@ def test_another_number_of_scores_names_both_files(files: tuple[str, str], capsy
         (["evaluate", "missing.txt", "SCORES"], "missing.txt"),
         (["evaluate", "SCORES", "SCORES"], "test.score 1"),
         (["evaluate", "DATA", "DATA"], "test.txt 1 0 qid:7 1:0.5"),
-        (["evaluate", "DATA", "SCORES", "--measures", "MRR"], "measure MAP"),
+        (["evaluate", "DATA", "SCORES", "--measures", "MRR"], "measure RR"),
         (["evaluate", "DATA", "SCORES", "--measures", ","], "--measures"),
     ],
 )

@@ -83,7 +83,10 @@ def test_a_model_of_a_run_is_permuted_as_any_other(folder: Path) -> None:
 def test_what_cannot_be_asked_is_refused(folder: Path, tmp_path: Path, refused) -> None:
     test = str(folder / "Fold1" / "test.txt")
     refused(["importance", test, "--model", str(tmp_path / "nowhere.json")], "nowhere")
-    refused(["importance", test, "--model", test, "--measure", "beauty"], "beauty")
+    refused(["importance", test, "--model", test], "--model")
+    model = tmp_path / "model.json"
+    model.write_text("{}", encoding="utf-8")
+    refused(["importance", test, "--model", str(model), "--measure", "beauty"], "beauty")
 
 
 def test_what_a_model_loses_without_each_feature(tmp_path: Path, answer, done) -> None:

@@ -225,7 +225,7 @@ def test_what_is_no_measure_is_refused_by_the_parameters_name(value: object) -> 
     with pytest.raises(ParameterError) as caught:
         MEASURE.validate(value)
     assert str(caught.value).startswith("measure: expected ")
-    assert str(caught.value).endswith(f", got {value!r}.")
+    assert f", got {value!r}." in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,9 @@ def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
     """
     lists = kind in (Kind.FEATURES, Kind.COSTS)
     if isinstance(value, str):
-        if lists or kind is Kind.TEXT:
+        if lists:
+            return value.split("|") if "|" in value else None
+        if kind is Kind.TEXT:
             return [item.strip() for item in value.split("|")] if "|" in value else None
         return _numbers(kind, value, name) if kind in (Kind.INTEGER, Kind.NUMBER) else _words(value)
     if isinstance(value, Mapping) or not isinstance(value, Iterable):
