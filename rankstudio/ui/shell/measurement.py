@@ -147,6 +147,8 @@ class SealController(Controller):
 
 
 def _seal_text(marks: Sequence[SealMark], dataset: FoldedDataset | None) -> str:
+    if dataset is not None and all(fold.test is None for fold in dataset.folds):
+        return tr("no test part")
     looks = n_looks(marks, dataset)
     if not is_sealed(marks, dataset):
         return (

@@ -231,3 +231,9 @@ def test_runs_of_a_sealed_study_are_measured_anew_as_soon_as_their_data_are_ther
     settle(window)
     assert window.session.sealed and window.runs.records[0].recorded is None
     assert shown() == before
+
+
+def test_data_without_a_test_part_have_none_that_is_sealed(empty: MainWindow, folds: Path) -> None:
+    empty.open_controller.open_path(str(folds / "Fold1" / "train.txt"))
+    settle(empty)
+    assert seal_text(empty) == "no test part"
