@@ -111,7 +111,7 @@ def test_other_versions_begin_anew(path: Path, monkeypatch: pytest.MonkeyPatch) 
     with Study.create(path) as study:
         first = study.begin(PLAN, dataset())
         monkeypatch.setattr(
-            "rankstudio.engine.experiment.storage.study.versions", lambda: {"rankstudio": "9"}
+            "rankstudio.engine.experiment.storage.study.versions", lambda *_: {"rankstudio": "9"}
         )
         assert study.begin(PLAN, dataset()).id != first.id
 
