@@ -144,7 +144,7 @@ def test_a_run_of_another_version_is_shown_and_not_gone_on_with(
     opened: Opened, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = {**store.versions(), "rankstudio": "0.0.1"}
-    monkeypatch.setattr(store, "versions", lambda: found)
+    monkeypatch.setattr(store, "versions", lambda *_: found)
     left_in_the_middle(opened, tmp_path, data)
     monkeypatch.undo()
     with opened(config="other") as window:

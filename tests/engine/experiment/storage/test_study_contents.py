@@ -85,7 +85,7 @@ def test_a_named_run_is_gone_on_with_where_a_later_one_is_equal(path: Path) -> N
 
 def test_a_run_of_other_versions_is_not_gone_on_with(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Study.create(path) as study:
-        monkeypatch.setattr(store, "versions", lambda: {"rankstudio": "0.0.1"})
+        monkeypatch.setattr(store, "versions", lambda *_: {"rankstudio": "0.0.1"})
         key = study.begin(PLAN, dataset())
         monkeypatch.undo()
         with pytest.raises(StoreError, match=naming("1 0.0.1")):

@@ -95,7 +95,9 @@ def test_the_interrupted_run_goes_on(path: Path, monkeypatch: pytest.MonkeyPatch
     with Study.open(path) as study:
         run: RunSummary = study.runs()[-1]
         # As if nothing but RankStudio itself had changed since.
-        monkeypatch.setattr("rankstudio.engine.experiment.storage.study.versions", lambda: dict(run.versions))
+        monkeypatch.setattr(
+            "rankstudio.engine.experiment.storage.study.versions", lambda *_: dict(run.versions)
+        )
         before = study.finished_units(run.key)
         result: RunResult = ended(run_stored(run.key.plan, open_data(run.key.plan), study, key=run.key))
         assert [bool(run.finished) for run in study.runs()] == [True] * 5
