@@ -63,7 +63,7 @@ def _key(text: str) -> str:
 
 def _names_code(text: str) -> bool:
     """Return whether a word may name code, before anything of the engine is loaded."""
-    return ".py" in text or "." in text
+    return "." in text or text.startswith("command:")
 
 
 def leave_out(arguments: Sequence[str]) -> list[str]:

@@ -71,7 +71,7 @@ class MethodFiles(Controller):
             keys = list(method_keys(read_toml(Path(path))))
         except PlanError:
             keys = []  # whoever reads the plan tells what is wrong with it
-        if not any("." in key for key in keys):
+        if not any("." in key or key.startswith("command:") for key in keys):
             then()
             return
         self._load(keys, Path(path).absolute().parent, then, allowed=False)

@@ -14,6 +14,7 @@ class OriginKind(Enum):
     PACKAGE = "package"  # a plug-in of an installed package
     FILE = "file"  # a Python file
     IMPORT = "import"  # a class of an installed package, by its import path
+    COMMAND = "command"  # a program, by its command line
 
 
 @dataclass(frozen=True)
@@ -53,4 +54,6 @@ class Origin:
             return ""
         if self.kind is OriginKind.FILE:
             return tr("needs the file {file}. Add it as a method.").format(file=self.text)
+        if self.kind is OriginKind.COMMAND:
+            return tr("needs the program {program}. Add it as a method.").format(program=self.name)
         return tr("needs {package}: pip install {name}.").format(package=self.text, name=self.name)

@@ -53,7 +53,7 @@ class MethodRegistry:
         """
         entries = self._entries()
         found = entries.get(key) or self._remembered.get(key)
-        if found is None and ".py" in key and "@" not in key:
+        if found is None and ".py" in key and "@" not in key and not key.startswith("command:"):
             found = next((entries[known] for known in reversed(entries) if known.startswith(f"{key}@")), None)
         return found
 

@@ -26,6 +26,7 @@ from rankstudio.engine.methods.catalog.origin import Origin, OriginKind
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT, RANKING_LAMBDA, SIZE
 from rankstudio.engine.methods.foreign.adapters import CENTRED, SEED, adapter, selects
+from rankstudio.engine.methods.foreign.command import PREFIX, method_of_command
 from rankstudio.engine.methods.foreign.guard import failure
 from rankstudio.engine.methods.foreign.signature import DATA, parameters_of, size_argument, summary_of
 from rankstudio.engine.methods.selection.base import PathSelector, Selector
@@ -120,13 +121,15 @@ def method_of(text: str) -> Method:
     ----------
     text : str
         ``"my_method.py:MRMR"``, ``"my_method.py"`` for a file with one method, or an import path such as
-        ``"sklearn.feature_selection.SelectKBest"``.
+        ``"sklearn.feature_selection.SelectKBest"``, or a command line after ``"command:"``.
 
     Raises
     ------
     PlanError
         If it cannot be imported, or is no method.
     """
+    if text.startswith(PREFIX):
+        return method_of_command(text)
     if names_file(text):
         path, name = _file_and_name(text)
         code = code_of_file(path, name)
@@ -144,7 +147,7 @@ def changed_since(path: Path) -> PlanError:
 
 def names_code(key: str) -> bool:
     """Return whether a method's key names code, and not an entry of the catalog."""
-    return names_file(key) or _PATH.fullmatch(key) is not None
+    return key.startswith(PREFIX) or names_file(key) or _PATH.fullmatch(key) is not None
 
 
 @dataclass(frozen=True)
@@ -194,6 +197,8 @@ def digest_of(path: Path) -> str:
 
 def names_file(key: str) -> bool:
     """Return whether a method's key names a Python file."""
+    if key.startswith(PREFIX):
+        return False
     file = key.rpartition(":")[0] if not key.endswith(SUFFIX) else key
     return file.endswith(SUFFIX)
 

@@ -135,7 +135,7 @@ def add_of_plan(keys: Iterable[str], folders: Sequence[Path] = (), *, allow_code
             continue
         if not (allow_code or is_allowed(key)):
             raise CodeNotAllowedError(key)
-        entry = entry_of(code_of_import(key)) if not names_file(key) else _found_file(key, folders)
+        entry = _found_file(key, folders) if names_file(key) else method_of(key)
         add_entry(entry)
         if allow_code:
             allow(entry)
