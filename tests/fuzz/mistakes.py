@@ -66,6 +66,7 @@ class Files:
             "convert": ["convert", test, "new.csv"],
             "generate": ["generate", "made", "--documents", "40", "--queries", "5", "--features", "2"],
             "methods": ["methods"],
+            "plugins": ["plugins"],
             "completion": ["completion", "bash"],
         }[name]
 
