@@ -31,7 +31,7 @@ from rankstudio.engine.methods.catalog.registry import MethodRegistry
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-RUN, SHOWN = {"sh", "python", "toml", "letor"}, {"text"}
+RUN, SHOWN = {"awk", "sh", "python", "toml", "letor"}, {"text"}
 REPEATED = {"--repetitions", "--of-each", "--permutations", "--draws"}
 """Options of numbers of repetitions: a page has as many as an answer takes, here they are two."""
 FEW = {

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from rankstudio.engine.errors import PlanError, nearest, one_line, shown
-from rankstudio.engine.language import tr
+from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog.method import CandidateScore, Method, Seconds
 from rankstudio.engine.methods.catalog.origin import Origin, OriginKind
@@ -41,11 +41,13 @@ _IMPORTING = threading.RLock()
 
 _CENTRED = Parameter(
     CENTRED,
-    "centred features",
+    translatable("centred features"),
     Kind.SWITCH,
     True,
-    "Whether the method gets each feature minus its mean in the query, so that only differences within "
-    "queries count.",
+    translatable(
+        "Whether the method gets each feature minus its mean in the query, so that only differences within "
+        "queries count."
+    ),
 )
 
 

@@ -23,7 +23,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.errors import MethodError, PlanError, one_line, shown
-from rankstudio.engine.language import tr
+from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.methods.catalog.method import CandidateScore, Method, Seconds
 from rankstudio.engine.methods.catalog.origin import Origin, OriginKind
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
@@ -53,10 +53,10 @@ _LONGEST = 1000
 _LIMITS = (
     Parameter(
         TIME_LIMIT,
-        "time limit",
+        translatable("time limit"),
         Kind.NUMBER,
         3600.0,
-        "Seconds that the program may take for a fold; it is then ended.",
+        translatable("Seconds that the program may take for a fold; it is then ended."),
         basic=False,
         offers_several=False,
         low=0.0,
@@ -64,10 +64,10 @@ _LIMITS = (
     ),
     Parameter(
         MEMORY_LIMIT,
-        "memory limit",
+        translatable("memory limit"),
         Kind.NUMBER,
         None,
-        "Gigabytes that the program may use; not on Windows.",
+        translatable("Gigabytes that the program may use; not on Windows."),
         basic=False,
         offers_several=False,
         low=0.0,
