@@ -125,6 +125,7 @@ def _asking(window: MainWindow) -> dict[str, Callable[[], object]]:
         "memory": next(one for one in backend if one.objectName() == "memory-budget").trigger,
         "cluster": [one for one in backend if one.isCheckable()][-1].trigger,
         "about": window.help.about,
+        "plug-ins": window.help.show_plugins,
         "measure": window.measurement.ask_measure,
         "removal": lambda: window.run_changes.ask_removal(waiting),
     }
