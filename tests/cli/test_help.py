@@ -27,6 +27,15 @@ from rankstudio.engine.methods.catalog import methods
 
 _EXAMPLE = re.compile(r"  rankstudio (.+?)(?:   .*)?")
 
+METHOD = '''
+class MRMR:
+    """Orders features by their variance."""
+
+    def fit(self, X, y):
+        self.scores_ = X.var(axis=0)
+        return self
+'''
+
 
 def examples(command: str) -> list[str]:
     """Return the command lines that the help of a command shows, without what is said of them."""
@@ -101,6 +110,7 @@ def _filled(root: Path) -> Path:
     kind = "org.apache.solr.ltr.feature.FieldValueFeature"
     store = [{"name": f"f{i}", "class": kind, "params": {"field": f"f{i}"}} for i in range(1, 60)]
     (root / "store.json").write_text(json.dumps(store))
+    (root / "my_method.py").write_text(METHOD)
     costs = "".join(f"{i},0.01,{i % 3}\n" for i in range(1, 60))
     for place in (root / "costs.csv", root / "MQ2008" / "costs.csv"):
         place.write_text(f"feature,per_document,per_query\n{costs}")
