@@ -142,7 +142,7 @@ def test_a_step_is_short_and_what_is_stopped_leaves_the_worker_free(
         ({"values": "1000"}, "values: expected at most 8, the number of features in these data, got 1000."),
         ({"n_queries": 500}, "queries: expected fewer than the 30 queries of these data, got 500."),
         ({"n_features": 9}, "features, k: expected at most 8, the number of features in these data, got 9."),
-        ({"measure": "MAPP"}, "measure: expected one of MAP"),
+        ({"measure": "MAPP"}, "measure: expected the name of a measure, got 'MAPP'. Did you mean MAP?"),
     ],
 )
 def test_more_than_the_data_have_is_refused(
