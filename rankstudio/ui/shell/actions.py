@@ -281,7 +281,7 @@ _RUN = (
     ),
     Command(
         "add_method",
-        tr("Add a &method…"),
+        tr("A&dd a method…"),
         tr("Add the methods of a Python file: a class with fit(X, y), or a function scores(X, y, qid)."),
     ),
     Command(
