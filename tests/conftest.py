@@ -128,6 +128,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     walks = parser.getgroup("walks", "random walks through the window")
     walks.addoption("--walk-steps", type=int, default=100, help="steps of each long walk: 100 in the checks")
     walks.addoption("--walk-seed", type=int, help="the seed in place of one that changes with the program")
+    parser.addoption("--whole-sample", action="store_true", help="try every page of the guide on the sample")
     parser.addoption("--random-plans", type=int, help="run so many plans drawn at random; 50 in the checks")
     parser.addoption(
         "--plans-seed", type=int, help="their seed: 0, or a fresh one where their number is given"

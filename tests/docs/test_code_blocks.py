@@ -42,6 +42,9 @@ FEW = {
 }
 """What is added to a file: each further feature is a model for each value of a parameter."""
 
+ON_THE_WHOLE_SAMPLE = ("README.md", "first-steps.md")
+"""Pages that are tried on the shipped sample, too, which takes minutes for all of them."""
+
 _BLOCK = re.compile(
     r"(?:<!-- (?P<why>not run: [^>]+|test command) -->\n\n)?"
     r"(?:```(?P<language>\w*)\n(?P<fenced>.*?)^```$|(?<=\n\n)(?P<indented>(?: {4}[^\n]*\n)+))",
@@ -142,7 +145,12 @@ LONG = {"terminal.md"}
         for page in WITH_CODE
     ],
 )
-def test_the_blocks_of_a_page_run_one_after_the_other(page: Path, place: Path) -> None:
+def test_the_blocks_of_a_page_run_one_after_the_other(
+    page: Path, place: Path, request: pytest.FixtureRequest
+) -> None:
+    shipped = request.node.callspec.params["place"] == "shipped"
+    if shipped and page.name not in ON_THE_WHOLE_SAMPLE and not request.config.getoption("--whole-sample"):
+        pytest.skip("--whole-sample was not given: the page is tried on the small sample")
     names: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks(page):
         assert block.language in RUN | SHOWN, f"{page.name}: no block is {block.language!r}"
