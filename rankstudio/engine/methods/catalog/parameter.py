@@ -191,8 +191,10 @@ class Parameter:
                 return tr("numbers {bounds}, such as 2^0..2^10 or 0.1, 1, 10").format(bounds=self._bounds())
             case Kind.INTEGER | Kind.NUMBER:
                 whole = self.kind is Kind.INTEGER
-                text = (tr("a whole number {bounds}") if whole else tr("a number {bounds}")).format(
-                    bounds=self._bounds()
+                text = (
+                    (tr("a whole number {bounds}") if whole else tr("a number {bounds}"))
+                    .format(bounds=self._bounds())
+                    .strip()
                 )
                 none = tr(self.none_label)
                 return tr("{number}, or empty for {none}").format(number=text, none=none) if none else text
@@ -212,6 +214,8 @@ class Parameter:
                 return tr("costs greater than 0 by feature id, such as 25: 3, 39: 0.5, or milliseconds")
 
     def _bounds(self) -> str:
+        if self.low == -inf and self.high == inf:
+            return ""
         high = "" if self.high == inf else format_number(self.high)
         if self.open_low:
             text = tr("greater than {low:g}, up to {high}") if high else tr("greater than {low:g}")

@@ -95,6 +95,7 @@ def test_the_form_comes_from_the_signature(tmp_path: Path) -> None:
     assert kinds["fast"] == (Kind.SWITCH, True)
     assert kinds["centred"] == (Kind.SWITCH, True)
     assert entry.parameter("power").help == "Exponent of the covariances."
+    assert entry.parameter("power").expected == "a number"
     assert entry.label == "Ordered" and entry.selects
     assert entry.summary == "Orders features by their covariance with the labels."
 
