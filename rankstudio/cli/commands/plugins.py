@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from typing import Any
 
 from rankstudio.cli.output.text_tables import as_json
@@ -78,29 +79,39 @@ def _is_of(entry: Method, package: str, built_in: bool) -> bool:
 
 def _check(name: str, *, json: bool) -> int:
     """Check the methods of a plug-in, or one method, and print the results."""
-    from rankstudio.engine.methods.foreign.code import names_code
-    from rankstudio.engine.methods.foreign.permission import add_by_user
     from rankstudio.testing import check_method
 
-    loaded = {one.plugin.name: one for one in plugins().loaded}
-    if name in loaded:
-        entries = [entry for entry in methods() if _is_of(entry, loaded[name].package, loaded[name].built_in)]
-    else:
-        entries = [entry for entry in methods() if entry.key == name]
-        if not entries and names_code(name):
-            entries = [add_by_user(name)]
-    if not entries:
-        known = [*loaded, *(entry.key for entry in methods())]
-        close = nearest(name, known)
-        hint = tr("did you mean {close}?").format(close=close) if close else tr("see rankstudio plugins.")
-        raise PlanError(
-            tr("There is no plug-in or method {name}; {hint}").format(name=shown(name), hint=hint)
-        )
-    results = [check for entry in entries for check in check_method(entry)]
+    results = [check for entry in _entries_named(name) for check in check_method(entry)]
     if json:
-        tell(as_json([{"method": r.method, "check": r.check, "problem": r.problem} for r in results]))
+        tell(as_json([asdict(result) for result in results]))
     else:
         width = max(len(result.method) for result in results)
         lines = [f"{r.method:<{width}}  {r.check:<47}  {r.problem or tr('passed')}" for r in results]
         tell(Block("\n".join(lines)))
     return 1 if any(result.problem for result in results) else 0
+
+
+def _entries_named(name: str) -> list[Method]:
+    """Return the methods of a plug-in, or the method of a key or of a file.
+
+    Raises
+    ------
+    PlanError
+        If there is none; the text has the nearest name.
+    """
+    from rankstudio.engine.methods.foreign.code import names_code
+    from rankstudio.engine.methods.foreign.permission import add_by_user
+
+    loaded = {item.plugin.name: item for item in plugins().loaded}
+    if name in loaded:
+        item = loaded[name]
+        return [entry for entry in methods() if _is_of(entry, item.package, item.built_in)]
+    entries = [entry for entry in methods() if entry.key == name]
+    if not entries and names_code(name):
+        entries = [add_by_user(name)]
+    if not entries:
+        close = nearest(name, [*loaded, *(entry.key for entry in methods())])
+        hint = tr("did you mean {close}?").format(close=close) if close else tr("see rankstudio plugins.")
+        text = tr("There is no plug-in or method {name}; {hint}")
+        raise PlanError(text.format(name=shown(name), hint=hint))
+    return entries

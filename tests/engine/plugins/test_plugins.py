@@ -14,6 +14,7 @@ from experiment.small import dataset
 
 from rankstudio.cli import main
 from rankstudio.cli.code_options import add_named_code
+from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.storage.study import Study
@@ -178,7 +179,7 @@ def test_results_are_shown_without_the_code(tmp_path: Path, monkeypatch: pytest.
         known = summary.key.plan.entry
         assert known.label == "spread" and "mine.py" in known.lacking
         assert description_of(known) == description_of(entry)
-    with pytest.raises(Exception):  # noqa: B017 - any of several
+    with pytest.raises(PlanError):
         described_method({**description_of(entry), "family": "given"})
 
 

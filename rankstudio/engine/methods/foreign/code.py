@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
@@ -36,7 +36,6 @@ SUFFIX = ".py"
 _MOST_BYTES = 4 << 20
 _DIGITS = 12  # of a file's checksum in the method's key
 _PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
-_FILE_KEY = re.compile(r"(?P<file>[^/\\:@\x00-\x1f]+\.py):(?P<name>[A-Za-z_]\w*)@(?P<digest>[0-9a-f]{12})")
 _IMPORTING = threading.RLock()
 
 _CENTRED = Parameter(
@@ -293,25 +292,21 @@ def entry_of(code: Code) -> Method:
     if isinstance(own, Method):
         fields = {name: getattr(own, name) for name in own.__dataclass_fields__}
         return LocalMethod(**{**fields, "key": code.key, "origin": code.origin, "code": code})
-    is_estimator = isinstance(target, type) and issubclass(target, LinearRanker)
-    if isinstance(target, type) and not is_estimator and not hasattr(target, "fit"):
-        raise PlanError(
-            tr("{name}: expected a class with fit(X, y), or a function scores(X, y, qid).").format(
-                name=code.name
-            )
-        )
-    if not isinstance(target, type) and not callable(target):
-        raise PlanError(
-            tr("{name}: expected a class with fit(X, y), or a function scores(X, y, qid).").format(
-                name=code.name
-            )
-        )
-    selector = issubclass(target, Selector) if isinstance(target, type) and is_estimator else selects(target)
+    if isinstance(target, type) and issubclass(target, LinearRanker):
+        return _estimator_entry(code, target)
+    if not callable(target) or (isinstance(target, type) and not hasattr(target, "fit")):
+        text = tr("{name}: expected a class with fit(X, y), or a function scores(X, y, qid).")
+        raise PlanError(text.format(name=code.name))
+    return _wrapped_entry(code, target)
+
+
+def _shared_fields(code: Code, target: Callable[..., Any], *, selects: bool) -> dict[str, Any]:
+    """Return what the entries of all classes and functions have."""
     label = code.name.rpartition(".")[2]
-    common: dict[str, Any] = {
+    return {
         "key": code.key,
         "label": label,
-        "family": "selector" if selector else "ranker",
+        "family": "selector" if selects else "ranker",
         "citation": code.origin.text,
         "title": label,
         "summary": one_line(summary_of(target)) or label,
@@ -320,41 +315,42 @@ def entry_of(code: Code) -> Method:
         "code": code,
         "seconds": Seconds(0.1, 0.1),
     }
-    if is_estimator:
-        assert isinstance(target, type)
-        path = issubclass(target, PathSelector)
-        own_parameters = parameters_of(target, skip=("regularization", "groups", "costs", "budget"))
-        size = (SIZE,) if size_argument(target) else ()
-        return LocalMethod(
-            **common,
-            criterion=LEAVE_QUERY_OUT if path else tr("criterion"),
-            per_document=path,
-            ranks_with="RankRLS" if path else "",
-            parameters=(*((RANKING_LAMBDA, *size) if path else size), *own_parameters),
-            takes=("groups",) if path and "groups" in inspect.signature(target).parameters else (),
-        )
-    seeds = [name for name in SEED if name in inspect.signature(target).parameters]
-    own_parameters = parameters_of(target, skip=(*DATA, *seeds, "regularization", "groups", CENTRED))
-    seed = ("seed",) if seeds else ()
-    if not selector:
-        return LocalMethod(**common, criterion="", parameters=own_parameters, takes=seed)
+
+
+def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
+    """Return the entry of an estimator of RankStudio's own kind that has none."""
+    is_path = issubclass(target, PathSelector)
+    own = parameters_of(target, skip=("regularization", "groups", "costs", "budget"))
+    size = (SIZE,) if size_argument(target) else ()
+    takes_groups = is_path and "groups" in inspect.signature(target).parameters
     return LocalMethod(
-        **common,
+        **_shared_fields(code, target, selects=issubclass(target, Selector)),
+        criterion=LEAVE_QUERY_OUT if is_path else tr("criterion"),
+        per_document=is_path,
+        ranks_with="RankRLS" if is_path else "",
+        parameters=(*((RANKING_LAMBDA,) if is_path else ()), *size, *own),
+        takes=("groups",) if takes_groups else (),
+    )
+
+
+def _wrapped_entry(code: Code, target: Callable[..., Any]) -> LocalMethod:
+    """Return the entry of a class of another library, or of a function."""
+    is_selector = selects(target)
+    seeds = [name for name in SEED if name in inspect.signature(target).parameters]
+    own = parameters_of(target, skip=(*DATA, *seeds, "regularization", "groups", CENTRED))
+    seed = ("seed",) if seeds else ()
+    shared = _shared_fields(code, target, selects=is_selector)
+    if not is_selector:
+        return LocalMethod(**shared, criterion="", parameters=own, takes=seed)
+    return LocalMethod(
+        **shared,
         criterion=LEAVE_QUERY_OUT,
         per_document=True,
         ranks_with="RankRLS",
         candidate_score=CandidateScore(tr("score"), "", from_zero=False),
-        parameters=(RANKING_LAMBDA, SIZE, *own_parameters, _CENTRED),
+        parameters=(RANKING_LAMBDA, SIZE, *own, _CENTRED),
         takes=("groups", *seed),
     )
-
-
-def changed_file(method: Method) -> bool:
-    """Return whether the file of a method is no longer what it was when the method was added."""
-    origin = method.origin
-    if origin is None or origin.kind is not OriginKind.FILE or not origin.path:
-        return False
-    return digest_of(Path(origin.path)) != origin.version
 
 
 @cache
@@ -417,9 +413,3 @@ def _candidates(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
             inspect.isfunction(value) and [*inspect.signature(value).parameters][:2] == ["X", "y"]
         ):
             yield name, value
-
-
-def absent(entry: Method) -> Method:
-    """Return a method as a study knows it: without code."""
-    assert entry.origin is not None
-    return replace(entry, origin=replace(entry.origin, present=False, path=""), estimator="")

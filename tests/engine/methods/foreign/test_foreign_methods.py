@@ -303,7 +303,7 @@ def _centred(train: RankingDataset) -> np.ndarray:
 def test_stability_of_an_object_of_scikit_learn() -> None:
     train = dataset().folds[0].train
     result = stability_selection(SelectKBest(f_regression, k=2), train.X, train.y, qid=train.qid, n_halves=4)
-    assert result is not None
+    assert result.n_paths == 8
     for path in ("__import__('os').system('true')", "open('x')", "Ridge(**{})", "(lambda: 1)()", "os.system"):
         entry = add_by_user("sklearn.feature_selection.RFE")
         with pytest.raises((MethodError, ParameterError)):
