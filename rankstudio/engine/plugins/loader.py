@@ -96,7 +96,8 @@ def _entry_points() -> Iterator[tuple[str, str, _Package]]:
         text = distribution.read_text("entry_points.txt")
         if not text or GROUP not in text:
             continue
-        package = _Package(str(distribution.name), str(distribution.version))
+        metadata = distribution.metadata  # read once: its parser takes most of the time
+        package = _Package(str(metadata["Name"]), str(metadata["Version"]))
         if package.name in packages:  # the first one on the path is the one that is imported
             continue
         packages.add(package.name)
