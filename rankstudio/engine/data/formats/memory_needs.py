@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from rankstudio.engine.data.data_format import DataFormat, ContentsNeed
+from rankstudio.engine.data.data_format import ContentsNeed, DataFormat
 from rankstudio.engine.data.file_access import HEAD, read_beginning, regular_file_size, without_ending
 from rankstudio.engine.support.sparse_rows import worth_it
 
