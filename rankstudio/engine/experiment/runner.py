@@ -115,9 +115,17 @@ def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) ->
         plan = usual_measures(plan, one_ranking=dataset.columns.no_queries)
     if "convention" not in stated or not plan.convention:
         plan = plan.changed(convention=dataset.convention)
-    plan = with_known_costs(plan, dataset)
+    plan = with_known_costs(with_data_format(plan, dataset), dataset)
     validated = plan.inner or any(fold.vali is not None for fold in dataset.folds)
     return plan if "select_by" in stated or validated else plan.changed(select_by=CRITERION)
+
+
+def with_data_format(plan: Plan, dataset: FoldedDataset) -> Plan:
+    """Return a plan that records the format of a plug-in, and its package, with which the data were read."""
+    recorded = dataset.columns.format
+    if not recorded or recorded == plan.columns.get("format"):
+        return plan
+    return plan.changed(columns={**plan.columns, "format": recorded})
 
 
 def with_usual_convention(plan: Plan, dataset: FoldedDataset) -> Plan:
@@ -292,7 +300,9 @@ def collect(plan: Plan, dataset: FoldedDataset, folds: Sequence[FoldResult], sec
     """Combine the finished folds of a run, all or some."""
     complete = len(folds) == len(plan.folds or dataset.folds)
     ids, names = dataset.feature_ids, dataset.feature_names
-    return RunResult(plan, dataset.name, ids, names, tuple(folds), complete, versions(plan.entries), seconds)
+    return RunResult(
+        plan, dataset.name, ids, names, tuple(folds), complete, versions(plan.entries, plan.columns), seconds
+    )
 
 
 def _work(plan: Plan, dataset: FoldedDataset | RankingDataset) -> tuple[FoldedDataset, list[Fold], int]:
