@@ -18,7 +18,7 @@ from rankstudio.engine.export.formats.registry import MODEL_FORMATS
 from rankstudio.engine.methods.catalog import GIVEN, Kind, Method, Parameter, methods
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS
-from rankstudio.engine.metrics.names import FAMILIES, Cut, Family
+from rankstudio.engine.metrics.families import FAMILIES, Cut, Family
 from rankstudio.engine.support.work import finish
 from rankstudio.ui.shell.actions import MENUS
 

@@ -14,7 +14,8 @@ from rankstudio.cli.streams import input_file, is_standard, shown_input
 from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.conventions import CONVENTIONS
-from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Cut, measure, split_names
+from rankstudio.engine.metrics.families import FAMILIES, Cut
+from rankstudio.engine.metrics.names import LETOR_MEASURES, measure, split_names
 
 if TYPE_CHECKING:
     from rankstudio.engine.metrics.evaluation import Evaluation

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from rankstudio import __version__
 from rankstudio.engine.methods.catalog.method import Method
-from rankstudio.engine.methods.catalog.origin import OriginKind
+from rankstudio.engine.plugins.origin import OriginKind
 
 _COUNTED = ("numpy", "scipy", "numba", "scikit-learn")
 

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
 )
 
 from rankstudio.engine.methods.catalog import methods
-from rankstudio.engine.methods.catalog.origin import OriginKind
 from rankstudio.engine.plugins.loader import plugins
+from rankstudio.engine.plugins.origin import OriginKind
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.layout import fill, named

@@ -1,0 +1,36 @@
+"""Asking in the middle of a long computation whether somebody wants it to stop."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+_own = threading.local()
+
+
+@contextmanager
+def heeding(check: Callable[[], object]) -> Iterator[None]:
+    """Let :func:`stop_if_asked` call a function on this thread.
+
+    Parameters
+    ----------
+    check : callable
+        Raises Cancelled if somebody asked to stop.
+    """
+    before: Callable[[], object] | None = getattr(_own, "check", None)
+    _own.check = check
+    try:
+        yield
+    finally:
+        _own.check = before
+
+
+def stop_if_asked() -> None:
+    """Raise Cancelled if somebody asked this thread's work to stop.
+
+    Work that takes long between two of its progress events calls this in between.
+    """
+    check: Callable[[], object] | None = getattr(_own, "check", None)
+    if check is not None:
+        check()
