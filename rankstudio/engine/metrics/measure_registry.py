@@ -68,6 +68,15 @@ class MeasureRegistry:
         with self._lock:
             self._remembered[entry.key.lower()] = entry
 
+    def receive(self, entry: MeasureEntry) -> None:
+        """Take a measure that another process has: its own code if it goes along, else only what it is."""
+        if self.find(entry.key) is not None:
+            return
+        if entry.function and entry.origin is not None:
+            self.remember(replace(entry, origin=replace(entry.origin, present=False)))
+        else:
+            self.add(entry)
+
     def _entries(self) -> dict[str, MeasureEntry]:
         with self._lock:
             if self._listed is None:

@@ -174,6 +174,17 @@ def foreign_entries(names: Iterable[str | Measure]) -> tuple[MeasureEntry, ...]:
     return tuple(entry for entry in found if entry is not None)
 
 
+def computable(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of those measures of which this installation has the code."""
+    return tuple(name for name in names if not lacking(name))
+
+
+def lacking(name: str) -> str:
+    """Return the sentence on what is missing to compute a measure; "" if nothing is."""
+    entry = measure(name).family.entry
+    return "" if entry is None else entry.lacking
+
+
 def split_names(text: str) -> tuple[str, ...]:
     """Return the names in a comma-separated list: a comma in parentheses belongs to a name."""
     return tuple(name for name in map(str.strip, _SEPARATOR.split(text)) if name)

@@ -26,6 +26,16 @@ def heeding(check: Callable[[], object]) -> Iterator[None]:
         _own.check = before
 
 
+def check_of_this_thread() -> Callable[[], object]:
+    """Return what :func:`stop_if_asked` calls on this thread, for threads that help it."""
+    check: Callable[[], object] | None = getattr(_own, "check", None)
+    return check if check is not None else _never
+
+
+def _never() -> None:
+    """Do not stop."""
+
+
 def stop_if_asked() -> None:
     """Raise Cancelled if somebody asked this thread's work to stop.
 
