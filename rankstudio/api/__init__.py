@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.metrics.conventions import Convention as Convention
     from rankstudio.engine.metrics.evaluator import Evaluator as Evaluator
     from rankstudio.engine.metrics.measure_entry import MeasureEntry as Measure  # noqa: F401
+    from rankstudio.engine.metrics.measure_registry import add_measure as add_measure
     from rankstudio.engine.plugins.plugin import Plugin as Plugin
     from rankstudio.engine.steps import Iteration as Iteration
     from rankstudio.engine.steps import Step as Step
@@ -108,6 +109,7 @@ _HOMES = {
     "Evaluator": "rankstudio.engine.metrics.evaluator",
     "Convention": "rankstudio.engine.metrics.conventions",
     "Measure": "rankstudio.engine.metrics.measure_entry",
+    "add_measure": "rankstudio.engine.metrics.measure_registry",
     **dict.fromkeys(("Step", "Iteration"), "rankstudio.engine.steps"),
     **dict.fromkeys(("WorkProgress", "Note", "Waiting", "finish"), "rankstudio.engine.support.work"),
     **dict.fromkeys(("ParameterError", "RankStudioError"), "rankstudio.engine.errors"),

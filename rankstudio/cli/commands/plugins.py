@@ -11,12 +11,15 @@ from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.errors import PlanError, nearest, shown
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Method, methods
+from rankstudio.engine.metrics.families import Family
+from rankstudio.engine.metrics.names import families
 from rankstudio.engine.plugins.loader import plugins
+from rankstudio.engine.plugins.plugin import LoadedPlugin
 
 HELP = "list the plug-ins and what they add"
 DESCRIPTION = """\
 List the plug-ins of this installation: the built-in one, and those of installed packages, with their versions
-and methods. A plug-in that cannot be loaded is listed with the reason.
+methods and measures. A plug-in that cannot be loaded is listed with the reason.
 
   rankstudio plugins
   rankstudio plugins --check gas
@@ -40,6 +43,7 @@ def run(args: argparse.Namespace) -> int:
     if args.check is not None:
         return _check(args.check, json=args.json)
     listed = methods()  # warnings about methods that cannot be used come first
+    measured = families()
     found = plugins()
     rows: list[dict[str, Any]] = [
         {
@@ -49,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
             "built in": loaded.built_in,
             "summary": loaded.plugin.summary,
             "methods": [entry.key for entry in listed if _is_of(entry, loaded.package, loaded.built_in)],
+            "measures": [family.name for family in measured if _measures(family, loaded)],
         }
         for loaded in found.loaded
     ]
@@ -63,6 +68,8 @@ def run(args: argparse.Namespace) -> int:
         if row["summary"]:
             tell(f"  {row['summary']}")
         tell(tr("  methods: {names}").format(names=", ".join(row["methods"]) or tr("none")))
+        if row["measures"]:
+            tell(tr("  measures: {names}").format(names=", ".join(row["measures"])))
     for failure in failed:
         text = tr("{name}  –  {package} {version}: cannot be loaded: {reason}.")
         tell(text.format(**failure))
@@ -75,6 +82,13 @@ def _is_of(entry: Method, package: str, built_in: bool) -> bool:
     if built_in:
         return entry.origin is None
     return entry.origin is not None and entry.origin.name == package
+
+
+def _measures(family: Family, loaded: LoadedPlugin) -> bool:
+    """Return whether a family of measures is of a plug-in."""
+    if family.entry is None:
+        return loaded.built_in
+    return family.entry.origin is not None and family.entry.origin.name == loaded.package
 
 
 def _check(name: str, *, json: bool) -> int:

@@ -235,11 +235,7 @@ def rules_text(key: str, names: Iterable[str]) -> str:
         "LETOR 4.0", or "LETOR 4.0 (RBP2: Moffat and Zobel 2008)".
     """
     entries = dict.fromkeys(measure(name).family.entry for name in names)
-    own = [
-        f"{entry.key}: {entry.convention}"
-        for entry in entries
-        if entry is not None and entry.convention
-    ]
+    own = [f"{entry.key}: {entry.convention}" for entry in entries if entry is not None and entry.convention]
     label = convention(key).label
     return f"{label} ({'; '.join(own)})" if own else label
 

@@ -56,8 +56,11 @@ class MeasureRegistry:
         with self._lock:
             entries = self._entries()
             refuse_invalid_measure(entry)
+            if entry.origin is None:
+                package = entry.function.partition(":")[0].partition(".")[0]
+                entry = replace(entry, origin=Origin(OriginKind.IMPORT, package, ""))
             known = entries.get(entry.key.lower())
-            if known is not None and (known.origin is None or known.origin.kind is OriginKind.PACKAGE):
+            if known is not None and known.origin is not None and known.origin.kind is OriginKind.PACKAGE:
                 raise _exists(entry)
             _refuse_built_in(entry)
             self._listed = {**entries, entry.key.lower(): entry}
@@ -117,3 +120,24 @@ def _exists(entry: MeasureEntry) -> PlanError:
 
 MEASURES = MeasureRegistry()
 """The registry of this process."""
+
+
+def add_measure(entry: MeasureEntry) -> MeasureEntry:
+    """Add a measure for this process, as if a plug-in had it; see :meth:`MeasureRegistry.add`.
+
+    Parameters
+    ----------
+    entry : Measure
+        Its function must be importable, in worker processes, too.
+
+    Returns
+    -------
+    Measure
+        The measure as it was added.
+
+    Raises
+    ------
+    PlanError
+        If the entry is invalid, or its name is taken.
+    """
+    return MEASURES.add(entry)

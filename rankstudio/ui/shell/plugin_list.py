@@ -15,8 +15,11 @@ from PySide6.QtWidgets import (
 )
 
 from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.metrics.families import Family
+from rankstudio.engine.metrics.names import families
 from rankstudio.engine.plugins.loader import plugins
 from rankstudio.engine.plugins.origin import OriginKind
+from rankstudio.engine.plugins.plugin import LoadedPlugin
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.layout import fill, named
@@ -53,8 +56,8 @@ class PluginDialog(QDialog):
                 item.setTextAlignment(column, Qt.AlignmentFlag.AlignVCenter)
             item.setToolTip(2, plain(row[2]))
         text = tr(
-            "Packages with the entry point rankstudio.plugins add methods. Install them with pip, and start "
-            "RankStudio again. To add a Python file, use Run, Add a method."
+            "Packages with the entry point rankstudio.plugins add methods and measures. Install them with "
+            "pip, and start RankStudio again. To add a Python file, use Run, Add a method."
         )
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.button(QDialogButtonBox.StandardButton.Close).setText(tr("Close"))
@@ -75,9 +78,15 @@ def plugin_rows() -> list[tuple[str, str, str]]:
             if (entry.origin is None if loaded.built_in else _package(entry.origin) == loaded.package)
         ]
         package = f"{loaded.package} {loaded.version}"
-        names = ", ".join(own) or tr("nothing")
-        count = trn("{n} method", "{n} methods", len(own)).format(n=len(own))
-        rows.append((loaded.plugin.name, package, f"{count}: {names}" if own else names))
+        added: list[str] = []
+        if own:
+            count = trn("{n} method", "{n} methods", len(own)).format(n=len(own))
+            added.append(f"{count}: {', '.join(own)}")
+        measures = [family.name for family in families() if _adds(loaded, family)]
+        if measures:
+            count = trn("{n} measure", "{n} measures", len(measures)).format(n=len(measures))
+            added.append(f"{count}: {', '.join(measures)}")
+        rows.append((loaded.plugin.name, package, "\n".join(added) or tr("nothing")))
     for failed in found.failed:
         reason = tr("Cannot be loaded: {reason}.").format(reason=failed.reason)
         rows.append((failed.name, f"{failed.package} {failed.version}", reason))
@@ -86,6 +95,13 @@ def plugin_rows() -> list[tuple[str, str, str]]:
         if entry.origin is not None and entry.origin.kind is not OriginKind.PACKAGE:
             rows.append((entry.label, entry.origin.text, tr("a method of this session")))
     return rows
+
+
+def _adds(loaded: LoadedPlugin, family: Family) -> bool:
+    """Return whether a family of measures is of a plug-in."""
+    if family.entry is None:
+        return loaded.built_in
+    return _package(family.entry.origin) == loaded.package
 
 
 def _package(origin: object) -> str:
