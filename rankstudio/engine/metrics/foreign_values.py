@@ -18,7 +18,7 @@ from rankstudio.engine.metrics._kernels import Codes
 from rankstudio.engine.metrics.conventions import Convention, Ties
 from rankstudio.engine.metrics.names import Measure
 from rankstudio.engine.plugins.guard import PRINTED_AS_NOTES, failure
-from rankstudio.engine.support.stopping import stop_if_asked
+from rankstudio.engine.support.stop_request import stop_if_asked
 
 MOST_ORDERS = 720
 """Orders of equal scores over which a function is averaged; of more orders, as many are drawn."""

@@ -15,7 +15,7 @@ from typing import TypeVar
 from threadpoolctl import ThreadpoolController
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.support.stopping import check_of_this_thread, heeding
+from rankstudio.engine.support.stop_request import check_of_this_thread, heeding
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")

@@ -22,7 +22,7 @@ from rankstudio.engine.errors import Cancelled, ParameterError, RankStudioError
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.memory import sufficient
-from rankstudio.engine.support.stopping import heeding
+from rankstudio.engine.support.stop_request import heeding
 from rankstudio.ui.language import tr
 
 CancelFlag = Callable[[], bool]

@@ -25,7 +25,7 @@ from rankstudio.engine.metrics.measure_registry import MeasureRegistry
 from rankstudio.engine.metrics.names import ByMeasure, measure, offered, split_names
 from rankstudio.engine.plugins.origin import Origin, OriginKind
 from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
-from rankstudio.engine.support.stopping import heeding
+from rankstudio.engine.support.stop_request import heeding
 
 
 def ap(labels: np.ndarray, cutoff: int | None, convention: Convention, ties: tuple[int, ...]) -> float:

@@ -31,7 +31,7 @@ from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import Ties, convention
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support import threads
-from rankstudio.engine.support.stopping import heeding
+from rankstudio.engine.support.stop_request import heeding
 from rankstudio.engine.support.work import Note, WorkProgress
 
 _PREPARED = 2  # folds of a run that a worker has ready: the units come fold by fold
