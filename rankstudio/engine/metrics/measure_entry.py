@@ -11,7 +11,7 @@ from typing import Any
 from rankstudio.engine.errors import PlanError, one_line, shown
 from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.guard import PRINTED_AS_NOTES, failure
-from rankstudio.engine.plugins.origin import Origin
+from rankstudio.engine.plugins.origin import Origin, OriginKind
 
 CUTOFFS = ("none", "optional", "needed")
 """Whether the name of a measure has a cut-off, as the 10 in RBP2@10."""
@@ -83,6 +83,12 @@ class MeasureEntry:
     high: float = inf
     per_query: str = ""
     origin: Origin | None = None
+
+    @property
+    def package(self) -> str:
+        """Name of the package whose plug-in it is of; "" for others."""
+        is_packaged = self.origin is not None and self.origin.kind is OriginKind.PACKAGE
+        return self.origin.name if self.origin is not None and is_packaged else ""
 
     @property
     def lacking(self) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from threading import RLock
 
-from rankstudio.engine.errors import PlanError, PluginWarning, one_line, shown
-from rankstudio.engine.language import tr
+from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.metrics.families import BY_NAME
 from rankstudio.engine.metrics.measure_entry import MeasureEntry, refuse_invalid_measure
-from rankstudio.engine.plugins.loader import plugins
+from rankstudio.engine.plugins.entries import entries_of
 from rankstudio.engine.plugins.origin import Origin, OriginKind
+
+_EXISTS = translatable("A measure with the name {key} exists already. Choose another name.")
 
 
 class MeasureRegistry:
@@ -62,7 +63,8 @@ class MeasureRegistry:
             known = entries.get(entry.key.lower())
             if known is not None and known.origin is not None and known.origin.kind is OriginKind.PACKAGE:
                 raise _exists(entry)
-            _refuse_built_in(entry)
+            if entry.key.lower() in BY_NAME:
+                raise _exists(entry)
             self._listed = {**entries, entry.key.lower(): entry}
             return entry
 
@@ -90,32 +92,24 @@ class MeasureRegistry:
 def _of_plugins() -> dict[str, MeasureEntry]:
     """Return the measures of all plug-ins, and warn of those that cannot be used."""
     entries: dict[str, MeasureEntry] = {}
-    for loaded in plugins().loaded:
-        for entry in loaded.plugin.measures:
-            try:
-                refuse_invalid_measure(entry)
-                assert isinstance(entry, MeasureEntry)
-                _refuse_built_in(entry)
-                if entry.key.lower() in entries:
-                    raise _exists(entry)
-            except PlanError as error:
-                text = tr("A measure of the plug-in {name} cannot be used: {reason}")
-                lines = {"name": one_line(loaded.plugin.name), "reason": one_line(str(error))}
-                warnings.warn(text.format(**lines), PluginWarning, stacklevel=4)
-                continue
-            origin = Origin(OriginKind.PACKAGE, loaded.package, loaded.version)
-            entries[entry.key.lower()] = replace(entry, origin=origin)
+    names: set[str] = set(BY_NAME)
+
+    def refuse(entry: object) -> None:
+        refuse_invalid_measure(entry)
+        assert isinstance(entry, MeasureEntry)
+        if entry.key.lower() in names:
+            raise _exists(entry)
+        names.add(entry.key.lower())
+
+    unusable = tr("A measure of the plug-in {name} cannot be used: {reason}")
+    for loaded, entry in entries_of("measures", refuse, _EXISTS, unusable):
+        origin = Origin(OriginKind.PACKAGE, loaded.package, loaded.version)
+        entries[entry.key.lower()] = replace(entry, origin=origin)
     return entries
 
 
-def _refuse_built_in(entry: MeasureEntry) -> None:
-    if entry.key.lower() in BY_NAME:
-        raise _exists(entry)
-
-
 def _exists(entry: MeasureEntry) -> PlanError:
-    text = tr("A measure with the name {name} exists already. Choose another name.")
-    return PlanError(text.format(name=shown(entry.key)))
+    return PlanError(tr(_EXISTS).format(key=shown(entry.key)))
 
 
 MEASURES = MeasureRegistry()

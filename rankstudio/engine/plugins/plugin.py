@@ -33,6 +33,8 @@ class Plugin:
         Selectors and rankers.
     measures : tuple of Measure
         Measures of rankings.
+    data_formats : tuple of DataFormat
+        Formats of data files.
     summary : str
         Description in one sentence.
     api : int
@@ -48,6 +50,7 @@ class Plugin:
     name: str
     methods: tuple[Keyed, ...] = ()
     measures: tuple[Keyed, ...] = ()
+    data_formats: tuple[Keyed, ...] = ()
     summary: str = ""
     api: int = 1
 
