@@ -3,43 +3,33 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from types import MappingProxyType
-from typing import Any
 
 from rankstudio import __version__
-from rankstudio.engine.data.data_format import OF
-from rankstudio.engine.data.formats.format_catalog import data_formats
+from rankstudio.engine.data.formats.format_catalog import FormatSource
 from rankstudio.engine.methods.catalog.method import Method
-from rankstudio.engine.methods.catalog.origin import OriginKind
+from rankstudio.engine.metrics.measure_entry import MeasureEntry
+from rankstudio.engine.plugins.origin import OriginKind
 
 _COUNTED = ("numpy", "scipy", "numba", "scikit-learn")
 
 
-def versions(
-    entries: Iterable[Method] = (), columns: Mapping[str, Any] = MappingProxyType({})
-) -> dict[str, str]:
+def versions(entries: Iterable[Method | MeasureEntry | FormatSource] = ()) -> dict[str, str]:
     """Return the versions of RankStudio, Python and the numerical libraries, by name.
 
     Parameters
     ----------
-    entries : iterable of Method
-        Methods of a run: the packages that they come from are added. A file is part of its method's key.
-    columns : Mapping, optional
-        What its plan says of the data: the package of their format is added, as it is installed.
+    entries : iterable of Method, MeasureEntry or FormatSource
+        Methods, measures and data format of a run: the packages that they come from are added. A file is part
+        of its method's key.
     """
     found = dict(_looked_up())
     for entry in entries:
         origin = entry.origin
         if origin is not None and origin.kind is not OriginKind.FILE and origin.version:
             found.setdefault(origin.name, origin.version)
-    key, _, requirement = str(columns.get("format", "")).partition(OF)
-    package = requirement.partition("==")[0]
-    form = next((form for form in data_formats() if package and form.key == key), None)
-    if form is not None and form.package == package:
-        found[package] = form.version
     return found
 
 

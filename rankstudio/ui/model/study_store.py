@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.formats.format_catalog import lacking_format
+from rankstudio.engine.data.formats.format_catalog import FormatSource
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.storage.study_contents import SealMark
 from rankstudio.engine.experiment.versions import versions
+from rankstudio.engine.methods.catalog import Method
+from rankstudio.engine.metrics.measure_entry import MeasureEntry
 from rankstudio.engine.support.resources import resource
 from rankstudio.engine.support.user_folders import data_folder
 from rankstudio.ui.background.worker import CancelFlag, JobFunction
@@ -302,7 +304,7 @@ def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDatas
         choice=Choice(*study.choice(key)),
         recorded=recorded,
         origin=f"{_when(summary.finished or summary.created)}, {_by(summary.versions)}",
-        why_not_on=_why_not_on(summary.versions, plan) or (READ_ONLY if study.read_only else ""),
+        why_not_on=_why_not_on(summary.versions, plan.sources) or (READ_ONLY if study.read_only else ""),
         steps_per_unit=1,
         n_units=summary.n_units,
         units_done=summary.n_finished,
@@ -324,12 +326,12 @@ def _by(found: Mapping[str, str]) -> str:
     )
 
 
-def _why_not_on(found: Mapping[str, str], plan: Plan) -> str:
+def _why_not_on(found: Mapping[str, str], entries: Sequence[Method | MeasureEntry | FormatSource]) -> str:
     """Return why a run of other versions is not gone on with; its numbers would have two origins."""
-    lacking = [entry.lacking for entry in plan.entries] + [lacking_format(plan.columns.get("format", ""))]
-    if any(lacking):
-        return next(filter(None, lacking))
-    for name, number in versions(plan.entries, plan.columns).items():
+    for entry in entries:
+        if entry.lacking:
+            return entry.lacking
+    for name, number in versions(entries).items():
         if found.get(name) != number:
             what = "RankStudio" if name == "rankstudio" else name
             return tr("It was started with {what} {found}; version {number} is installed.").format(

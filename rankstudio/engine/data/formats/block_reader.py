@@ -106,7 +106,7 @@ def _recognised(form: DataFormat, beginning: Beginning) -> float:
             raise ValueError(tr("expected a number from 0 to 1, got {value}").format(value=shown(certainty)))
     except (RuntimeError, TimeoutError, TypeError, ValueError) as error:
         _hopeless.add(form.recorded)
-        text = tr("{file}: {format} of {package} cannot tell whether it is one of its files: {reason}.")
+        text = tr("{file}: the format {format} of {package} could not be asked: {reason}.")
         where = {"file": beginning.path.name, "format": form.label, "package": form.package}
         warn_once(text, **where, reason=str(error))
         return 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from rankstudio.engine.data.formats.built_in import FORMATS, LETOR
 from rankstudio.engine.errors import DatasetError, ParameterError, PlanError, one_line, shown
 from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.entries import entries_of
+from rankstudio.engine.plugins.origin import Origin, OriginKind
 
 _KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _ENDING = re.compile(r"\.[a-z0-9][a-z0-9_-]{0,15}")
@@ -89,21 +90,48 @@ def told_format(told: str, path: Path) -> DataFormat | None:
     entry = _told(told)
     if entry is not None:
         return entry
-    if reason := lacking_format(told):
-        raise DatasetError(tr("{path}: the format of the data {reason}").format(path=path, reason=reason))
+    for source in format_sources(told):
+        text = tr("{path}: the format of the data {reason}")
+        raise DatasetError(text.format(path=path, reason=source.lacking))
     keys = ", ".join(entry.key for entry in data_formats())
     text = tr("{path}: found no data format {key}; expected one of {keys}.")
     raise DatasetError(text.format(path=path, key=shown(told), keys=keys))
 
 
-def lacking_format(told: str) -> str:
-    """Return what is missing for a format that a plan records, as a sentence without a subject; else ""."""
+@dataclass(frozen=True)
+class FormatSource:
+    """Where a format that a plan records comes from.
+
+    Attributes
+    ----------
+    origin : Origin
+        The package as it is installed; as it was recorded where it is absent.
+    """
+
+    origin: Origin
+
+    @property
+    def lacking(self) -> str:
+        """What is missing to read the data, as a sentence without a subject; "" if nothing is."""
+        return self.origin.lacking
+
+
+def format_sources(told: str) -> tuple[FormatSource, ...]:
+    """Return where a format that a plan records comes from; () for RankStudio's own and unspecified ones.
+
+    Parameters
+    ----------
+    told : str
+        As a plan has it; see :func:`told_format`.
+    """
     package, _, version = told.partition(OF)[2].partition("==")
-    if not package or _told(told) is not None:
-        return ""
-    text = tr("needs {package}: pip install {name}.")
-    name = one_line(package)
-    return text.format(package=f"{name} {one_line(version)}".strip(), name=name)
+    entry = _told(told)
+    if entry is not None and entry.package:
+        return (FormatSource(Origin(OriginKind.PACKAGE, entry.package, entry.version)),)
+    if not package:
+        return ()
+    name, number = one_line(package), one_line(version)
+    return (FormatSource(Origin(OriginKind.PACKAGE, name, number, present=False)),)
 
 
 def _told(told: str) -> DataFormat | None:
