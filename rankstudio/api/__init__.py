@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rankstudio.engine.arithmetic.query_data import QueryData as QueryData
-    from rankstudio.engine.data.data_format import Block as Block
+    from rankstudio.engine.data.data_format import DataBlock as DataBlock
     from rankstudio.engine.data.data_format import DataFormat as DataFormat
     from rankstudio.engine.errors import ParameterError as ParameterError
     from rankstudio.engine.errors import RankStudioError as RankStudioError
@@ -107,7 +107,7 @@ _HOMES = {
         "rankstudio.engine.methods.selection.feature_comparison",
     ),
     **dict.fromkeys(("TrainingData", "training_data"), "rankstudio.engine.methods.shards.training_data"),
-    **dict.fromkeys(("DataFormat", "Block"), "rankstudio.engine.data.data_format"),
+    **dict.fromkeys(("DataFormat", "DataBlock"), "rankstudio.engine.data.data_format"),
     "QueryData": "rankstudio.engine.arithmetic.query_data",
     "Evaluator": "rankstudio.engine.metrics.evaluator",
     "Convention": "rankstudio.engine.metrics.conventions",

@@ -20,7 +20,7 @@ OF = " of "
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class DataBlock:
     """Documents of a file, in order.
 
     Attributes
@@ -38,7 +38,7 @@ class Block:
 
     Examples
     --------
-    >>> Block([[0.5, 2.0]], [1], ["q7"], feature_names=("bm25", "length")).feature_names
+    >>> DataBlock([[0.5, 2.0]], [1], ["q7"], feature_names=("bm25", "length")).feature_names
     ('bm25', 'length')
     """
 
@@ -187,7 +187,7 @@ class DataFormat:
         Contents of a line or row.
     reader : str
         ``"module:function"`` of a function that gets the path of a file and yields its documents in blocks:
-        ``(X, y, qid)``, or a :class:`Block`, or with ``is_table`` a mapping of names of columns to their
+        ``(X, y, qid)``, or a :class:`DataBlock`, or with ``is_table`` a mapping of names of columns to their
         values.
     recognise : str
         ``"module:function"`` of a function that gets the beginning of a file (at most 4096 bytes) and its
@@ -197,7 +197,7 @@ class DataFormat:
         Bytes with which every file of the format begins, if there are such.
     writer : str
         ``"module:function"`` of a function that gets the path of a new file and all documents as a
-        :class:`Block`; "" for a format that is only read.
+        :class:`DataBlock`; "" for a format that is only read.
     growth : float
         Bytes of features for each byte of a file, about.
     loses : tuple of str

@@ -27,7 +27,7 @@ from rankstudio.engine.experiment.storage.study import Study
 
 ODD = """
     import numpy as np
-    from rankstudio.api import Block, DataFormat, Plugin
+    from rankstudio.api import DataBlock, DataFormat, Plugin
     PLUGIN = Plugin(name="odd", data_formats=(
         DataFormat("odd", "Odd <b>", (".odd",), reader="odd_plugin:read", several_files=True),
     ))
@@ -53,9 +53,9 @@ FAULTS = {
     "label nan": "yield np.ones((2, 2)), [0, np.nan], [1, 1]",
     "query nan": "yield np.ones((2, 2)), [0, 1], [1, np.nan]",
     "query none": "yield np.ones((2, 2)), [0, 1], [1, None]",
-    "names too few": "yield Block(np.ones((2, 2)), [0, 1], [1, 1], ('a',))",
-    "names twice": "yield Block(np.ones((2, 2)), [0, 1], [1, 1], ('a', 'a'))",
-    "documents too few": "yield Block(np.ones((2, 2)), [0, 1], [1, 1], (), ('a',))",
+    "names too few": "yield DataBlock(np.ones((2, 2)), [0, 1], [1, 1], ('a',))",
+    "names twice": "yield DataBlock(np.ones((2, 2)), [0, 1], [1, 1], ('a', 'a'))",
+    "documents too few": "yield DataBlock(np.ones((2, 2)), [0, 1], [1, 1], (), ('a',))",
 }
 
 
@@ -94,7 +94,7 @@ def _letor(folder: Path) -> Path:
 def test_odd_blocks_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     body = (
         "import scipy.sparse as s; print('hello'); "
-        "yield Block(np.array([[1, None], [3, 4]], object), np.array([0, 2.0]), [7.0, 9.0], "
+        "yield DataBlock(np.array([[1, None], [3, 4]], object), np.array([0, 2.0]), [7.0, 9.0], "
         "('tf', 'a\\x1b[2Jb'), (b'd1', 'd2')); "
         "yield s.csr_matrix([[0, 5], [6, 0]]), np.array([True, False]), np.array(['7', 'q'])"
     )

@@ -17,7 +17,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.comments import TextComments
-from rankstudio.engine.data.data_format import Beginning, Block, ContentsNeed, DataFormat, FirstRows
+from rankstudio.engine.data.data_format import Beginning, ContentsNeed, DataBlock, DataFormat, FirstRows
 from rankstudio.engine.data.dataset import RankingDataset, default_names
 from rankstudio.engine.data.file_access import (
     packed_pieces,
@@ -244,7 +244,7 @@ class _Shape:
         comments = _documents(block.documents, m)
         return DocumentPiece(X, y, comments, missing, runs, lambda run: row + 1 + int(starts[run]))
 
-    def _check_width(self, width: int, block: Block) -> None:
+    def _check_width(self, width: int, block: DataBlock) -> None:
         """Raise a problem for another number of features than before, and take their names."""
         if not 0 < width <= MOST_FEATURES:
             text = tr("X has {n} columns, expected 1 to {most}")
@@ -264,12 +264,12 @@ class _BlockError(Exception):
     """Something that is wrong with a block, as the end of a sentence."""
 
 
-def _block(given: Any) -> Block:
+def _block(given: Any) -> DataBlock:
     """Return what a reader yields as a block."""
-    if isinstance(given, Block):
+    if isinstance(given, DataBlock):
         return given
     if isinstance(given, tuple | list) and len(given) == 3:
-        return Block(*given)
+        return DataBlock(*given)
     text = tr("expected blocks (X, y, qid), got {value}")
     raise _BlockError(text.format(value=shown(type(given).__name__)))
 
@@ -432,7 +432,7 @@ def write_file(form: DataFormat, dataset: RankingDataset, path: Path, comments: 
         If the writer fails, or writes no file.
     """
     is_named = dataset.feature_names != default_names(dataset.feature_ids)
-    block = Block(
+    block = DataBlock(
         dataset.X.csr if isinstance(dataset.X, SparseRows) else np.array(dataset.X),
         np.array(dataset.y),
         np.array(dataset.qid),
