@@ -17,7 +17,7 @@ from rankstudio.engine.methods.capabilities import Compared, GradeDensities
 from rankstudio.engine.methods.catalog.selectors import EXPECTED_DIVERGENCE
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.selection.base import Ordering, ScoredSelector, best_first
-from rankstudio.engine.methods.selection.single_feature import measuring_features
+from rankstudio.engine.methods.selection.single_feature import measured_alone, measuring_features
 from rankstudio.engine.methods.shards.sums import informative_columns, labels_of
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT, objective
@@ -177,7 +177,7 @@ class ExpectedDivergence(ScoredSelector):
         """Return importance and divergence by query; None with groups or costs, which divide the scores."""
         if len(self.groups) > 0 or self.costs is not None:
             return None
-        from rankstudio.engine.methods.selection.query_parts import compared_means, measured_alone  # noqa: PLC0415 - numba
+        from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
 
         values = measured_alone(data, "NDCG@10", objective(self.convention), both_directions=False)
         return compared_means(self, data, n_features, values, self._divergence_parts(data))

@@ -16,7 +16,7 @@ from rankstudio.engine.methods.own_values import OwnValues, own_importance, own_
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector
 from rankstudio.engine.methods.selection.fsmrank import comparing_features
 from rankstudio.engine.methods.selection.kendall import Between, kendall_between, kendall_similarity
-from rankstudio.engine.methods.selection.single_feature import measuring_features
+from rankstudio.engine.methods.selection.single_feature import measured_alone, measuring_features
 from rankstudio.engine.methods.shards.sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import DEFAULT, objective
@@ -138,7 +138,7 @@ class GAS(PathSelector):
         return Ordering(order, compared, found)
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:  # noqa: D102 - inherited
-        from rankstudio.engine.methods.selection.query_parts import compared_means, measured_alone  # noqa: PLC0415 - numba
+        from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
 
         if isinstance(self.importance, str):
             values = measured_alone(data, MEASURES[self.importance], objective(self.convention))

@@ -19,7 +19,6 @@ from rankstudio.engine.arithmetic.query_data import QueryData, query_grams
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.capabilities import Compared, ComparedByQuery
 from rankstudio.engine.methods.selection.base import Selector
-from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.methods.shards.sums import summed
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.shards.work import Joined
@@ -72,14 +71,6 @@ def compared_parts(steps: Sequence[Step], parts: Floats, counted: Bools) -> Comp
     """Yield the scores of steps that add one feature each, with the same parts (n, Q) at every step."""
     for place, step in enumerate(steps):
         yield ComparedByQuery((step.selected[place],), step.candidates, parts, counted)
-
-
-def measured_alone(
-    data: TrainingData, name: str, convention: Convention, both_directions: bool = True
-) -> Waiting[Floats]:
-    """Return the measure of each feature alone in each query, the greater the better, shape (n, Q)."""
-    _, directions = yield from measuring_features(data, name, convention, both_directions)
-    return (yield from measured_by_query(data, np.diag(directions), name, convention))
 
 
 def measured_by_query(

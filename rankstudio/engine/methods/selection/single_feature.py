@@ -99,7 +99,7 @@ class SingleFeatureRanking(ScoredSelector):
         """Return the measures of the queries; None with groups or costs, which divide the scores."""
         if len(self.groups) > 0 or self.costs is not None:
             return None
-        from rankstudio.engine.methods.selection.query_parts import compared_means, measured_alone  # noqa: PLC0415 - numba
+        from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
 
         values = measured_alone(data, self.measure, objective(self.convention), self.direction == "best")
         return compared_means(self, data, n_features, values)
@@ -136,6 +136,16 @@ def measuring_features(
         return values, np.ones(values.size)
     better = turned > values if find_measure(measure).higher_is_better else turned < values
     return np.where(better, turned, values), np.where(better, -1.0, 1.0)
+
+
+def measured_alone(
+    data: TrainingData, name: str, convention: Convention, both_directions: bool = True
+) -> Waiting[Floats]:
+    """Return the measure of each feature alone in each query, the greater the better, shape (n, Q)."""
+    from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
+
+    _, directions = yield from measuring_features(data, name, convention, both_directions)
+    return (yield from measured_by_query(data, np.diag(directions), name, convention))
 
 
 def directed_measures(

@@ -35,7 +35,7 @@ from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.capabilities import ComparedByQuery
 from rankstudio.engine.methods.selection.base import Selector
-from rankstudio.engine.methods.selection.query_parts import measured_alone
+from rankstudio.engine.methods.selection.single_feature import measured_alone
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 from rankstudio.engine.metrics.conventions import objective
 from rankstudio.engine.support.work import finish
