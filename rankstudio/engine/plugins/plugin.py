@@ -31,6 +31,8 @@ class Plugin:
         Name, as ``rankstudio plugins`` lists it and ``--without`` takes it.
     methods : tuple of Method
         Selectors and rankers.
+    data_formats : tuple of DataFormat
+        Formats of data files.
     summary : str
         Description in one sentence.
     api : int
@@ -45,6 +47,7 @@ class Plugin:
 
     name: str
     methods: tuple[Keyed, ...] = ()
+    data_formats: tuple[Keyed, ...] = ()
     summary: str = ""
     api: int = 1
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -16,12 +18,17 @@ from PySide6.QtWidgets import (
 
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.origin import OriginKind
+from rankstudio.engine.methods.plugin_contents import added_by
 from rankstudio.engine.plugins.loader import plugins
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.layout import fill, named
 
 _SIZE = 760, 460
+_COUNTS: dict[str, Callable[[int], str]] = {
+    "methods": lambda n: trn("{n} method", "{n} methods", n).format(n=n),
+    "data_formats": lambda n: trn("{n} data format", "{n} data formats", n).format(n=n),
+}
 _SPACE = "QTreeWidget { background: palette(base); } QTreeWidget::item { padding: 7px 8px; }"
 
 
@@ -53,8 +60,8 @@ class PluginDialog(QDialog):
                 item.setTextAlignment(column, Qt.AlignmentFlag.AlignVCenter)
             item.setToolTip(2, plain(row[2]))
         text = tr(
-            "Packages with the entry point rankstudio.plugins add methods. Install them with pip, and start "
-            "RankStudio again. To add a Python file, use Run, Add a method."
+            "Packages with the entry point rankstudio.plugins add methods and data formats. Install them "
+            "with pip, and start RankStudio again. To add a Python file, use Run, Add a method."
         )
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.button(QDialogButtonBox.StandardButton.Close).setText(tr("Close"))
@@ -69,15 +76,13 @@ def plugin_rows() -> list[tuple[str, str, str]]:
     found = plugins()
     rows: list[tuple[str, str, str]] = []
     for loaded in found.loaded:
-        own = [
-            entry.label
-            for entry in listed
-            if (entry.origin is None if loaded.built_in else _package(entry.origin) == loaded.package)
-        ]
         package = f"{loaded.package} {loaded.version}"
-        names = ", ".join(own) or tr("nothing")
-        count = trn("{n} method", "{n} methods", len(own)).format(n=len(own))
-        rows.append((loaded.plugin.name, package, f"{count}: {names}" if own else names))
+        added = [
+            f"{_COUNTS[kind](len(entries))}: {', '.join(tr(entry.label) for entry in entries)}"
+            for kind, entries in added_by(loaded).items()
+            if entries
+        ]
+        rows.append((loaded.plugin.name, package, "\n".join(added) or tr("nothing")))
     for failed in found.failed:
         reason = tr("Cannot be loaded: {reason}.").format(reason=failed.reason)
         rows.append((failed.name, f"{failed.package} {failed.version}", reason))
@@ -86,7 +91,3 @@ def plugin_rows() -> list[tuple[str, str, str]]:
         if entry.origin is not None and entry.origin.kind is not OriginKind.PACKAGE:
             rows.append((entry.label, entry.origin.text, tr("a method of this session")))
     return rows
-
-
-def _package(origin: object) -> str:
-    return str(getattr(origin, "name", ""))
