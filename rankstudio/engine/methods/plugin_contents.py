@@ -8,10 +8,12 @@ from typing import Any
 from rankstudio.engine.data.formats.format_catalog import data_formats
 from rankstudio.engine.language import translatable
 from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.metrics.measure_registry import MEASURES
 from rankstudio.engine.plugins.plugin import LoadedPlugin
 
 KINDS = {
     "methods": translatable("methods"),
+    "measures": translatable("measures"),
     "data_formats": translatable("data formats"),
 }
 """Kinds of entries, as fields of a plug-in, with their names."""
@@ -29,7 +31,11 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
     dict of str to list
         The kinds in the order of :data:`KINDS`, also those without entries.
     """
-    catalogs: dict[str, Iterable[Any]] = {"methods": methods(), "data_formats": data_formats()}
+    catalogs: dict[str, Iterable[Any]] = {
+        "methods": methods(),
+        "measures": MEASURES.entries(),
+        "data_formats": data_formats(),
+    }
     return {kind: _own(loaded, kind, entries) for kind, entries in catalogs.items()}
 
 

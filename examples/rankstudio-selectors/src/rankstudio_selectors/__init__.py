@@ -1,16 +1,17 @@
-"""A plug-in of RankStudio with six filters for learning to rank.
+"""A plug-in of RankStudio with six filters for learning to rank, and two measures.
 
-Reading the plug-in imports the entries only; an estimator is imported when it is first used.
+Reading the plug-in imports the entries only; an estimator or a measure is imported when it is first used.
 """
 
 from __future__ import annotations
 
 from rankstudio.api import Plugin
-from rankstudio_selectors.entries import HCAS, MMR, MRMR, MSD, NGAS, XGAS
+from rankstudio_selectors.entries import FIRST_RANK, GRADED_RBP, HCAS, MMR, MRMR, MSD, NGAS, XGAS
 
 PLUGIN = Plugin(
     name="selectors",
     methods=(MRMR, MMR, MSD, NGAS, XGAS, HCAS),
+    measures=(FIRST_RANK, GRADED_RBP),
     summary="Filters that prefer relevant, dissimilar features: mRMR, MMR, MSD, NGAS, XGAS and HCAS.",
     api=1,
 )

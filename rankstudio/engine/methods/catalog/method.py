@@ -15,8 +15,8 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog.origin import Origin
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
+from rankstudio.engine.plugins.origin import Origin
 from rankstudio.engine.steps import Step
 
 CAPABILITIES = (

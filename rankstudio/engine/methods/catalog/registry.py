@@ -10,9 +10,9 @@ from threading import RLock
 from rankstudio.engine.errors import PlanError, one_line, shown
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.method import CAPABILITIES, Method
-from rankstudio.engine.methods.catalog.origin import Origin, OriginKind
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.plugins.entries import entries_of
+from rankstudio.engine.plugins.origin import Origin, OriginKind
 
 _KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")

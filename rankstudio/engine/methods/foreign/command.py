@@ -25,12 +25,12 @@ from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.errors import MethodError, PlanError, one_line, shown
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.methods.catalog.method import CandidateScore, Method, Seconds
-from rankstudio.engine.methods.catalog.origin import Origin, OriginKind
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT, RANKING_LAMBDA, SIZE
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, whole_need
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.plugins.origin import Origin, OriginKind
 from rankstudio.engine.support.work import Note, Waiting, WorkProgress
 
 PREFIX = "command:"
