@@ -13,8 +13,8 @@ from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.formats.built_in import FORMATS
+from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
 from rankstudio.engine.export.formats.model_format import ModelFormat
-from rankstudio.engine.export.formats.registry import MODEL_FORMATS
 from rankstudio.engine.methods.catalog import GIVEN, Kind, Method, Parameter, methods
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.data_format import DataFormat as DataFormat
     from rankstudio.engine.errors import ParameterError as ParameterError
     from rankstudio.engine.errors import RankStudioError as RankStudioError
+    from rankstudio.engine.export.formats.plugin_model_format import ModelFormatEntry as ModelFormat  # noqa: F401
     from rankstudio.engine.methods.base import LinearRanker as LinearRanker
     from rankstudio.engine.methods.catalog import Kind as Kind
     from rankstudio.engine.methods.catalog import Method as Method
@@ -107,6 +108,7 @@ _HOMES = {
         "rankstudio.engine.methods.selection.feature_comparison",
     ),
     **dict.fromkeys(("TrainingData", "training_data"), "rankstudio.engine.methods.shards.training_data"),
+    "ModelFormat": "rankstudio.engine.export.formats.plugin_model_format",
     **dict.fromkeys(("DataFormat", "DataBlock"), "rankstudio.engine.data.data_format"),
     "QueryData": "rankstudio.engine.arithmetic.query_data",
     "Evaluator": "rankstudio.engine.metrics.evaluator",
@@ -119,7 +121,7 @@ _HOMES = {
     "add_method": "rankstudio.engine.methods.foreign.permission",
     "as_method": "rankstudio.engine.methods.foreign.instances",
 }
-_RENAMED = {"add_method": "add_by_user", "Measure": "MeasureEntry"}
+_RENAMED = {"ModelFormat": "ModelFormatEntry", "add_method": "add_by_user", "Measure": "MeasureEntry"}
 
 __all__ = ["API", *_HOMES]  # noqa: PLE0604 - names of a table
 

@@ -19,7 +19,7 @@ from rankstudio.engine.errors import PlanError, RankStudioError
 from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.engine.experiment.plan.toml import plan_from_dict
 from rankstudio.engine.export.formats.model_format import ABOUT, ModelFormat
-from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_format
+from rankstudio.engine.export.formats.registry import model_format, model_formats
 from rankstudio.engine.export.models import Model, load_model
 from rankstudio.engine.export.score_function import (
     ScoreFunction,
@@ -54,7 +54,7 @@ Without --data, the data of the model's plan are used if they are available. A f
 def _epilog() -> str:
     """Return the formats with what they are, from the registry."""
     entries = []
-    for form in MODEL_FORMATS.values():
+    for form in model_formats().values():
         limit = "" if form.linear and form.trees else f"{'Tree' if form.trees else 'Linear'} models only."
         extra = f'Needs the extra "{form.extra}".' if form.extra else ""
         entries.append((form.key, " ".join(filter(None, (form.summary, limit, extra)))))
@@ -71,7 +71,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to",
         metavar="FORMAT",
-        choices=[*MODEL_FORMATS, FEATURE_SET],
+        choices=[*model_formats(), FEATURE_SET],
         required=True,
         help="format (see below)",
     )
@@ -131,7 +131,7 @@ def _function(args: argparse.Namespace, model: Model, form: ModelFormat) -> tupl
     if args.feature_set is not None:
         features = read_feature_set(args.feature_set)
         if features.engine != form.engine:
-            others = (entry.key for entry in MODEL_FORMATS.values() if entry.engine == features.engine)
+            others = (entry.key for entry in model_formats().values() if entry.engine == features.engine)
             raise PlanError(
                 f"--feature-set: {args.feature_set} is for {LABELS[features.engine]}, "
                 f"expected --to {' or '.join(others)}, got --to {form.key}."

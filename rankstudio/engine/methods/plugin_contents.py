@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rankstudio.engine.data.formats.format_catalog import data_formats
+from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.language import translatable
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.metrics.measure_registry import MEASURES
@@ -15,6 +16,7 @@ KINDS = {
     "methods": translatable("methods"),
     "measures": translatable("measures"),
     "data_formats": translatable("data formats"),
+    "model_formats": translatable("model formats"),
 }
 """Kinds of entries, as fields of a plug-in, with their names."""
 
@@ -35,6 +37,7 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
         "methods": methods(),
         "measures": MEASURES.entries(),
         "data_formats": data_formats(),
+        "model_formats": model_formats().values(),
     }
     return {kind: _own(loaded, kind, entries) for kind, entries in catalogs.items()}
 

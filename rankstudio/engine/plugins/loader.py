@@ -28,6 +28,7 @@ PATIENCE = 10.0
 _BUILT_IN = {
     "rankstudio": ("methods", "rankstudio.engine.methods.catalog.built_in:PLUGIN"),
     "data-formats": ("data_formats", "rankstudio.engine.data.formats.built_in:PLUGIN"),
+    "model-formats": ("model_formats", "rankstudio.engine.export.formats.built_in:PLUGIN"),
 }
 """Built-in plug-ins by name: the kind of entries that each adds, and where it is. One is imported only where
 entries of its kind are needed: reading data does not wait for the methods."""

@@ -35,6 +35,8 @@ class Plugin:
         Measures of rankings.
     data_formats : tuple of DataFormat
         Formats of data files.
+    model_formats : tuple of ModelFormat
+        Formats of other programs in which models are written.
     summary : str
         Description in one sentence.
     api : int
@@ -51,6 +53,7 @@ class Plugin:
     methods: tuple[Keyed, ...] = ()
     measures: tuple[Keyed, ...] = ()
     data_formats: tuple[Keyed, ...] = ()
+    model_formats: tuple[Keyed, ...] = ()
     summary: str = ""
     api: int = 1
 

@@ -152,10 +152,10 @@ def _measure(plan: Plan) -> str:
 
 def _formats(*, is_linear: bool) -> tuple[tuple[str, str], ...]:
     """Return labels and suffixes: RankStudio's own formats, then those of other programs."""
-    from rankstudio.engine.export.formats.registry import MODEL_FORMATS  # noqa: PLC0415 - brings the formats
+    from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
     own = (("JSON", ".json"), ("CSV", ".csv")) if is_linear else (("JSON", ".json"),)
-    return *own, *((form.label, form.suffix) for form in MODEL_FORMATS.values())
+    return *own, *((form.label, form.suffix) for form in model_formats().values())
 
 
 def _writers(
@@ -166,7 +166,7 @@ def _writers(
     feature_set: FeatureSet | None,
 ) -> Iterator[FormatWriter]:
     """Yield what writes each of the formats."""
-    from rankstudio.engine.export.formats.registry import MODEL_FORMATS  # noqa: PLC0415 - brings the formats
+    from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
     step, plan = result.folds[0].chosen.step, result.plan
     begin = partial(_begin, final, plan, worker)
@@ -176,7 +176,7 @@ def _writers(
     }
     for suffix in own if step.linear else (".json",):
         yield FormatWriter(own[suffix], begin=partial(begin, _save_own))
-    for form in MODEL_FORMATS.values():
+    for form in model_formats().values():
         why = form.refusal(linear=step.linear, scaled=plan.normalize != "none", kind=step.kind)
         save = partial(_save_form, form, dataset, feature_set)
         yield FormatWriter(

@@ -458,9 +458,9 @@ def model_formats_item(
     feature_set : FeatureSet, optional
         Of a search engine, with the definitions of the features.
     """
-    from rankstudio.engine.export.formats.registry import MODEL_FORMATS  # noqa: PLC0415 - brings the formats
+    from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
-    forms = MODEL_FORMATS.values()
+    forms = model_formats().values()
     return ExportItem(
         "model-formats",
         tr("Model for another program"),

@@ -29,6 +29,7 @@ _COUNTS: dict[str, Callable[[int], str]] = {
     "methods": lambda n: trn("{n} method", "{n} methods", n).format(n=n),
     "measures": lambda n: trn("{n} measure", "{n} measures", n).format(n=n),
     "data_formats": lambda n: trn("{n} data format", "{n} data formats", n).format(n=n),
+    "model_formats": lambda n: trn("{n} model format", "{n} model formats", n).format(n=n),
 }
 _SPACE = "QTreeWidget { background: palette(base); } QTreeWidget::item { padding: 7px 8px; }"
 
@@ -61,8 +62,9 @@ class PluginDialog(QDialog):
                 item.setTextAlignment(column, Qt.AlignmentFlag.AlignVCenter)
             item.setToolTip(2, plain(row[2]))
         text = tr(
-            "Packages with the entry point rankstudio.plugins add methods, measures and data formats. "
-            "Install them with pip, and start RankStudio again. To add a Python file, use Run, Add a method."
+            "Packages with the entry point rankstudio.plugins add methods, measures and formats of data and "
+            "models. Install them with pip, and start RankStudio again. To add a Python file, use Run, Add a "
+            "method."
         )
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.button(QDialogButtonBox.StandardButton.Close).setText(tr("Close"))

@@ -18,7 +18,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.refit import _nearer, refit, refit_steps
 from rankstudio.engine.experiment.results.protocol_choice import ProtocolChoice, choose_by_protocol
 from rankstudio.engine.experiment.runner import collect, run_plan
-from rankstudio.engine.export.formats.registry import MODEL_FORMATS
+from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
 from rankstudio.engine.export.models import load_model, save_model
 from rankstudio.engine.export.score_function import score_function
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM

@@ -13,7 +13,7 @@ from wording import naming
 
 from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.errors import DataError, OutputError, ParameterError
-from rankstudio.engine.export.formats.registry import MODEL_FORMATS
+from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
 from rankstudio.engine.export.model_files import model_scores, other_names, read_for
 from rankstudio.engine.export.models import Model, Weight, load_model, save_model
 from rankstudio.engine.export.score_function import score_function

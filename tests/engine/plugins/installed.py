@@ -11,6 +11,7 @@ from textwrap import dedent
 
 from rankstudio.engine.data.formats import block_reader
 from rankstudio.engine.data.formats.format_catalog import data_formats
+from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.plugins import entries, loader
 
 NPZ = """
@@ -40,6 +41,34 @@ NPZ = """
 """
 """A data format, as the guide has it."""
 
+INI = """
+    from rankstudio.api import ModelFormat, Plugin
+
+    INI = ModelFormat(
+        key="ini",
+        label="INI file",
+        suffix=".ini",
+        writer="ini_plugin:write",
+        reader="ini_plugin:scores",
+    )
+    PLUGIN = Plugin(name="ini", model_formats=(INI,))
+
+
+    def write(model):
+        pairs = zip(model.inputs, model.weights)
+        return "[weights]\\n" + "".join(f"{one.id} = {weight!r}\\n" for one, weight in pairs)
+
+
+    def scores(content, X, ids):
+        from configparser import ConfigParser
+
+        parser = ConfigParser()
+        parser.read_string(content.decode())
+        weights = parser["weights"]
+        return sum(float(weights[str(id)]) * X[:, column] for column, id in enumerate(ids))
+"""
+"""A model format, as the guide has it."""
+
 
 def install(folder: Path, name: str, text: str, version: str = "1.2") -> None:
     """Make a package with one plug-in as pip would."""
@@ -56,6 +85,7 @@ def forget() -> None:
     loader.plugins.cache_clear()
     loader._of_packages.cache_clear()
     data_formats.cache_clear()
+    model_formats.cache_clear()
     entries._warned.clear()
     block_reader._hopeless.clear()
     invalidate_caches()

@@ -20,6 +20,7 @@ from rankstudio.engine.methods.catalog import MethodRegistry
 from rankstudio.engine.methods.catalog.description import described_method, description_of
 from rankstudio.engine.methods.foreign.permission import add_by_user
 
+OWN = ["rankstudio", "data-formats", "model-formats"]
 GOOD = """
 from rankstudio.api import Method, Plugin, RANKING_LAMBDA, SIZE, LEAVE_QUERY_OUT
 ENTRY = Method(
@@ -77,7 +78,13 @@ def test_a_plugin_is_listed_and_can_be_left_out(tmp_path: Path) -> None:
     ended = rankstudio(tmp_path, "plugins", "--json")
     assert ended.returncode == 0, ended.stderr
     listed = json.loads(ended.stdout)
-    assert [p["name"] for p in listed["plugins"]] == ["rankstudio", "data-formats", "good", "odd"]
+    assert [p["name"] for p in listed["plugins"]] == [
+        "rankstudio",
+        "model-formats",
+        "data-formats",
+        "good",
+        "odd",
+    ]
     added = {plugin["name"]: plugin for plugin in listed["plugins"]}
     assert "letor" in added["data-formats"]["data_formats"] and added["data-formats"]["methods"] == []
     assert added["good"]["methods"] == ["spread"]
@@ -87,7 +94,12 @@ def test_a_plugin_is_listed_and_can_be_left_out(tmp_path: Path) -> None:
     ended = rankstudio(tmp_path, "plugins", "--json", "--without", "good")
     listed = json.loads(ended.stdout)
     assert listed["left out"] == ["good"]
-    assert [plugin["name"] for plugin in listed["plugins"]] == ["rankstudio", "data-formats", "odd"]
+    assert [plugin["name"] for plugin in listed["plugins"]] == [
+        "rankstudio",
+        "model-formats",
+        "data-formats",
+        "odd",
+    ]
 
 
 @pytest.mark.thorough

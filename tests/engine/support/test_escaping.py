@@ -44,8 +44,8 @@ from rankstudio.engine.experiment.plan.toml import plan_as_toml
 from rankstudio.engine.export.figures.files import figure_bytes
 from rankstudio.engine.export.figures.style import style_of
 from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Series
+from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
 from rankstudio.engine.export.formats.model_format import Documents
-from rankstudio.engine.export.formats.registry import MODEL_FORMATS
 from rankstudio.engine.export.models import Model, Weight
 from rankstudio.engine.export.score_function import ScoreFunction, score_function
 from rankstudio.engine.export.tables import TextTable, csv_text, latex_text, markdown_text

@@ -25,7 +25,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.engine.experiment.refit import refit
 from rankstudio.engine.experiment.runner import collect, open_data, run_plan
-from rankstudio.engine.export.formats.registry import MODEL_FORMATS
+from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
 from rankstudio.engine.export.models import load_model, save_model
 from rankstudio.engine.support.work import WorkProgress
 from rankstudio.ui.background.worker import Worker

@@ -82,6 +82,8 @@ class ModelFormat:
         Description of changes to the function, with the reason.
     engine : str
         Search engine whose feature sets give definitions; "" without one.
+    package : str
+        Package that it comes from; "" for RankStudio's own.
     """
 
     key: str
@@ -102,6 +104,7 @@ class ModelFormat:
     fit: Callable[[ScoreFunction, ValueRanges], Sequence[ScoreFunction]] | None = None
     fitted: str = ""
     engine: str = ""
+    package: str = ""
 
     def refusal(self, *, linear: bool, scaled: bool, kind: str = "") -> str:
         """Return the reason why it cannot express a model, as a sentence; "" if it can.

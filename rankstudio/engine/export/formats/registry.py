@@ -1,46 +1,31 @@
-"""The formats of other programs that models can be written in: the one place that lists them all."""
+"""The formats in which models can be written for other programs: those of all plug-ins."""
 
 from __future__ import annotations
 
-from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.export.formats import (
-    c_function,
-    elasticsearch,
-    elasticsearch_native,
-    elasticsearch_query,
-    lightgbm_text,
-    onnx_graph,
-    pmml,
-    python_function,
-    ranklib,
-    solr,
-    sql_expression,
-    svmlight,
-    vespa,
-)
-from rankstudio.engine.export.formats.model_format import ModelFormat
+from collections.abc import Mapping
+from functools import cache
 
-MODEL_FORMATS = {
-    entry.key: entry
-    for entry in (
-        ranklib.FORMAT,
-        svmlight.LIGHT,
-        svmlight.RANK,
-        lightgbm_text.FORMAT,
-        solr.FORMAT,
-        elasticsearch.FORMAT,
-        elasticsearch_native.FORMAT,
-        elasticsearch_query.SCRIPT,
-        elasticsearch_query.RANK_FEATURE,
-        vespa.FORMAT,
-        onnx_graph.FORMAT,
-        pmml.FORMAT,
-        python_function.FORMAT,
-        c_function.FORMAT,
-        sql_expression.FORMAT,
-    )
-}
-"""By key, in the order in which people are offered them."""
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.export.formats.model_format import ModelFormat
+from rankstudio.engine.export.formats.plugin_model_format import (
+    ModelFormatEntry,
+    as_model_format,
+    refuse_invalid_model_format,
+)
+from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.entries import entries_of
+
+
+@cache
+def model_formats() -> Mapping[str, ModelFormat]:
+    """Return the formats of all plug-ins by key, in the order in which people are offered them."""
+    exists = tr("A model format with the key {key} exists already. Choose another key.")
+    unusable = tr("A model format of the plug-in {name} cannot be used: {reason}")
+    entries = entries_of("model_formats", refuse_invalid_model_format, exists, unusable)
+    return {
+        entry.key: as_model_format(entry, loaded.package) if isinstance(entry, ModelFormatEntry) else entry
+        for loaded, entry in entries
+    }
 
 
 def model_format(key: str) -> ModelFormat:
@@ -51,6 +36,6 @@ def model_format(key: str) -> ModelFormat:
     ParameterError
         For an unknown key.
     """
-    if key not in MODEL_FORMATS:
-        raise ParameterError("format", key, f"one of {', '.join(MODEL_FORMATS)}")
-    return MODEL_FORMATS[key]
+    if key not in model_formats():
+        raise ParameterError("format", key, f"one of {', '.join(model_formats())}")
+    return model_formats()[key]

@@ -21,7 +21,7 @@ from rankstudio.engine.errors import DataError, DatasetError
 from rankstudio.engine.export.exported_names import SHIFTED
 from rankstudio.engine.export.foreign.foreign_files import foreign_model, is_foreign_text
 from rankstudio.engine.export.foreign.parsed_model import greatest_below, greatest_up_to
-from rankstudio.engine.export.formats.registry import MODEL_FORMATS
+from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
 from rankstudio.engine.export.model_files import files_of_models, holds_models, model_and_data, models_in
 from rankstudio.engine.export.models import Model, Weight, save_model
 from rankstudio.engine.export.proof import ranked_alike

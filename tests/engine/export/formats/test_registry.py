@@ -16,8 +16,9 @@ from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import DataError, MissingExtraError, OutputError, ParameterError
 from rankstudio.engine.export.exported_names import identifier
 from rankstudio.engine.export.formats import onnx_graph
+from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
 from rankstudio.engine.export.formats.model_format import Documents
-from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_format
+from rankstudio.engine.export.formats.registry import model_format
 from rankstudio.engine.export.models import Model, Weight
 from rankstudio.engine.export.proof import fitted_function, ranked_alike, ranking_proof
 from rankstudio.engine.export.score_function import model_inputs, score_function

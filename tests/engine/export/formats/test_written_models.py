@@ -21,8 +21,8 @@ import pytest
 
 from rankstudio.engine.data.feature_sets import FeatureSet, read_feature_set
 from rankstudio.engine.errors import OutputError
+from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
 from rankstudio.engine.export.formats.model_format import Documents
-from rankstudio.engine.export.formats.registry import MODEL_FORMATS
 from rankstudio.engine.export.proof import fitted_function, ranking_proof
 from rankstudio.engine.export.score_function import ScoreFunction, defined, score_function
 

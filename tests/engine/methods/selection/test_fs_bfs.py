@@ -21,7 +21,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.storage.codec import pack_path, unpack_path
-from rankstudio.engine.export.formats.registry import MODEL_FORMATS
+from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
 from rankstudio.engine.export.models import Model, Weight, load_model, save_model
 from rankstudio.engine.export.proof import ranking_proof
 from rankstudio.engine.export.score_function import score_function
