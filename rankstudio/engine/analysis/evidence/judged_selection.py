@@ -147,9 +147,13 @@ class JudgedSelection:
         if self.plan.preferences or self.method.paths_from_sums(self.data) is not None:
             return 0.0
         seconds = refitting_seconds(self.plan, self.train, self.options.n_halves, workers)
-        if self.options.n_refits and self.method.compared_by_query(self.data, 1) is None:
-            seconds += self.options.n_refits * refitting_seconds(self.plan, self.train, 1)
-        return seconds
+        return seconds + self.n_refits * refitting_seconds(self.plan, self.train, 1)
+
+    @property
+    def n_refits(self) -> int:
+        """How often the method is trained again at most for deciding queries."""
+        fast = self.method.paths_from_sums(self.data) or self.method.compared_by_query(self.data, 1)
+        return 0 if fast is not None else self.options.n_refits
 
     def _plan_of(self, method: Selector) -> Plan:
         """Return the plan of the method with a path as long as wanted."""
