@@ -1,4 +1,4 @@
-"""What plug-ins and programs may import to add methods and measures.
+"""What plug-ins and programs may import to add methods, measures and data formats.
 
 Everything here is documented and stable within a version of the interface, ``API``. A plug-in names the
 version that it is written for (``Plugin(api=1)``); a later RankStudio with the same version runs it
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from rankstudio.engine.arrays import Bools as Bools
     from rankstudio.engine.arrays import Floats as Floats
     from rankstudio.engine.arrays import Ints as Ints
+    from rankstudio.engine.data.data_format import DataBlock as DataBlock
+    from rankstudio.engine.data.data_format import DataFormat as DataFormat
     from rankstudio.engine.errors import Cancelled as Cancelled
     from rankstudio.engine.errors import DatasetError as DatasetError
     from rankstudio.engine.errors import ParameterError as ParameterError
@@ -163,6 +165,7 @@ _HOMES = {
         "rankstudio.engine.methods.selection.feature_comparison",
     ),
     **dict.fromkeys(("TrainingData", "training_data"), "rankstudio.engine.methods.shards.training_data"),
+    **dict.fromkeys(("DataFormat", "DataBlock"), "rankstudio.engine.data.data_format"),
     "QueryData": "rankstudio.engine.arithmetic.query_data",
     "Evaluator": "rankstudio.engine.metrics.evaluator",
     "Convention": "rankstudio.engine.metrics.conventions",
