@@ -68,6 +68,8 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.shards.training_data import training_data as training_data
     from rankstudio.engine.metrics.evaluator import Evaluator as Evaluator
     from rankstudio.engine.plugins.plugin import Plugin as Plugin
+    from rankstudio.engine.plugins.window_parts import Page as Page
+    from rankstudio.engine.plugins.window_parts import Panel as Panel
     from rankstudio.engine.steps import Iteration as Iteration
     from rankstudio.engine.steps import Step as Step
     from rankstudio.engine.support.work import Note as Note
@@ -81,6 +83,7 @@ _CATALOG = "rankstudio.engine.methods.catalog"
 _SELECTION = "rankstudio.engine.methods.selection.base"
 _HOMES = {
     "Plugin": "rankstudio.engine.plugins.plugin",
+    **dict.fromkeys(("Page", "Panel"), "rankstudio.engine.plugins.window_parts"),
     **dict.fromkeys(("Method", "Parameter", "Kind"), _CATALOG),
     **dict.fromkeys(("CandidateScore", "ScoreSource", "Seconds", "StepKind"), f"{_CATALOG}.method"),
     **dict.fromkeys(

@@ -12,6 +12,7 @@ from rankstudio.engine.errors import PlanError, nearest, shown
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Method, methods
 from rankstudio.engine.plugins.loader import plugins
+from rankstudio.engine.plugins.window_parts import window_parts
 
 HELP = "list the plug-ins and what they add"
 DESCRIPTION = """\
@@ -41,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
         return _check(args.check, json=args.json)
     listed = methods()  # warnings about methods that cannot be used come first
     found = plugins()
+    parts = window_parts()
     rows: list[dict[str, Any]] = [
         {
             "name": loaded.plugin.name,
@@ -49,6 +51,8 @@ def run(args: argparse.Namespace) -> int:
             "built in": loaded.built_in,
             "summary": loaded.plugin.summary,
             "methods": [entry.key for entry in listed if _is_of(entry, loaded.package, loaded.built_in)],
+            "pages": [page.key for page, by in parts.pages if by is loaded],
+            "panels": [panel.key for panel, by in parts.panels if by is loaded],
         }
         for loaded in found.loaded
     ]
@@ -63,6 +67,10 @@ def run(args: argparse.Namespace) -> int:
         if row["summary"]:
             tell(f"  {row['summary']}")
         tell(tr("  methods: {names}").format(names=", ".join(row["methods"]) or tr("none")))
+        if row["pages"]:
+            tell(tr("  pages: {names}").format(names=", ".join(row["pages"])))
+        if row["panels"]:
+            tell(tr("  panels: {names}").format(names=", ".join(row["panels"])))
     for failure in failed:
         text = tr("{name}  –  {package} {version}: cannot be loaded: {reason}.")
         tell(text.format(**failure))

@@ -31,6 +31,10 @@ class Plugin:
         Name, as ``rankstudio plugins`` lists it and ``--without`` takes it.
     methods : tuple of Method
         Selectors and rankers.
+    pages : tuple of Page
+        Pages of the window.
+    panels : tuple of Panel
+        Panels on pages of the window.
     summary : str
         Description in one sentence.
     api : int
@@ -45,6 +49,8 @@ class Plugin:
 
     name: str
     methods: tuple[Keyed, ...] = ()
+    pages: tuple[Keyed, ...] = ()
+    panels: tuple[Keyed, ...] = ()
     summary: str = ""
     api: int = 1
 

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.origin import OriginKind
 from rankstudio.engine.plugins.loader import plugins
+from rankstudio.engine.plugins.window_parts import window_parts
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.layout import fill, named
@@ -67,6 +68,7 @@ def plugin_rows() -> list[tuple[str, str, str]]:
     """Return name, package and contents of each plug-in, then of those that failed and of files."""
     listed = methods()
     found = plugins()
+    parts = window_parts()
     rows: list[tuple[str, str, str]] = []
     for loaded in found.loaded:
         own = [
@@ -75,9 +77,14 @@ def plugin_rows() -> list[tuple[str, str, str]]:
             if (entry.origin is None if loaded.built_in else _package(entry.origin) == loaded.package)
         ]
         package = f"{loaded.package} {loaded.version}"
-        names = ", ".join(own) or tr("nothing")
-        count = trn("{n} method", "{n} methods", len(own)).format(n=len(own))
-        rows.append((loaded.plugin.name, package, f"{count}: {names}" if own else names))
+        pages = [page.label for page, by in parts.pages if by is loaded]
+        panels = [panel.label for panel, by in parts.panels if by is loaded]
+        adds = [
+            _counted(trn("{n} method", "{n} methods", len(own)), own),
+            _counted(trn("{n} page", "{n} pages", len(pages)), pages),
+            _counted(trn("{n} panel", "{n} panels", len(panels)), panels),
+        ]
+        rows.append((loaded.plugin.name, package, "; ".join(filter(None, adds)) or tr("nothing")))
     for failed in found.failed:
         reason = tr("Cannot be loaded: {reason}.").format(reason=failed.reason)
         rows.append((failed.name, f"{failed.package} {failed.version}", reason))
@@ -86,6 +93,11 @@ def plugin_rows() -> list[tuple[str, str, str]]:
         if entry.origin is not None and entry.origin.kind is not OriginKind.PACKAGE:
             rows.append((entry.label, entry.origin.text, tr("a method of this session")))
     return rows
+
+
+def _counted(count: str, names: list[str]) -> str:
+    """Return how many there are, and their names; "" for none."""
+    return f"{count.format(n=len(names))}: {', '.join(names)}" if names else ""
 
 
 def _package(origin: object) -> str:
