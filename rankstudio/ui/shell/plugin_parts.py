@@ -30,6 +30,7 @@ from rankstudio.ui.widgets.layout import fill, named
 
 _log = logging.getLogger(__name__)
 
+_LIKE_PANELS = "QTableView, QTreeView, QListView { background: palette(base); }"
 _WIDTH, _STRETCH = 300, 1  # of a panel on a page of the window
 
 
@@ -59,6 +60,7 @@ class PluginPanel(Panel):
         self._area = QScrollArea()
         self._area.setWidgetResizable(True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setStyleSheet(_LIKE_PANELS)
         places = QWidget()
         self._stack = QStackedLayout(places)
         texts = QWidget()
