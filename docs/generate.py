@@ -12,7 +12,7 @@ import numpy as np
 from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.formats.data_format import FORMATS
+from rankstudio.engine.data.formats.built_in import FORMATS
 from rankstudio.engine.export.formats.model_format import ModelFormat
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS
 from rankstudio.engine.methods.catalog import GIVEN, Kind, Method, Parameter, methods

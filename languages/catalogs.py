@@ -27,7 +27,7 @@ from rankstudio.engine.analysis.features.substitutes import NO_QUERIES, NO_SWAPS
 from rankstudio.engine.analysis.report.document import SECTIONS
 from rankstudio.engine.analysis.result_table.query import TESTS
 from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED
-from rankstudio.engine.data.formats.data_format import FORMATS
+from rankstudio.engine.data.formats.built_in import FORMATS
 from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.method import StepKind

@@ -17,8 +17,8 @@ from samples import LETOR, letor_text
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.data_file import load_data
-from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
+from rankstudio.engine.data.formats.format_catalog import format_of_key
 from rankstudio.engine.data.table_preview import preview_table
 from rankstudio.engine.data.tabular.documents import MISSING
 from rankstudio.engine.errors import RankStudioError
@@ -102,13 +102,13 @@ def test_parquet_and_arrow(fuzz: Fuzz, tmp_path: Path) -> None:
     (tmp_path / "train.txt").write_bytes(letor_text(1))
     whole = {}
     for key in ("parquet", "arrow"):
-        path = tmp_path / f"some{BY_KEY[key].ending}"
-        save_dataset(load_data(tmp_path / "train.txt"), path, BY_KEY[key])
+        path = tmp_path / f"some{format_of_key(key).ending}"
+        save_dataset(load_data(tmp_path / "train.txt"), path, format_of_key(key))
         whole[key] = path.read_bytes()
 
     def attempt(rng: random.Random, folder: Path) -> Outcome:
         key = rng.choice(("parquet", "arrow"))
-        path = folder / f"some{BY_KEY[key].ending}"
+        path = folder / f"some{format_of_key(key).ending}"
         path.write_bytes(mutated(rng, whole[key], tuple(whole.values())))
         try:
             data = load_data(path, cache=False)

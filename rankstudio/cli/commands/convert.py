@@ -32,14 +32,17 @@ from rankstudio.cli.streams import (
 from rankstudio.cli.study_file_option import add_run_number, one_run, reading
 from rankstudio.cli.terminal import tell
 from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.data_format import DataFormat
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset, changed_parts
-from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN, DataFormat, format_of_name
+from rankstudio.engine.data.formats.format_catalog import (
+    format_of_key,
+    format_of_name,
+    written_formats,
+)
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.support.files import read_text, temporary_folder
-
-_FROM = tuple(entry.key for entry in WRITTEN if not entry.sizes)
 
 HELP = "convert data: change format, scaling, features or folds"
 DESCRIPTION = """\
@@ -73,21 +76,22 @@ format cannot store, such as comments. Existing files are overwritten only with 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
+    piped = [entry.key for entry in written_formats() if not entry.sizes]
     add_data(parser, "data file or folder of folds; - is standard input")
     parser.add_argument("out", metavar="OUT", type=Path, help="file or folder to write; - is standard output")
     parser.add_argument(
         "--from",
         dest="form",
-        choices=_FROM,
+        choices=piped,
         metavar="FORMAT",
-        help=f"format of standard input: {', '.join(_FROM)}; letor by default",
+        help=f"format of standard input: {', '.join(piped)}; letor by default",
     )
     parser.add_argument(
         "--to",
-        choices=[entry.key for entry in WRITTEN],
+        choices=[entry.key for entry in written_formats()],
         metavar="FORMAT",
         help="output format: "
-        + "; ".join(f"{entry.key}: {entry.label}" for entry in WRITTEN)
+        + "; ".join(f"{entry.key}: {entry.label}" for entry in written_formats())
         + "; by default the format of OUT's ending, otherwise letor",
     )
     parser.add_argument(
@@ -146,7 +150,7 @@ def run(args: argparse.Namespace) -> int:
     if runs is not None and args.judgments is not None:
         raise PlanError("--judgments and --run: expected one of them, got both.")
     dataset = open_data(plan) if runs is None else _judged(plan, args.data, runs)
-    if form.key == "letor" and dataset.read_as.format == "logs":
+    if form.has_word_ids and format_of_key(dataset.read_as.format).is_joined:
         dataset = _with_plain_ids(dataset)
     for warning in dict.fromkeys(dataset.warnings):
         tell(f"Note: {warning}", file=sys.stderr)
@@ -183,7 +187,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _form(args: argparse.Namespace) -> DataFormat:
     """Return the format to write; several files cannot go to the standard output."""
-    form = BY_KEY[args.to] if args.to else format_of_name(args.out.name)
+    form = format_of_key(args.to) if args.to else format_of_name(args.out.name)
     refuse_output_with_json(args)
     if is_standard(args.out) and (form.sizes or args.renumber):
         what = "--renumber writes" if args.renumber else f"{form.label} has"
@@ -195,7 +199,7 @@ def _source(args: argparse.Namespace) -> Path:
     """Return the data to read; of the standard input with the ending of its format."""
     if args.form and not is_standard(args.data):
         raise PlanError(f"--from: only for standard input (DATA is -), got {args.data}. Omit --from.")
-    return input_file(args.data, BY_KEY[args.form or "letor"].ending)
+    return input_file(args.data, format_of_key(args.form or "letor").ending)
 
 
 def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> None:

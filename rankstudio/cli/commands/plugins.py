@@ -11,13 +11,13 @@ from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.errors import PlanError, nearest, shown
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Method, methods
+from rankstudio.engine.methods.plugin_contents import KINDS, added_by
 from rankstudio.engine.plugins.loader import plugins
-from rankstudio.engine.plugins.window_parts import window_parts
 
 HELP = "list the plug-ins and what they add"
 DESCRIPTION = """\
-List the plug-ins of this installation: the built-in one, and those of installed packages, with their versions
-and methods. A plug-in that cannot be loaded is listed with the reason.
+List the plug-ins of this installation: the built-in ones, and those of installed packages, with their
+versions, methods and data formats. A plug-in that cannot be loaded is listed with the reason.
 
   rankstudio plugins
   rankstudio plugins --check gas
@@ -40,9 +40,9 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     if args.check is not None:
         return _check(args.check, json=args.json)
-    listed = methods()  # warnings about methods that cannot be used come first
+    for loaded in plugins().loaded:  # warnings about entries that cannot be used come first
+        added_by(loaded)
     found = plugins()
-    parts = window_parts()
     rows: list[dict[str, Any]] = [
         {
             "name": loaded.plugin.name,
@@ -50,9 +50,7 @@ def run(args: argparse.Namespace) -> int:
             "version": loaded.version,
             "built in": loaded.built_in,
             "summary": loaded.plugin.summary,
-            "methods": [entry.key for entry in listed if _is_of(entry, loaded.package, loaded.built_in)],
-            "pages": [page.key for page, by in parts.pages if by is loaded],
-            "panels": [panel.key for panel, by in parts.panels if by is loaded],
+            **{kind: [entry.key for entry in entries] for kind, entries in added_by(loaded).items()},
         }
         for loaded in found.loaded
     ]
@@ -66,23 +64,17 @@ def run(args: argparse.Namespace) -> int:
         tell(f"{row['name']}  –  {row['package']} {row['version']}")
         if row["summary"]:
             tell(f"  {row['summary']}")
-        tell(tr("  methods: {names}").format(names=", ".join(row["methods"]) or tr("none")))
-        if row["pages"]:
-            tell(tr("  pages: {names}").format(names=", ".join(row["pages"])))
-        if row["panels"]:
-            tell(tr("  panels: {names}").format(names=", ".join(row["panels"])))
+        for kind, called in KINDS.items():
+            if row[kind]:
+                tell(f"  {tr(called)}: {', '.join(row[kind])}")
+        if not any(row[kind] for kind in KINDS):
+            tell(f"  {tr('adds nothing')}")
     for failure in failed:
         text = tr("{name}  –  {package} {version}: cannot be loaded: {reason}.")
         tell(text.format(**failure))
     for name in found.left_out:
         tell(tr("{name}  –  left out").format(name=name))
     return 0
-
-
-def _is_of(entry: Method, package: str, built_in: bool) -> bool:
-    if built_in:
-        return entry.origin is None
-    return entry.origin is not None and entry.origin.name == package
 
 
 def _check(name: str, *, json: bool) -> int:
@@ -113,7 +105,7 @@ def _entries_named(name: str) -> list[Method]:
     loaded = {item.plugin.name: item for item in plugins().loaded}
     if name in loaded:
         item = loaded[name]
-        return [entry for entry in methods() if _is_of(entry, item.package, item.built_in)]
+        return added_by(item)["methods"]
     entries = [entry for entry in methods() if entry.key == name]
     if not entries and names_code(name):
         entries = [add_by_user(name)]

@@ -25,6 +25,9 @@ GZIP, BZIP2, XZ, ZSTANDARD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\
 PARQUET, ARROW = b"PAR1", b"ARROW1\0\0"
 """How files begin that are no text."""
 
+HEAD = 1 << 16
+"""Bytes of a file's text from which its format is told."""
+
 
 def regular_file_size(path: Path) -> int:
     """Return the size of a file in bytes.

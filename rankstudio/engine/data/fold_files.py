@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rankstudio.engine.data.file_access import children, regular_file_size, without_ending
-from rankstudio.engine.data.formats.data_format import DATA_ENDINGS
 from rankstudio.engine.data.formats.feature_logs import holds_logs, logs_in
+from rankstudio.engine.data.formats.format_catalog import data_endings
 from rankstudio.engine.data.formats.judgments import judgment_files
-from rankstudio.engine.data.formats.recognised_form import sizes_file
+from rankstudio.engine.data.formats.query_sizes import sizes_file
 from rankstudio.engine.data.formats.trec import is_qrels_name, runs_beside
 from rankstudio.engine.errors import DatasetError, OutputError, RankStudioError, SeveralDatasetsError
 from rankstudio.engine.language import tr, translatable
@@ -227,7 +227,7 @@ def _in_order(candidates: Sequence[Path], word: re.Pattern[str] | None = None) -
 
 
 def _is_data(path: Path) -> bool:
-    return Path(without_ending(path.name.lower())).suffix in DATA_ENDINGS
+    return Path(without_ending(path.name.lower())).suffix in data_endings()
 
 
 def _listed(paths: Iterable[Path]) -> str:

@@ -409,6 +409,17 @@ def checksum_of(path: Path) -> str:
         return file.checksum().partition(":")[2]
 
 
+def derived_checksum(checksum: str, what: str) -> str:
+    """Return the checksum of some bytes together with how they are read; the same where that is "".
+
+    Examples
+    --------
+    >>> derived_checksum("sha256:00", "")
+    'sha256:00'
+    """
+    return f"sha256:{hashlib.sha256(f'{checksum} {what}'.encode()).hexdigest()}" if what else checksum
+
+
 def utf_16_error(path: Path) -> FormatError:
     """Return the error of a text that begins with a byte order mark of UTF-16."""
     return FormatError(path, 1, 1, tr("text in UTF-16"), tr("UTF-8; save the file in UTF-8"))

@@ -18,6 +18,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data import store
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import TakenComments, TextComments
+from rankstudio.engine.data.data_format import DataFormat
 from rankstudio.engine.data.kept_tables import find_mapped, mapped_folder, table_text
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import SourceFile, TextFile
@@ -62,8 +63,7 @@ class PartFiles:
     ----------
     paths : tuple of Path
         Files in order; a query may continue in the next file.
-    form : str
-        "letor", "sizes" (SVMlight text with a file of query sizes), "csv" or "arrow".
+    form : DataFormat
     told : DataColumns
         Specified columns of tables, and the first feature id of text.
     sizes : int64 array of shape (Q,), optional
@@ -77,7 +77,7 @@ class PartFiles:
     """
 
     paths: tuple[Path, ...]
-    form: str = "letor"
+    form: DataFormat
     told: DataColumns = field(default_factory=DataColumns)
     sizes: Ints | None = None
     refuse: bool = False

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.data.columns import DataColumns
-from rankstudio.engine.data.file_access import ARROW, PARQUET, read_beginning
+from rankstudio.engine.data.data_format import DataFormat
+from rankstudio.engine.data.file_access import read_beginning
 from rankstudio.engine.data.fold_files import first_file
-from rankstudio.engine.data.formats.arrow import first_rows
-from rankstudio.engine.data.formats.csv_text import CsvText
-from rankstudio.engine.data.formats.data_format import BY_KEY, DataFormat, format_of_name
-from rankstudio.engine.data.formats.json_records import first_records, is_records
-from rankstudio.engine.data.formats.recognised_form import refuse_other_binary, sizes_file
+from rankstudio.engine.data.formats.format_catalog import data_formats, format_of_key
+from rankstudio.engine.data.formats.query_sizes import sizes_file
+from rankstudio.engine.data.formats.recognised_form import beginning_of, refuse_other_binary
+from rankstudio.engine.data.formats.recognition import BY_CONTENTS
 from rankstudio.engine.data.tabular.documents import is_numeral
 from rankstudio.engine.data.tabular.recognition import (
     RecognisedColumns,
-    column_names,
     part_code,
     recognise_columns,
     short,
 )
-from rankstudio.engine.errors import DataError, UnknownColumnsError
-from rankstudio.engine.support.escaping import unguarded
+from rankstudio.engine.errors import UnknownColumnsError
 
 _ROWS = 6
 _LONGEST = 60
@@ -98,24 +93,17 @@ def preview_table(path: Path) -> TablePreview:
     file = first_file(path)
     beside = sizes_file(file)
     sizes = beside.name if beside else ""
-    begin = read_beginning(file)
-    if begin.startswith((PARQUET, ARROW)):
-        table = first_rows(file, _ROWS)
-        rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-        key = format_of_name(file.name).key
-        form = BY_KEY[key if key in ("parquet", "arrow") else "parquet"]
-        return TablePreview(file, form, column_names(table.column_names), _shown(rows), True, sizes)
-    if is_records(begin):
-        names, values = first_records(file, begin, _ROWS)
-        return TablePreview(file, BY_KEY["records"], names, _shown(values), True, sizes)
-    refuse_other_binary(file, begin)
-    csv = CsvText(file, io.BytesIO(begin))
-    head, found = csv.head, []
-    with suppress(DataError):  # the reader tells where; the beginning may end within a document
-        for _, cells in islice(csv.rows(), _ROWS):
-            found.append([head.number_text(unguarded(cell)) for cell in cells])
-    form = BY_KEY["tsv" if head.delimiter == "\t" else "csv"]
-    return TablePreview(file, form, head.names, _shown(found), head.has_header, sizes)
+    beginning = beginning_of(file, DataColumns())
+    previews = [entry for entry in data_formats() if entry.code.preview]
+    confidence, form = max(
+        ((entry.confidence(beginning), entry) for entry in previews), key=lambda pair: pair[0]
+    )
+    if confidence < BY_CONTENTS:
+        refuse_other_binary(file, beginning.head)
+        form = form if confidence else format_of_key("csv")
+    first = form.first_rows(file, read_beginning(file), _ROWS)
+    form = format_of_key(first.key) if first.key else form
+    return TablePreview(file, form, first.names, _shown(first.rows), first.has_header, sizes)
 
 
 def _shown(rows: Any) -> tuple[tuple[str, ...], ...]:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+from rankstudio.engine.data.data_format import DataFormat
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset, default_names
 from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.data.file_access import without_ending
-from rankstudio.engine.data.formats.data_format import DataFormat
 from rankstudio.engine.data.formats.dataset_writer import losses, save_dataset, written_files
 from rankstudio.engine.data.splitting.splits import select_features
 from rankstudio.engine.export.tables import save_csv

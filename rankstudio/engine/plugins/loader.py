@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from importlib.metadata import Distribution, EntryPoints, distributions
@@ -25,7 +25,12 @@ WITHOUT = "RANKSTUDIO_WITHOUT"
 PATIENCE = 10.0
 """Seconds that the import of a plug-in may take."""
 
-_BUILT_IN = ("rankstudio.engine.methods.catalog.built_in:PLUGIN",)
+_BUILT_IN = {
+    "rankstudio": ("methods", "rankstudio.engine.methods.catalog.built_in:PLUGIN"),
+    "data-formats": ("data_formats", "rankstudio.engine.data.formats.built_in:PLUGIN"),
+}
+"""Built-in plug-ins by name: the kind of entries that each adds, and where it is. One is imported only where
+entries of its kind are needed: reading data does not wait for the methods."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +57,34 @@ def plugins() -> PluginSet:
 
     A plug-in that cannot be imported, or is no :class:`Plugin`, is among the failed ones.
     """
+    others = _of_packages()
+    return replace(others, loaded=(*map(_built_in, _BUILT_IN), *others.loaded))
+
+
+def plugins_with(kind: str) -> PluginSet:
+    """Return the plug-ins that may have entries of a kind, without importing other built-in ones.
+
+    Parameters
+    ----------
+    kind : str
+        Name of a field of :class:`Plugin`, such as "methods".
+    """
+    others = _of_packages()
+    own = (name for name, (adds, _) in _BUILT_IN.items() if adds == kind)
+    return replace(others, loaded=(*map(_built_in, own), *others.loaded))
+
+
+@cache
+def _built_in(name: str) -> LoadedPlugin:
+    return LoadedPlugin(_imported(_BUILT_IN[name][1]), "rankstudio", __version__, True)
+
+
+@cache
+def _of_packages() -> PluginSet:
+    """Return the plug-ins of installed packages."""
     unwanted = {name.strip() for name in os.environ.get(WITHOUT, "").split(",") if name.strip()}
-    loaded = [LoadedPlugin(_imported(value), "rankstudio", __version__, True) for value in _BUILT_IN]
-    names = {built_in.plugin.name for built_in in loaded}
+    loaded: list[LoadedPlugin] = []
+    names = set(_BUILT_IN)
     failed: list[FailedPlugin] = []
     left_out: list[str] = []
     for name, value, package in sorted(_entry_points()):

@@ -31,6 +31,8 @@ class Plugin:
         Name, as ``rankstudio plugins`` lists it and ``--without`` takes it.
     methods : tuple of Method
         Selectors and rankers.
+    data_formats : tuple of DataFormat
+        Formats of data files.
     pages : tuple of Page
         Pages of the window.
     panels : tuple of Panel
@@ -49,6 +51,7 @@ class Plugin:
 
     name: str
     methods: tuple[Keyed, ...] = ()
+    data_formats: tuple[Keyed, ...] = ()
     pages: tuple[Keyed, ...] = ()
     panels: tuple[Keyed, ...] = ()
     summary: str = ""

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from rankstudio.engine.errors import PluginWarning, one_line, shown
 from rankstudio.engine.language import tr
@@ -97,6 +98,7 @@ OWN_PAGES = ("data", "select", "features", "evidence", "compare", "queries", "re
 """Keys of the pages of the window itself."""
 
 
+@cache
 def window_parts() -> WindowParts:
     """Return the pages and panels of other packages, and warn of those that cannot be used."""
     pages: dict[str, tuple[Page, LoadedPlugin]] = {}

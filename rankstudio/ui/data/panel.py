@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox
 
 from rankstudio.engine.analysis.conventions import convention_note
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
-from rankstudio.engine.data.formats.data_format import BY_KEY
+from rankstudio.engine.data.formats.format_catalog import format_of_key
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary
 from rankstudio.engine.experiment.plan.plan import USUAL_MEASURES
 from rankstudio.engine.metrics.conventions import convention
@@ -41,8 +41,6 @@ _ONE_RANKING = Fact(
     tooltip=tr("All documents are one ranking. Folds are made of documents."),
 )
 _IN_A_ROW = 6  # folds for which there are buttons
-_JOINED = ("trec", "logs")
-"""Formats whose judgments and values are in different files."""
 
 
 def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
@@ -51,9 +49,9 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
     one = dataset.columns.no_queries
     if not (read_as.qid or one):
         return ()
-    rows = [Fact(tr("read as"), tr(BY_KEY[read_as.format].label), tooltip=read_as_sentence(dataset))]
+    rows = [Fact(tr("read as"), tr(format_of_key(read_as.format).label), tooltip=read_as_sentence(dataset))]
     told = tr("query column") if read_as.label else tr("sizes of queries")
-    if read_as.format in _JOINED:
+    if format_of_key(read_as.format).is_joined:
         rows.append(Fact(tr("joined with"), read_as.qid, tooltip=tr("Other files that the data come from.")))
     elif not one:
         rows.append(Fact(told, read_as.qid, tooltip=tr("Column or file that assigns documents to queries.")))
@@ -75,13 +73,13 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
     counts = f"{features}, {queries.format(n=train.n_queries)}"
     if dataset.columns.no_queries:
         text = tr("Read as {format}: all documents are one ranking; {features}.")
-        return text.format(format=tr(BY_KEY[read_as.format].label), features=features)
+        return text.format(format=tr(format_of_key(read_as.format).label), features=features)
     if read_as.part:
         told = tr(
             "Read as {format}: query column {qid}, label column {label}, part column {part}; "
             "{counts}. Change this with File, Columns."
         )
-    elif read_as.format in _JOINED:
+    elif format_of_key(read_as.format).is_joined:
         told = tr("Read as {format}, joined with {qid}; {counts}.")
     elif not read_as.label:
         told = tr("Read as {format}: {qid} gives the number of documents of each query; {counts}.")
@@ -90,7 +88,7 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
             "Read as {format}: query column {qid}, label column {label}; {counts}. Change this "
             "with File, Columns."
         )
-    label = tr(BY_KEY[read_as.format].label)
+    label = tr(format_of_key(read_as.format).label)
     return told.format(format=label, qid=read_as.qid, label=read_as.label, part=read_as.part, counts=counts)
 
 

@@ -8,9 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankstudio.engine.data.data_format import DataFormat
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_sets import LABELS, FeatureSet
-from rankstudio.engine.data.formats.data_format import WRITTEN, DataFormat
+from rankstudio.engine.data.formats.format_catalog import written_formats
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 from rankstudio.engine.experiment.results.results import Chosen, RunResult
@@ -566,7 +567,7 @@ def selected_data_item(
 
 def _formats(n_parts: int) -> tuple[tuple[str, str], ...]:
     """Return labels and suffixes; several parts are written into a folder."""
-    return tuple((tr(form.label), form.ending if n_parts == 1 else "") for form in WRITTEN)
+    return tuple((tr(form.label), form.ending if n_parts == 1 else "") for form in written_formats())
 
 
 def _why_not(model: SelectedModel | None, absent: str) -> str:
@@ -604,7 +605,9 @@ def _writers(dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker) 
         what = tr("Writing {name}").format(name=path.name)
         return worker.submit(Job(what, work, on_message=note, on_end=end))
 
-    return tuple(FormatWriter(paths=partial(paths, form), begin=partial(begin, form)) for form in WRITTEN)
+    return tuple(
+        FormatWriter(paths=partial(paths, form), begin=partial(begin, form)) for form in written_formats()
+    )
 
 
 def _said(form: DataFormat, lost: Sequence[str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -16,13 +18,19 @@ from PySide6.QtWidgets import (
 
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.origin import OriginKind
+from rankstudio.engine.methods.plugin_contents import added_by
 from rankstudio.engine.plugins.loader import plugins
-from rankstudio.engine.plugins.window_parts import window_parts
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.layout import fill, named
 
 _SIZE = 760, 460
+_COUNTS: dict[str, Callable[[int], str]] = {
+    "methods": lambda n: trn("{n} method", "{n} methods", n).format(n=n),
+    "data_formats": lambda n: trn("{n} data format", "{n} data formats", n).format(n=n),
+    "pages": lambda n: trn("{n} page", "{n} pages", n).format(n=n),
+    "panels": lambda n: trn("{n} panel", "{n} panels", n).format(n=n),
+}
 _SPACE = "QTreeWidget { background: palette(base); } QTreeWidget::item { padding: 7px 8px; }"
 
 
@@ -54,8 +62,8 @@ class PluginDialog(QDialog):
                 item.setTextAlignment(column, Qt.AlignmentFlag.AlignVCenter)
             item.setToolTip(2, plain(row[2]))
         text = tr(
-            "Packages with the entry point rankstudio.plugins add methods. Install them with pip, and start "
-            "RankStudio again. To add a Python file, use Run, Add a method."
+            "Packages with the entry point rankstudio.plugins add methods and data formats. Install them "
+            "with pip, and start RankStudio again. To add a Python file, use Run, Add a method."
         )
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.button(QDialogButtonBox.StandardButton.Close).setText(tr("Close"))
@@ -68,23 +76,15 @@ def plugin_rows() -> list[tuple[str, str, str]]:
     """Return name, package and contents of each plug-in, then of those that failed and of files."""
     listed = methods()
     found = plugins()
-    parts = window_parts()
     rows: list[tuple[str, str, str]] = []
     for loaded in found.loaded:
-        own = [
-            entry.label
-            for entry in listed
-            if (entry.origin is None if loaded.built_in else _package(entry.origin) == loaded.package)
-        ]
         package = f"{loaded.package} {loaded.version}"
-        pages = [page.label for page, by in parts.pages if by is loaded]
-        panels = [panel.label for panel, by in parts.panels if by is loaded]
-        adds = [
-            _counted(trn("{n} method", "{n} methods", len(own)), own),
-            _counted(trn("{n} page", "{n} pages", len(pages)), pages),
-            _counted(trn("{n} panel", "{n} panels", len(panels)), panels),
+        added = [
+            f"{_COUNTS[kind](len(entries))}: {', '.join(tr(entry.label) for entry in entries)}"
+            for kind, entries in added_by(loaded).items()
+            if entries
         ]
-        rows.append((loaded.plugin.name, package, "; ".join(filter(None, adds)) or tr("nothing")))
+        rows.append((loaded.plugin.name, package, "\n".join(added) or tr("nothing")))
     for failed in found.failed:
         reason = tr("Cannot be loaded: {reason}.").format(reason=failed.reason)
         rows.append((failed.name, f"{failed.package} {failed.version}", reason))
@@ -93,12 +93,3 @@ def plugin_rows() -> list[tuple[str, str, str]]:
         if entry.origin is not None and entry.origin.kind is not OriginKind.PACKAGE:
             rows.append((entry.label, entry.origin.text, tr("a method of this session")))
     return rows
-
-
-def _counted(count: str, names: list[str]) -> str:
-    """Return how many there are, and their names; "" for none."""
-    return f"{count.format(n=len(names))}: {', '.join(names)}" if names else ""
-
-
-def _package(origin: object) -> str:
-    return str(getattr(origin, "name", ""))

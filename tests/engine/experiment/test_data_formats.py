@@ -10,9 +10,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from rankstudio.engine.data.data_format import DataFormat
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.data.formats.data_format import WRITTEN, DataFormat
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
+from rankstudio.engine.data.formats.format_catalog import written_formats
 from rankstudio.engine.data.synthetic import load_sample
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
@@ -58,13 +59,13 @@ def without_place(value: Any) -> Any:
 def expected(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("letor")
     for name, part in parts().items():
-        save_dataset(part, folder / f"{name}.txt", WRITTEN[0])
+        save_dataset(part, folder / f"{name}.txt", written_formats()[0])
     found = results(Plan(str(folder), **OPTIONS))
     assert '"selected"' in found
     return found
 
 
-@pytest.mark.parametrize("form", WRITTEN, ids=lambda form: form.key)
+@pytest.mark.parametrize("form", written_formats(), ids=lambda form: form.key)
 def test_results_are_those_of_letor_text(tmp_path: Path, expected: str, form: DataFormat) -> None:
     for name, part in parts().items():
         save_dataset(part, tmp_path / f"{name}{form.ending}", form)
@@ -74,7 +75,7 @@ def test_results_are_those_of_letor_text(tmp_path: Path, expected: str, form: Da
 def test_lightgbm_example_has_its_names_and_its_layout(tmp_path: Path, expected: str) -> None:
     """As LightGBM's examples/lambdarank: rank.train beside rank.train.query; and tables without a header."""
     for name, part in parts().items():
-        form = next(form for form in WRITTEN if form.key == "lightgbm")
+        form = next(form for form in written_formats() if form.key == "lightgbm")
         ending = "valid" if name == "vali" else name
         save_dataset(part, tmp_path / f"rank.{ending}", form)
         rows = zip(part.y.tolist(), part.X.tolist(), strict=True)

@@ -13,8 +13,8 @@ import pytest
 from rankstudio.engine import GreedyRankRLS, KernelRankRLS, RankRLS
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
-from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
+from rankstudio.engine.data.formats.format_catalog import format_of_key
 from rankstudio.engine.data.splitting.splits import k_fold
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import CRITERION, USUAL_MEASURES, Plan, usual_measures
@@ -122,7 +122,7 @@ def test_what_has_no_error_cannot_choose(parameters: dict[str, object]) -> None:
 
 def test_workers_and_a_study_change_nothing(tmp_path: Path) -> None:
     data, asked = one_ranking(), plan(data=str(tmp_path / "objects.txt"))
-    save_dataset(data.folds[0].train, tmp_path / "objects.txt", BY_KEY["letor"])
+    save_dataset(data.folds[0].train, tmp_path / "objects.txt", format_of_key("letor"))
     opened = open_data(asked)
     assert opened.divided_by == "4-fold, seed 0"
     expected = run_plan(asked, opened)

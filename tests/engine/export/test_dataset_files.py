@@ -11,7 +11,7 @@ from wording import naming
 
 from rankstudio.engine import open_dataset
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
-from rankstudio.engine.data.formats.data_format import BY_KEY
+from rankstudio.engine.data.formats.format_catalog import format_of_key
 from rankstudio.engine.data.splitting.splits import leave_query_out
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import ParameterError
@@ -27,7 +27,7 @@ def test_paths_are_exactly_what_is_written(dataset: FoldedDataset, tmp_path: Pat
     for key in ("letor", "lightgbm", "csv"):
         for renumber in (False, True):
             out = tmp_path / f"{key}-{renumber}"
-            files = DatasetFiles(dataset, out, BY_KEY[key], (2, 5), renumber)
+            files = DatasetFiles(dataset, out, format_of_key(key), (2, 5), renumber)
             written = [path for part in files.save() for path in part.files]
             assert sorted(written) == sorted(files.paths)
             assert sorted(path for path in out.rglob("*") if path.is_file()) == sorted(files.paths)
@@ -35,7 +35,7 @@ def test_paths_are_exactly_what_is_written(dataset: FoldedDataset, tmp_path: Pat
 
 def test_one_part_is_one_file_with_a_table_of_its_own(dataset: FoldedDataset, tmp_path: Path) -> None:
     one = replace(dataset, folds=(Fold(1, dataset.folds[0].train),))
-    files = DatasetFiles(one, tmp_path / "few.txt.gz", BY_KEY["letor"], (2, 5), True)
+    files = DatasetFiles(one, tmp_path / "few.txt.gz", format_of_key("letor"), (2, 5), True)
     assert files.single and files.feature_table == tmp_path / "few.features.csv"
     (part,) = files.save()
     np.testing.assert_array_equal(part.data.X, dataset.folds[0].train.X[:, [1, 4]])
@@ -46,7 +46,7 @@ def test_one_part_is_one_file_with_a_table_of_its_own(dataset: FoldedDataset, tm
 
 def test_nothing_is_written_where_a_feature_is_not_there(dataset: FoldedDataset, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=naming("ids features")):
-        list(DatasetFiles(dataset, tmp_path / "out", BY_KEY["letor"], (99,)).save())
+        list(DatasetFiles(dataset, tmp_path / "out", format_of_key("letor"), (99,)).save())
     assert not list(tmp_path.iterdir())
 
 
@@ -55,7 +55,7 @@ def test_a_fold_of_leave_query_out_is_written(dataset: FoldedDataset, tmp_path: 
     """The window writes the fold that is looked at."""
     fold = leave_query_out(dataset).folds[3]
     one = replace(dataset, folds=(fold,))
-    written = list(DatasetFiles(one, tmp_path / "out", BY_KEY["csv"], (2, 5), renumber).save())
+    written = list(DatasetFiles(one, tmp_path / "out", format_of_key("csv"), (2, 5), renumber).save())
     again = open_dataset(tmp_path / "out").folds[0]
     assert len(written) == 2
     np.testing.assert_array_equal(again.train.X, fold.train.X[:, [1, 4]])

@@ -102,15 +102,17 @@ def test_a_plugin_is_listed_and_can_be_left_out(tmp_path: Path) -> None:
     ended = rankstudio(tmp_path, "plugins", "--json")
     assert ended.returncode == 0, ended.stderr
     listed = json.loads(ended.stdout)
-    assert [plugin["name"] for plugin in listed["plugins"]] == ["rankstudio", "good", "odd"]
-    assert listed["plugins"][1]["methods"] == ["spread"]
-    assert listed["plugins"][2]["methods"] == ["fine-gas"]
+    assert [p["name"] for p in listed["plugins"]] == ["rankstudio", "data-formats", "good", "odd"]
+    added = {plugin["name"]: plugin for plugin in listed["plugins"]}
+    assert "letor" in added["data-formats"]["data_formats"] and added["data-formats"]["methods"] == []
+    assert added["good"]["methods"] == ["spread"]
+    assert added["odd"]["methods"] == ["fine-gas"]
     assert {failure["name"] for failure in listed["failed"]} == set(BROKEN)
     assert "Traceback" not in ended.stderr and "\x1b" not in ended.stderr
     ended = rankstudio(tmp_path, "plugins", "--json", "--without", "good")
     listed = json.loads(ended.stdout)
     assert listed["left out"] == ["good"]
-    assert [plugin["name"] for plugin in listed["plugins"]] == ["rankstudio", "odd"]
+    assert [plugin["name"] for plugin in listed["plugins"]] == ["rankstudio", "data-formats", "odd"]
 
 
 @pytest.mark.thorough

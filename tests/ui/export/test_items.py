@@ -12,7 +12,7 @@ from windows import finish
 from wording import naming
 
 from rankstudio.engine import open_dataset
-from rankstudio.engine.data.formats.data_format import WRITTEN
+from rankstudio.engine.data.formats.format_catalog import written_formats
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 from rankstudio.engine.export import dataset_files
@@ -83,7 +83,7 @@ def test_the_parts_of_the_fold_are_written_in_every_format(ran: MainWindow, tmp_
     columns = sorted(model.step.selected)
     dialog = opened(ran)
     assert f"fold 2 with the {len(columns)} features" in dialog._help.text()
-    for place, form in enumerate(WRITTEN):
+    for place, form in enumerate(written_formats()):
         out = tmp_path / form.key
         said = save(dialog, place, out)
         assert said.startswith(f"Written to {out}.") and "names of features" not in said

@@ -97,6 +97,13 @@ def plugins_with(pages: tuple[object, ...], panels: tuple[object, ...] = ()) -> 
     return PluginSet((LoadedPlugin(Plugin("parts", pages=pages, panels=panels), "rankstudio-parts", "1.2"),))
 
 
+@pytest.fixture(autouse=True)
+def parts_read_anew() -> Iterator[None]:
+    window_parts.window_parts.cache_clear()
+    yield
+    window_parts.window_parts.cache_clear()
+
+
 @pytest.fixture
 def plugged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: Opened, folds: Path

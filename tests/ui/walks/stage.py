@@ -15,8 +15,8 @@ from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from PySide6.QtWidgets import QApplication
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
-from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.formats.dataset_writer import save_dataset, save_letor
+from rankstudio.engine.data.formats.format_catalog import format_of_key
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.results.events import Event
@@ -110,7 +110,7 @@ def _write_formats(data: RankingDataset, folder: Path) -> tuple[str, ...]:
     """Write the same documents as each kind of file that is no LETOR text."""
     made = RankingDataset.from_arrays(data.X, data.y, data.qid, feature_names=[f"f{i}" for i in range(8)])
     for name, form in (("table.csv", "csv"), ("table.parquet", "parquet"), ("sizes.txt", "xgboost")):
-        save_dataset(made, folder / name, BY_KEY[form])
+        save_dataset(made, folder / name, format_of_key(form))
     frame = made.to_frame()
     rng = np.random.default_rng(2)
     frame["second"] = np.where(rng.random(len(frame)) < 0.2, np.nan, rng.integers(0, 3, len(frame)))

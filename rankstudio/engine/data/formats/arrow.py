@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankstudio.engine.data.data_format import DataFormat, FirstRows
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.file_access import PARQUET
 from rankstudio.engine.data.read_progress import ReadProgress
@@ -68,8 +69,8 @@ def arrow_size(path: Path) -> float:
     return 8.0 * file.described()[0] * file.n_columns()
 
 
-def first_rows(path: Path, n_rows: int) -> Any:
-    """Return the first rows of a file as a table, without reading the rest.
+def preview(_: DataFormat, path: Path, _beginning: bytes, n_rows: int) -> FirstRows:
+    """Return the first rows of a file, without reading the rest.
 
     Raises
     ------
@@ -77,8 +78,10 @@ def first_rows(path: Path, n_rows: int) -> Any:
         If the file cannot be read.
     """
     file = _ArrowFile(path)
-    found = next((frame.slice(0, n_rows) for _, frame in file.frames()), None)
-    return file.described()[1].empty_table() if found is None else found
+    frame = next((frame.slice(0, n_rows) for _, frame in file.frames()), None)
+    table = file.described()[1].empty_table() if frame is None else frame
+    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    return FirstRows(column_names(table.column_names), rows)
 
 
 class _ArrowFile:

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data.data_format import DataFormat, FirstRows
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import SourceFile, unpacked_stream, utf_16_error
 from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableFacts
@@ -306,6 +308,23 @@ class _CsvRows:
 
     def _line(self, row: int) -> int:
         return int(self._lines[row])
+
+
+def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRows:
+    """Return the first rows of a table that begins so.
+
+    Raises
+    ------
+    DataError
+        If it has no header, or is no text.
+    """
+    text = CsvText(path, io.BytesIO(beginning))
+    head = text.head
+    rows: list[list[str]] = []
+    with suppress(DataError):  # the reader tells where; the beginning may end within a document
+        for _number, cells in islice(text.rows(), n_rows):
+            rows.append([head.number_text(unguarded(cell)) for cell in cells])
+    return FirstRows(head.names, rows, head.has_header, "tsv" if head.delimiter == "\t" else "csv")
 
 
 def csv_width(head: bytes) -> int:

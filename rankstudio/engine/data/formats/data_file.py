@@ -13,6 +13,7 @@ import numpy as np
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import RankingDataset, Source
 from rankstudio.engine.data.file_access import regular_file_size
+from rankstudio.engine.data.formats.built_in import LETOR
 from rankstudio.engine.data.formats.feature_logs import JudgedDocuments, holds_logs, logged_documents, logs_in
 from rankstudio.engine.data.formats.judgments import judgments_beside, read_judgments
 from rankstudio.engine.data.formats.part_reader import PartReader, read_into_memory
@@ -126,7 +127,7 @@ def load_letor(
         raise ParameterError("n_features", n_features, tr("a number of at least 1"))
     path = Path(path)
     reading = ReadProgress(progress, cancelled, regular_file_size(path))
-    part = PartFiles((path,), refuse=missing == "refuse", most_features=n_features)
+    part = PartFiles((path,), LETOR, refuse=missing == "refuse", most_features=n_features)
     found = read_into_memory(part, reading, cache=cache)
     dataset = RankingDataset.of_table(
         found.table, found.source, missing=missing, n_features=n_features, normalize=normalize

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from rankstudio.engine.data.data_format import DataFormat
 from rankstudio.engine.data.dataset import RankingDataset, default_names
 from rankstudio.engine.data.file_access import packed_pieces, without_ending
 from rankstudio.engine.data.formats.arrow import arrow_pieces
-from rankstudio.engine.data.formats.data_format import DataFormat
-from rankstudio.engine.data.formats.recognised_form import format_sizes
+from rankstudio.engine.data.formats.query_sizes import format_sizes
 from rankstudio.engine.data.tabular.recognition import (
     COMMENT_NAME,
     DOCUMENT_NAMES,
@@ -62,32 +62,45 @@ def save_dataset(
     O(mn), with a few megabytes of the documents in memory at a time.
     """
     files = written_files(path, form)
-    match form.key:
-        case "letor":
-            save_letor(dataset, path, comments=comments)
-        case "csv" | "tsv":
-            text = _csv_pieces(dataset, "," if form.key == "csv" else "\t", comments)
-            write_pieces(path, packed_pieces(path, text))
-        case "parquet" | "arrow":
-            kept = COMMENT_NAME if comments and any(dataset.comments) else ""
-            table = arrow_pieces(dataset, path, form.key, column_names(dataset), kept)
-            write_pieces(path, packed_pieces(path, table))
-        case _:
-            content = packed_pieces(path, letor_pieces(dataset, comments=False, queries=False))
-            new = not files[1].exists()
-            write_text(files[1], format_sizes(np.diff(dataset.query_ptr)))
-            try:
-                write_pieces(path, content)
-            except BaseException:
-                if new:
-                    files[1].unlink(missing_ok=True)
-                raise
+    form.write(dataset, path, comments=comments)
     return files
 
 
 def written_files(path: Path, form: DataFormat) -> tuple[Path, ...]:
     """Return the files of a dataset in a format: the data, and the query sizes if they are separate."""
     return (path, path.with_name(without_ending(path.name) + form.sizes)) if form.sizes else (path,)
+
+
+def write_letor(_: DataFormat, dataset: RankingDataset, path: Path, comments: bool) -> None:
+    """Write LETOR text."""
+    save_letor(dataset, path, comments=comments)
+
+
+def write_csv(form: DataFormat, dataset: RankingDataset, path: Path, comments: bool) -> None:
+    """Write a table of text."""
+    text = _csv_pieces(dataset, "," if form.key == "csv" else "\t", comments)
+    write_pieces(path, packed_pieces(path, text))
+
+
+def write_arrow(form: DataFormat, dataset: RankingDataset, path: Path, comments: bool) -> None:
+    """Write Parquet or Arrow."""
+    comment_column = COMMENT_NAME if comments and any(dataset.comments) else ""
+    table = arrow_pieces(dataset, path, form.key, column_names(dataset), comment_column)
+    write_pieces(path, packed_pieces(path, table))
+
+
+def write_with_sizes(form: DataFormat, dataset: RankingDataset, path: Path, _comments: bool) -> None:
+    """Write SVMlight text, and the file of query sizes beside it."""
+    content = packed_pieces(path, letor_pieces(dataset, comments=False, queries=False))
+    sizes = written_files(path, form)[1]
+    is_new = not sizes.exists()
+    write_text(sizes, format_sizes(np.diff(dataset.query_ptr)))
+    try:
+        write_pieces(path, content)
+    except BaseException:
+        if is_new:
+            sizes.unlink(missing_ok=True)
+        raise
 
 
 NAMES = "names of features"

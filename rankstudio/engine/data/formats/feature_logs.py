@@ -22,8 +22,14 @@ from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.comments import TextComments, document_id
 from rankstudio.engine.data.file_access import children, read_beginning, regular_file_size
 from rankstudio.engine.data.formats.json_values import JsonValues
-from rankstudio.engine.data.formats.judgments import Grades, judged_by_any, read_judgments
-from rankstudio.engine.data.formats.trec import negative_grades
+from rankstudio.engine.data.formats.judgments import (
+    Grades,
+    judged_by_any,
+    judgment_files,
+    judgments_beside,
+    read_judgments,
+)
+from rankstudio.engine.data.formats.trec import negative_grades, runs_beside
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import SourceFile, line_error, number, quoted, unpacked_stream
 from rankstudio.engine.data.table import MOST_FEATURES, Table
@@ -38,6 +44,8 @@ from rankstudio.engine.errors import DatasetError, FileAccessError, MissingExtra
 from rankstudio.engine.language import tr, translatable, trn
 from rankstudio.engine.support.escaping import one_line
 from rankstudio.engine.support.number_format import count_text
+
+Files = tuple[Path, ...]
 
 EXPECTED = translatable(
     "a response with _ltrlog (Elasticsearch, OpenSearch), [features] (Solr) or matchfeatures (Vespa), or one "
@@ -98,6 +106,22 @@ def holds_logs(path: Path) -> bool:
 def logs_in(folder: Path) -> tuple[Path, ...]:
     """Return the logs of features in a folder, in the order of their names."""
     return tuple(path for path in children(folder) if not path.name.startswith(".") and holds_logs(path))
+
+
+def logs_with_judgments(paths: Files) -> tuple[Files, Files]:
+    """Return logs with the file of judgments beside them."""
+    return paths, (judgments_beside(paths[0]),)
+
+
+def logs_judged_by_trec(paths: Files) -> tuple[Files, Files]:
+    """Return the logs beside a file of TREC judgments without runs; nothing for others."""
+    return (logs_in(paths[0].parent), paths) if len(paths) == 1 and not runs_beside(paths[0]) else ((), ())
+
+
+def logs_judged_by_table(paths: Files) -> tuple[Files, Files]:
+    """Return the logs beside a table of judgments; nothing for others."""
+    folder = paths[0].parent
+    return (logs_in(folder), paths) if len(paths) == 1 and paths[0] in judgment_files(folder) else ((), ())
 
 
 def _may_be_log(path: Path) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankstudio.engine.data.data_format import DataFormat, FirstRows
 from rankstudio.engine.data.formats.json_values import JsonValues
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import SourceFile, line_error, unpacked_stream
@@ -55,8 +56,8 @@ def read_records(
     return reader.facts("line")
 
 
-def first_records(path: Path, beginning: bytes, n_rows: int) -> tuple[tuple[str, ...], list[list[Any]]]:
-    """Return the names of the columns and the first rows of a text that begins so.
+def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRows:
+    """Return the first records of a file that begins so.
 
     Raises
     ------
@@ -72,7 +73,7 @@ def first_records(path: Path, beginning: bytes, n_rows: int) -> tuple[tuple[str,
             raise
     table = with_vectors(block.columns())
     columns = [table.column(i).tolist() for i in range(len(table.names))]
-    return table.names, [list(row) for row in zip(*columns, strict=True)]
+    return FirstRows(table.names, [list(row) for row in zip(*columns, strict=True)])
 
 
 def _blocks(file: SourceFile) -> Iterator[_Block]:

@@ -87,7 +87,7 @@ class _How:
     @classmethod
     def of(cls, part: PartFiles) -> _How:
         most = MOST_ID if part.most_features is None else min(part.most_features, MOST_ID)
-        return cls(most, part.refuse, 1 - part.first_id, part.form != "sizes")
+        return cls(most, part.refuse, 1 - part.first_id, not part.form.sizes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,31 +7,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from rankstudio.engine.data import store
 from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.data_format import DataFormat
 from rankstudio.engine.data.dataset import Fold, RankingDataset
-from rankstudio.engine.data.file_access import read_beginning, regular_file_size, without_ending
-from rankstudio.engine.data.formats.feature_logs import logs_in, read_logs, refuse_missing
-from rankstudio.engine.data.formats.judgments import judgment_files, judgments_beside
-from rankstudio.engine.data.formats.recognised_form import (
-    HEAD,
-    TABLE_FORMS,
-    identity_of,
-    read_as,
-    read_sizes,
-    recognised_form,
-    sizes_file,
-)
-from rankstudio.engine.data.formats.trec import RUN_ENDINGS, graded_documents, run_scores, runs_beside
+from rankstudio.engine.data.file_access import regular_file_size
+from rankstudio.engine.data.formats.built_in import LETOR
+from rankstudio.engine.data.formats.feature_logs import refuse_missing
+from rankstudio.engine.data.formats.format_catalog import format_of_key
+from rankstudio.engine.data.formats.query_sizes import read_sizes, sizes_file
+from rankstudio.engine.data.formats.recognised_form import identity_of, read_as, recognised_form
 from rankstudio.engine.data.judgments import Judgments
 from rankstudio.engine.data.kept_tables import (
     find_mapped,
@@ -41,11 +33,10 @@ from rankstudio.engine.data.kept_tables import (
     source_sizes,
 )
 from rankstudio.engine.data.read_progress import ReadProgress
-from rankstudio.engine.data.source_file import LoadedFile, StreamedFile, quoted, read_lines, read_text
+from rankstudio.engine.data.source_file import LoadedFile, StreamedFile, derived_checksum, quoted, read_text
 from rankstudio.engine.data.splitting.splits import select_documents
 from rankstudio.engine.data.table import Missing, Normalize, ReadAs, Source, Table
 from rankstudio.engine.data.table_builder import (
-    FormatReader,
     PartFiles,
     TableInMemory,
     TableOnDisk,
@@ -58,17 +49,12 @@ from rankstudio.engine.language import tr, trn
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file
 from rankstudio.engine.support.number_format import count_text, percentage
-from rankstudio.engine.support.sparse_rows import worth_it
 
 SHARE = 0.5
 """Of the memory budget, what data may take; the rest is for what is computed of them."""
 
 _LITTLE = 1 << 27  # bytes of files that always fit
 _LEAST = 1 << 28  # bytes that are free where files are read by pieces; with fewer they fit, or are refused
-_PACKED = 6  # times the size, which the text in a packed file has, about
-_PER_DOCUMENT = 60  # bytes beside its features
-_OF_JSON = 0.5  # bytes of a table for each of a text: of a feature it has a name and a value of some digits
-_ID = re.compile(rb"[ \t](\d{1,10}):")
 
 Files = tuple[Path, ...]
 
@@ -93,16 +79,16 @@ def exceeds_budget(parts: Sequence[Files], told: DataColumns) -> bool:
     -----
     O(parts): the beginning of each file is read unless all files are small.
     """
-    parts = [_logs_of(part, recognised_form(part[0], told), told)[0] or part for part in parts]
+    parts = [logs_of(part, recognised_form(part[0], told), told)[0] or part for part in parts]
     files = {path for part in parts for path in part}
     room = SHARE * memory.budget()
     size = sum(regular_file_size(path) for path in files)
     if size < min(_LITTLE, room / 64) or memory.available() < _LEAST:
         return False
-    needs = {path: _need(path, told) for path in files}
+    needs = {path: recognised_form(path, told).memory_need(path) for path in files}
     texts = [sum(needs[path].text for path in part) for part in parts]  # a part is read at once
     need = sum(one.table for one in needs.values()) + max(texts)
-    thin = next((path for path, one in needs.items() if one.thin), None)
+    thin = next((path for path, one in needs.items() if one.is_thin), None)
     if thin is None or need <= room:
         return need > room
     if need > memory.budget():
@@ -234,7 +220,7 @@ class PartReader:
         """Return the source of documents: the same file with the labels of two judges are two."""
         if not self._told.judges:
             return found.source
-        checksum = _derived(found.source.checksum, f"label {self._told.label}")
+        checksum = derived_checksum(found.source.checksum, f"label {self._told.label}")
         return replace(found.source, checksum=checksum)
 
     def judgments(self, part: RankingDataset) -> Judgments:
@@ -282,7 +268,7 @@ class PartReader:
     def _to_disk(self, part: Files, progress: ReadProgress, width: int = 0) -> FileContents | None:
         """Read the files of a part into mapped files of so many columns; None for a form that cannot be."""
         known = part_of(part, recognised_form(part[0], self._told), self._told, refuse=self._refuses)
-        if known.form == "trec":
+        if not known.form.streams:
             return None
         return read_to_disk(known, progress, self._treatment, width)
 
@@ -291,53 +277,18 @@ class PartReader:
         return self._treatment.missing == "refuse"
 
 
-def _refuse_judges(path: Path, form: str, told: DataColumns) -> None:
+def _refuse_judges(path: Path, form: DataFormat, told: DataColumns) -> None:
     """Refuse label columns of several judges where a format has one label."""
-    if told.labels and form not in TABLE_FORMS:
+    if told.labels and not form.is_table:
         text = (
             tr("{path}: feature logs have no label columns; name a file of judgments for each judge instead.")
-            if form in _JOINED
+            if form.is_joined
             else tr(
                 "{path}: LETOR and SVMlight text has one label per document, but {n} label columns are "
                 "named. Several judges need a table (CSV, TSV, Parquet or Arrow)."
             )
         )
         raise DatasetError(text.format(path=shown_path(path), n=len(told.labels)))
-
-
-class _Need(NamedTuple):
-    """About how many bytes what is read from a file takes, and the text that is there meanwhile."""
-
-    table: float
-    text: float
-    thin: bool = False
-    """Whether the zeros are left out."""
-
-
-def _need(path: Path, told: DataColumns) -> _Need:
-    """Return about how much memory a file needs; nothing where its form is only read in memory."""
-    form = recognised_form(path, told)
-    size = float(regular_file_size(path))
-    if form == "trec":
-        return _Need(0.0, 0.0)
-    if form == "arrow":
-        from rankstudio.engine.data.formats.arrow import arrow_size  # noqa: PLC0415 - pyarrow takes long
-
-        return _Need(arrow_size(path), size)
-    head = read_beginning(path, HEAD)
-    text = size if without_ending(path.name) == path.name else _PACKED * size
-    if form in ("logs", "records"):
-        return _Need(_OF_JSON * text, text)
-    lines = max(head.count(b"\n"), 1)
-    ids = _ID.findall(head)
-    width, n_lines = max(map(int, set(ids)), default=1), text * lines / max(len(head), 1)
-    if form == "csv":
-        from rankstudio.engine.data.formats.csv_text import csv_width  # noqa: PLC0415 - as above
-
-        width = csv_width(head)
-    thin = form != "csv" and worth_it(int(n_lines), width, n_lines * len(ids) / lines)
-    width = 2 * len(ids) // lines if thin else width  # a value and its column
-    return _Need(n_lines * (8 * width + _PER_DOCUMENT), text, thin)
 
 
 def _check_memory(path: Path, found: Sequence[FileContents], several: bool) -> None:
@@ -358,8 +309,6 @@ TABLES_VERSION = 3
 """Of the readers of tables: to be raised when they would give other values."""
 
 _MAPPED_VERSION = 3  # to be raised whenever the same files would give other mapped arrays
-_JOINED = ("trec", "logs")  # forms whose documents are found in several files
-_SEVERAL = ("letor", "arrow")  # forms of which several files may be one part
 
 
 @dataclass(frozen=True, eq=False)
@@ -381,7 +330,7 @@ class FileContents:
     treated: bool = False
 
 
-def part_of(paths: tuple[Path, ...], form: str, told: DataColumns, *, refuse: bool) -> PartFiles:
+def part_of(paths: tuple[Path, ...], form: DataFormat, told: DataColumns, *, refuse: bool) -> PartFiles:
     """Return files of a format as a part, with the accompanying query sizes, or judgments of logs.
 
     Raises
@@ -389,13 +338,14 @@ def part_of(paths: tuple[Path, ...], form: str, told: DataColumns, *, refuse: bo
     DatasetError, FileAccessError, FormatError
         If several files cannot form one part, or the file of sizes is invalid.
     """
-    logs, judgments = _logs_of(paths, form, told)
+    logs, judgments = logs_of(paths, form, told)
     if logs:
-        return PartFiles(logs, "logs", told, refuse=refuse, judgments=tuple(map(read_text, judgments)))
-    if form == "trec":
+        texts = tuple(map(read_text, judgments))
+        return PartFiles(logs, format_of_key("logs"), told, refuse=refuse, judgments=texts)
+    if not form.streams:
         return PartFiles(paths, form, told, refuse=refuse)
-    beside = None if form == "letor" or told.no_queries else sizes_file(paths[0])
-    if len(paths) > 1 and (form not in _SEVERAL or beside is not None):
+    beside = sizes_file(paths[0]) if form.takes_sizes and not told.no_queries else None
+    if len(paths) > 1 and (not form.several_files or beside is not None):
         raise DatasetError(
             tr(
                 "{path}: found {n} files for one part; expected one file, or several in LETOR, "
@@ -405,16 +355,11 @@ def part_of(paths: tuple[Path, ...], form: str, told: DataColumns, *, refuse: bo
     return PartFiles(paths, form, told, None if beside is None else read_sizes(beside), refuse)
 
 
-def _logs_of(paths: Files, form: str, told: DataColumns) -> tuple[Files, Files]:
+def logs_of(paths: Files, form: DataFormat, told: DataColumns) -> tuple[Files, Files]:
     """Return feature logs and the files of their judgments; nothing for other data."""
     if told.judgments:
         return paths, tuple(map(Path, told.judgments))
-    path, *others = paths
-    if not others and (
-        (form == "trec" and not runs_beside(path)) or (form == "csv" and path in judgment_files(path.parent))
-    ):
-        return logs_in(path.parent), paths
-    return (paths, (judgments_beside(paths[0]),)) if form == "logs" else ((), ())
+    return form.logs_of(paths)
 
 
 def read_files(
@@ -439,8 +384,9 @@ def read_files(
         If the files cannot be read; ZeroIdError for an id 0 unless ids are declared to start at 0.
     """
     part = part_of(paths, recognised_form(paths[0], told), told, refuse=refuse)
-    if part.form == "trec":
-        return _read_trec(paths[0], progress, refuse=refuse)
+    if not part.form.streams:
+        table, source, found_as = part.form.read_whole(paths[0], progress, refuse=refuse)
+        return FileContents(table, source, found_as)
     return read_into_memory(part, progress, cache=cache)
 
 
@@ -451,13 +397,13 @@ def read_into_memory(part: PartFiles, progress: ReadProgress, *, cache: bool) ->
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         try:
             pending = [pool.submit(file.checksum) for file in files]
-            key = _derived(_joined(_results(pending, progress)), _variant(part)) if cache else ""
+            key = derived_checksum(_joined(_results(pending, progress)), _variant(part)) if cache else ""
             table = _recalled(key, progress, part) if cache else None
             if table is not None:
                 progress.advance(sum(file.size for file in files) / 2)
             else:
                 builder = TableInMemory(part.paths[0])
-                table = builder.finish(_reader(part.form)(part, files, builder, progress), part.sizes)
+                table = builder.finish(part.form.reader()(part, files, builder, progress), part.sizes)
                 if cache:
                     keep_parsed(key, table, progress.check, sum(file.size for file in files))
             return _contents(part, table, _results(pending, progress))
@@ -506,7 +452,7 @@ def read_to_disk(
         found = []
         try:
             with TableOnDisk(part.paths[0], treatment) as builder:
-                facts = _reader(part.form)(
+                facts = part.form.reader()(
                     part, _streamed(part.paths, progress, pool, found), builder, progress
                 )
                 table = builder.finish(
@@ -521,63 +467,24 @@ def read_to_disk(
         return _contents(part, table, found, treated=True)
 
 
-def _read_trec(path: Path, progress: ReadProgress, *, refuse: bool) -> FileContents:
-    """Read judgments with the runs beside them."""
-    qrels = read_lines(path)
-    texts = {name: read_lines(file) for name, file in runs_beside(path).items()}
-    if not texts:
-        raise DatasetError(
-            tr(
-                "{path}: found TREC judgments without a run; expected files ending in "
-                "{endings} in the same folder, or feature logs of a search engine."
-            ).format(path=path, endings=", ".join(RUN_ENDINGS))
-        )
-    progress.advance(qrels.size / 2)
-    table = graded_documents(qrels, {n: run_scores(text) for n, text in texts.items()}, refuse=refuse)
-    progress.advance(qrels.size / 2)
-    identity = json.dumps([[name, text.checksum] for name, text in texts.items()])
-    source = Source(path, qrels.size, _derived(f"sha256:{qrels.checksum}", identity))
-    return FileContents(table, source, ReadAs("trec", ", ".join(texts)))
-
-
-def _reader(form: str) -> FormatReader:
-    """Return what reads such files; imported only now, as who opens what is known does not wait for it."""
-    if form == "logs":
-        return read_logs
-    if form == "records":
-        from rankstudio.engine.data.formats.json_records import read_records  # noqa: PLC0415 - see above
-
-        return read_records
-    if form == "arrow":
-        from rankstudio.engine.data.formats.arrow import read_arrow  # noqa: PLC0415 - see above
-
-        return read_arrow
-    if form == "csv":
-        from rankstudio.engine.data.formats.csv_text import read_csv  # noqa: PLC0415 - see above
-
-        return read_csv
-    from rankstudio.engine.data.formats.letor import read_letor  # noqa: PLC0415 - numba takes long
-
-    return read_letor
-
-
 def _variant(part: PartFiles) -> str:
     """Return in which way the bytes are parsed; "" for LETOR text with ids from 1."""
     identity = identity_of(part)
-    return "" if part.form == "letor" and not identity else f"{part.form} {TABLES_VERSION} {identity}"
+    how = part.form.parsed_as
+    return "" if how == LETOR.parsed_as and not identity else f"{how} {TABLES_VERSION} {identity}"
 
 
 def _contents(part: PartFiles, table: Table, found: Sequence[str], *, treated: bool = False) -> FileContents:
     """Return what was read of files with these checksums."""
     size = sum(regular_file_size(path) for path in part.paths)
-    if part.form == "logs":
+    if part.judgments:
         if part.refuse:
             refuse_missing(part.paths[0], table)
         every = [text.checksum for text in part.judgments] + [one.partition(":")[2] for one in found]
-        source = Source(part.paths[0], size, _derived(found[0], json.dumps(every)))
+        source = Source(part.paths[0], size, derived_checksum(found[0], json.dumps(every)))
         names = ", ".join(text.path.name for text in part.judgments)
-        return FileContents(table, source, ReadAs("logs", names), treated)
-    source = Source(part.paths[0], size, _derived(_joined(found), identity_of(part)))
+        return FileContents(table, source, ReadAs(part.form.key, names), treated)
+    source = Source(part.paths[0], size, derived_checksum(_joined(found), identity_of(part)))
     as_read = read_as(part.paths[0], part.form, table.told_by, no_queries=part.told.no_queries)
     return FileContents(table, source, as_read, treated)
 
@@ -616,15 +523,4 @@ def _results(pending: Sequence[Future[str]], progress: ReadProgress) -> list[str
 
 def _joined(found: Sequence[str]) -> str:
     """Return one checksum for that of several files."""
-    return found[0] if len(found) == 1 else _derived("", json.dumps([*found]))
-
-
-def _derived(checksum: str, what: str) -> str:
-    """Return the checksum of some bytes together with how they are read; the same where that is "".
-
-    Examples
-    --------
-    >>> _derived("sha256:00", "")
-    'sha256:00'
-    """
-    return f"sha256:{hashlib.sha256(f'{checksum} {what}'.encode()).hexdigest()}" if what else checksum
+    return found[0] if len(found) == 1 else derived_checksum("", json.dumps([*found]))

@@ -3,46 +3,32 @@
 from __future__ import annotations
 
 import json
-import re
 from codecs import getincrementaldecoder
 from pathlib import Path
 
-import numpy as np
-
-from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.data_format import Beginning, DataFormat
 from rankstudio.engine.data.file_access import (
     ARROW,
+    HEAD,
     PARQUET,
     is_packed,
     read_beginning,
     refusal,
-    without_ending,
 )
-from rankstudio.engine.data.formats.data_format import format_of_name
-from rankstudio.engine.data.formats.feature_logs import is_log
-from rankstudio.engine.data.formats.json_records import is_records
-from rankstudio.engine.data.formats.trec import is_judgment
-from rankstudio.engine.data.table import SIZES_ENDINGS, ReadAs
+from rankstudio.engine.data.formats.format_catalog import data_formats, format_of_name
+from rankstudio.engine.data.formats.query_sizes import sizes_file
+from rankstudio.engine.data.formats.recognition import BY_CONTENTS
+from rankstudio.engine.data.table import ReadAs
 from rankstudio.engine.data.table_builder import PartFiles
-from rankstudio.engine.data.tabular.recognition import QUERY_NAMES
-from rankstudio.engine.errors import DatasetError, FileAccessError, FormatError
+from rankstudio.engine.errors import FileAccessError
 from rankstudio.engine.language import tr
-from rankstudio.engine.support.files import read_text
-
-HEAD = 1 << 16
-"""Bytes of a file's text that are looked at."""
-
-TABLE_FORMS = ("csv", "arrow", "records")
-"""Formats with named columns, as `recognised_form` returns them."""
-
-_FEATURE = re.compile(rb"[0-9]+:")
 
 _WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"  # ZIP archives, as which most are stored, and old ones
 
 
-def recognised_form(path: Path, told: DataColumns) -> str:
-    """Return the format of a file.
+def recognised_form(path: Path, told: DataColumns) -> DataFormat:
+    """Return the format of a file: of all formats, the one that is most certain of it.
 
     Parameters
     ----------
@@ -50,47 +36,28 @@ def recognised_form(path: Path, told: DataColumns) -> str:
     told : DataColumns
         Specified columns.
 
-    Returns
-    -------
-    str
-        "letor", "sizes" (SVMlight text without queries, or with a file of query sizes), "csv", "arrow",
-        "trec", "logs" or "records".
-
     Raises
     ------
     FileAccessError, MissingExtraError
         If the file cannot be read, or has the ending of a binary format that it does not have.
     """
-    head = read_beginning(path, HEAD)
-    begin = _first_bytes(path)
-    if begin.startswith(PARQUET) or begin == ARROW:
-        return "arrow"
-    if is_log(head):
-        return "logs"
-    if is_records(head):
-        return "records"
-    lines = [line for line in head.split(b"\n") if line.strip(b"\0\r \t")]
-    if lines and is_judgment(lines[0].decode("utf-8", "replace")):
-        return "trec"
-    if not is_packed(begin):
-        refuse_other_binary(path, head)
-    if format_of_name(path.name).key in ("csv", "tsv"):
-        return "csv"
-    texts = (line.strip() for line in head.splitlines())
-    line = next((line for line in texts if line and not line.startswith(b"#")), b"")
-    if b"qid:" in line:
-        return "letor"
-    if told.no_queries or sizes_file(path) is not None:
-        words = line.split()
-        return "sizes" if len(words) <= 1 or _FEATURE.match(words[1]) else "csv"
-    return "csv" if told.qid or told.label or _names_a_query(line) else "letor"
+    beginning = beginning_of(path, told)
+    confidences = [(form.confidence(beginning), form) for form in data_formats()]
+    confidence, form = max(confidences, key=lambda pair: pair[0])
+    if confidence < BY_CONTENTS and not beginning.is_packed:
+        refuse_other_binary(path, beginning.head)
+    return form
 
 
-def _names_a_query(line: bytes) -> bool:
-    """Return whether a line is a table's header with a common name for the query."""
-    names = re.split(rb'[",;|\t]+', line.lower())
-    named = any(name.strip().decode("utf-8", "replace") in QUERY_NAMES for name in names)
-    return named and len(names) > 2
+def beginning_of(path: Path, told: DataColumns) -> Beginning:
+    """Return what is looked at to tell the format of a file.
+
+    Raises
+    ------
+    FileAccessError, MissingExtraError
+        If the file cannot be read.
+    """
+    return Beginning(path, read_beginning(path, HEAD), _first_bytes(path), told, sizes_file(path))
 
 
 def refuse_other_binary(path: Path, begin: bytes) -> None:
@@ -124,7 +91,7 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
 
 def identity_of(part: PartFiles) -> str:
     """Return the specifications that determine the contents besides the bytes of the files; "" for none."""
-    is_table = part.form in TABLE_FORMS
+    is_table = part.form.is_table
     told = part.told.as_dict()
     values = {name: value for name, value in told.items() if is_table != (name in ("ids_from", "no_queries"))}
     if part.told.labels:  # the labels of all judges are read, whichever is in use
@@ -140,18 +107,16 @@ def identity_of(part: PartFiles) -> str:
     return json.dumps(values, sort_keys=True) if values else ""
 
 
-def read_as(path: Path, form: str, told_by: tuple[str, ...], *, no_queries: bool = False) -> ReadAs:
+def read_as(path: Path, form: DataFormat, told_by: tuple[str, ...], *, no_queries: bool = False) -> ReadAs:
     """Return the format of a file with the columns of query, label and part, if it has them."""
-    if form == "letor" or (form == "sizes" and no_queries):
-        return ReadAs()
     beside = None if no_queries else sizes_file(path)
     sizes = beside.name if beside is not None else ""
-    if form == "sizes":
-        return ReadAs("lightgbm" if sizes.endswith(".query") else "xgboost", sizes)
+    if form.sizes:
+        return ReadAs() if no_queries else ReadAs(form.key, sizes)
+    if not form.is_table:
+        return ReadAs(form.key)
     qid, label, part = told_by
-    key = format_of_name(path.name).key
-    keys = {"arrow": ("parquet", "arrow"), "records": ("records",)}.get(form, ("csv", "tsv"))
-    return ReadAs(key if key in keys else keys[0], qid or sizes, label, part)
+    return ReadAs(form.key, qid or sizes, label, part)
 
 
 def _first_bytes(path: Path) -> bytes:
@@ -160,57 +125,3 @@ def _first_bytes(path: Path) -> bytes:
             return file.read(len(ARROW))
     except OSError as error:
         raise refusal(path, error) from None
-
-
-_EXPECTED = "the number of documents of the next query, a whole number from 0 up"
-_MOST_DIGITS = 9  # a query of a billion documents is no query
-
-
-def sizes_file(path: Path) -> Path | None:
-    """Return the file of query sizes next to data: train.txt.group, train.group, rank.train.query.
-
-    Parameters
-    ----------
-    path : Path
-        Path of the data.
-    """
-    name = without_ending(path.name)
-    stems = dict.fromkeys((path.name, name, Path(name).stem))
-    places = (path.with_name(stem + ending) for stem in stems for ending in SIZES_ENDINGS)
-    return next((place for place in places if place != path and place.is_file()), None)
-
-
-def read_sizes(path: Path) -> Ints:
-    """Read the number of documents of each query.
-
-    Parameters
-    ----------
-    path : Path
-        File with one number per line, or several separated by blanks.
-
-    Raises
-    ------
-    FileAccessError, FormatError
-        If the file cannot be read, or contains something other than such numbers.
-    DatasetError
-        If it is empty.
-    """
-    try:
-        text = read_text(path, encoding="utf-8-sig", errors="replace")
-    except OSError as error:
-        raise FileAccessError(path, f"the file could not be read: {error.strerror}.") from None
-    sizes: list[int] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        for word in line.split():
-            if not (word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS):
-                shown = word if len(word) <= 40 else word[:40] + "…"
-                raise FormatError(path, number, 0, repr(shown), _EXPECTED)
-            sizes.append(int(word))
-    if not sum(sizes):
-        raise DatasetError(f"{path}: found no query sizes; expected on each line {_EXPECTED}.")
-    return np.array(sizes, dtype=np.int64)
-
-
-def format_sizes(sizes: Ints) -> str:
-    """Return the text of such a file."""
-    return "".join(f"{size}\n" for size in sizes.tolist())

@@ -7,6 +7,7 @@ collection that the library ir_datasets knows by its id.
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -17,8 +18,9 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.file_access import without_ending
-from rankstudio.engine.data.source_file import TextLines, number
-from rankstudio.engine.data.table import Table
+from rankstudio.engine.data.read_progress import ReadProgress
+from rankstudio.engine.data.source_file import TextLines, derived_checksum, number, read_lines
+from rankstudio.engine.data.table import ReadAs, Source, Table
 from rankstudio.engine.data.tabular.recognition import short
 from rankstudio.engine.errors import DatasetError, MissingExtraError, MissingValueError
 from rankstudio.engine.language import tr, translatable, trn
@@ -117,6 +119,31 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
             )
         found[name] = path
     return found
+
+
+def read_judged(path: Path, progress: ReadProgress, refuse: bool) -> tuple[Table, Source, ReadAs]:
+    """Read judgments with the runs beside them.
+
+    Raises
+    ------
+    DataError
+        If there is no run, or a file cannot be read.
+    """
+    qrels = read_lines(path)
+    texts = {name: read_lines(file) for name, file in runs_beside(path).items()}
+    if not texts:
+        raise DatasetError(
+            tr(
+                "{path}: found TREC judgments without a run; expected files ending in "
+                "{endings} in the same folder, or feature logs of a search engine."
+            ).format(path=path, endings=", ".join(RUN_ENDINGS))
+        )
+    progress.advance(qrels.size / 2)
+    table = graded_documents(qrels, {n: run_scores(text) for n, text in texts.items()}, refuse=refuse)
+    progress.advance(qrels.size / 2)
+    identity = json.dumps([[name, text.checksum] for name, text in texts.items()])
+    source = Source(path, qrels.size, derived_checksum(f"sha256:{qrels.checksum}", identity))
+    return table, source, ReadAs("trec", ", ".join(texts))
 
 
 def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse: bool = False) -> Table:

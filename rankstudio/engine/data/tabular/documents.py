@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import TextComments
+from rankstudio.engine.data.data_format import DataFormat
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.table import MOST_FEATURES, Table
 from rankstudio.engine.data.table_builder import (
@@ -411,11 +412,12 @@ def _quoted(value: Any) -> str:
 
 
 _WHERE = "The frame"
+_FRAME = DataFormat("frame", _WHERE, (), is_table=True)
 
 
 def table_of_frame(frame: Any, told: DataColumns, *, refuse: bool) -> Table:
     """Return the documents of a frame; see :meth:`RankingDataset.from_frame`."""
-    part = PartFiles((Path(_WHERE),), told=told, refuse=refuse)
+    part = PartFiles((Path(_WHERE),), _FRAME, told, refuse=refuse)
     builder = TableInMemory(part.paths[0])
     reader = ColumnsReader(part, builder, ReadProgress())
     reader.add(part.paths[0], with_vectors(frame_columns(frame)))

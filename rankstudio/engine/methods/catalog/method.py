@@ -333,6 +333,11 @@ class Method:
             self.parameter(name)
         return {p.name: p.validate(values.get(p.name, p.default)) for p in self.parameters}
 
+    @property
+    def package(self) -> str:
+        """Package that it comes from; "" for RankStudio's own methods."""
+        return "" if self.origin is None else self.origin.name
+
     def load(self) -> type[Any]:
         """Import and return the estimator's class.
 

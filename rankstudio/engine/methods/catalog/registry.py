@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from threading import RLock
 
-from rankstudio.engine.errors import PlanError, PluginWarning, one_line, shown
+from rankstudio.engine.errors import PlanError, one_line, shown
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.catalog.origin import Origin, OriginKind
 from rankstudio.engine.methods.catalog.parameter import Parameter
-from rankstudio.engine.plugins.loader import plugins
+from rankstudio.engine.plugins.entries import entries_of
 
 _KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
@@ -104,34 +103,14 @@ def _by_kind(entries: Iterable[Method]) -> dict[str, Method]:
 
 def _of_plugins() -> list[Method]:
     """Return the methods of all plug-ins, and warn of those that cannot be used."""
-    entries: dict[str, Method] = {}
-    for failed in plugins().failed:
-        text = tr("The plug-in {name} of {package} {version} cannot be loaded: {reason}.")
-        _warn(text, name=failed.name, package=failed.package, version=failed.version, reason=failed.reason)
-    for loaded in plugins().loaded:
-        for entry in loaded.plugin.methods:
-            if loaded.built_in:
-                assert isinstance(entry, Method)
-                entries[entry.key] = entry
-                continue
-            try:
-                refuse_invalid(entry)
-                assert isinstance(entry, Method)
-                if entry.key in entries:
-                    text = tr("A method with the key {key} exists already. Choose another key.")
-                    raise PlanError(text.format(key=shown(entry.key)))
-            except PlanError as error:
-                text = tr("A method of the plug-in {name} cannot be used: {reason}")
-                _warn(text, name=loaded.plugin.name, reason=str(error))
-                continue
-            origin = Origin(OriginKind.PACKAGE, loaded.package, loaded.version)
-            entries[entry.key] = replace(entry, origin=origin)
-    return list(entries.values())
-
-
-def _warn(text: str, **values: str) -> None:
-    lines = {name: one_line(value) for name, value in values.items()}
-    warnings.warn(text.format(**lines), PluginWarning, stacklevel=4)
+    entries: list[Method] = []
+    exists = tr("A method with the key {key} exists already. Choose another key.")
+    unusable = tr("A method of the plug-in {name} cannot be used: {reason}")
+    for loaded, entry in entries_of("methods", refuse_invalid, exists, unusable):
+        assert isinstance(entry, Method)
+        origin = None if loaded.built_in else Origin(OriginKind.PACKAGE, loaded.package, loaded.version)
+        entries.append(replace(entry, origin=origin) if origin else entry)
+    return entries
 
 
 def refuse_invalid(entry: object) -> None:

@@ -21,6 +21,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.formats import csv_text
 from rankstudio.engine.data.formats.data_file import load_data
+from rankstudio.engine.data.formats.format_catalog import format_of_key
 from rankstudio.engine.data.formats.part_reader import part_of, read_files, read_to_disk
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.table import Table
@@ -237,7 +238,7 @@ def read_file(file: CsvFile, *, on_disk: bool, chunk: int) -> Table:
         path = Path(folder) / "some.csv"
         path.write_bytes(file.content)
         if on_disk:
-            part = part_of((path,), "csv", file.told, refuse=False)
+            part = part_of((path,), format_of_key("csv"), file.told, refuse=False)
             return read_to_disk(part, ReadProgress(), Treatment("zero", False)).table
         return read_files((path,), ReadProgress(), file.told, refuse=False, cache=False).table
 

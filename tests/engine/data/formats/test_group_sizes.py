@@ -12,9 +12,9 @@ from wording import naming
 from rankstudio.engine.data.fold_files import one_of
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.data_file import load_data
-from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
-from rankstudio.engine.data.formats.recognised_form import read_sizes, sizes_file
+from rankstudio.engine.data.formats.format_catalog import format_of_key
+from rankstudio.engine.data.formats.query_sizes import read_sizes, sizes_file
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import DataError, DatasetError, FormatError
 
@@ -118,7 +118,7 @@ def test_sizes_are_opened_with_their_data(tmp_path: Path) -> None:
 def test_lightgbm_reads_what_is_written_for_it(tmp_path: Path) -> None:
     """An independent reader: labels, sizes of queries and values are the same."""
     data = make_ranking(n_queries=20, seed=1).folds[0].train
-    save_dataset(data, tmp_path / "rank.train", BY_KEY["lightgbm"])
+    save_dataset(data, tmp_path / "rank.train", format_of_key("lightgbm"))
     quiet = {
         "verbosity": -1,
         "min_data_in_bin": 1,

@@ -19,6 +19,7 @@ from wording import naming
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.file_access import PADDING, is_packed
 from rankstudio.engine.data.formats import letor
+from rankstudio.engine.data.formats.built_in import LETOR
 from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.read_progress import ReadProgress
@@ -37,7 +38,7 @@ def parsed(content: bytes, piece: int) -> Table:
     file = LoadedFile(path, np.frombuffer(content + b"\n" * PADDING, dtype=np.uint8), progress)
     builder = TableInMemory(path)
     with mock.patch.multiple(letor, _PIECE=piece, _WINDOW=5, _PEEK=piece):
-        return builder.finish(letor.read_letor(PartFiles((path,)), [file], builder, progress))
+        return builder.finish(letor.read_letor(PartFiles((path,), LETOR), [file], builder, progress))
 
 
 def same_bits(a: np.ndarray, b: np.ndarray) -> bool:

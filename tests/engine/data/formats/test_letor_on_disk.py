@@ -23,6 +23,7 @@ from wording import naming
 from rankstudio.engine.data import kept_tables, source_file, store, table_builder
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.formats import letor as parser
+from rankstudio.engine.data.formats.built_in import LETOR
 from rankstudio.engine.data.formats.part_reader import read_into_memory, read_to_disk
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import StreamedFile
@@ -55,7 +56,7 @@ def pieces_of(chunk: int, piece: int) -> Iterator[None]:
 
 
 def letor(paths: tuple[Path, ...], treatment: Treatment) -> PartFiles:
-    return PartFiles(paths, refuse=treatment.missing == "refuse")
+    return PartFiles(paths, LETOR, refuse=treatment.missing == "refuse")
 
 
 def to_disk(

@@ -11,8 +11,8 @@ from wording import naming
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
+from rankstudio.engine.data.formats.format_catalog import format_of_key
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.support.file_pages import in_file
@@ -36,7 +36,7 @@ def assert_same(a: FoldedDataset, b: FoldedDataset) -> None:
 
 @pytest.mark.parametrize("key", ["letor", "parquet", "arrow", "xgboost", "csv"])
 def test_folds_are_the_same_mapped_and_in_memory(tmp_path: Path, key: str) -> None:
-    form = BY_KEY[key]
+    form = format_of_key(key)
     for fold in make_ranking(40, seed=3).folds[:2]:
         folder = tmp_path / "data" / f"Fold{fold.number}"
         folder.mkdir(parents=True)
@@ -82,7 +82,7 @@ def test_equal_files_share_their_arrays(tmp_path: Path) -> None:
 def test_several_files_are_one_part(tmp_path: Path, kind: str, below: bool) -> None:
     data = make_ranking(40, seed=3).folds[0].train
     frames = np.array_split(np.arange(data.n_documents), 11)
-    form = BY_KEY["letor" if kind == "packed" else kind]
+    form = format_of_key("letor" if kind == "packed" else kind)
     ending = ".txt.gz" if kind == "packed" else form.ending
     folder = tmp_path / "data" / "train" if below else tmp_path / "data"
     folder.mkdir(parents=True)

@@ -13,13 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankstudio.engine.data.data_format import DataFormat
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats import arrow, dataset_writer
 from rankstudio.engine.data.formats import dataset_writer as writer
 from rankstudio.engine.data.formats.data_file import load_data
-from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN, DataFormat, format_of_name
 from rankstudio.engine.data.formats.dataset_writer import losses, save_dataset
+from rankstudio.engine.data.formats.format_catalog import format_of_key, format_of_name, written_formats
 from rankstudio.engine.data.splitting.splits import select_features
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.data.table_preview import preview_table
@@ -30,7 +31,7 @@ from rankstudio.engine.support.file_pages import in_file
 pytest.importorskip("pyarrow")
 pytest.importorskip("zstandard")
 
-EVERY = pytest.mark.parametrize("form", WRITTEN, ids=lambda form: form.key)
+EVERY = pytest.mark.parametrize("form", written_formats(), ids=lambda form: form.key)
 DOUBLES = st.floats(allow_nan=False, allow_infinity=False)
 
 
@@ -123,8 +124,8 @@ def test_texts_survive_in_tables(key: str, names: list[str], query: str, comment
     query = query.strip()
     data = RankingDataset.from_arrays([[1, 2], [3, 4]], [0, 1], [query] * 2, names, [comment, 'a, "b"\tc'])
     with TemporaryDirectory() as folder:
-        path = file_of(Path(folder), BY_KEY[key])
-        save_dataset(data, path, BY_KEY[key])
+        path = file_of(Path(folder), format_of_key(key))
+        save_dataset(data, path, format_of_key(key))
         again = load_data(path, cache=False)
     assert same_bits(again.X, data.X) and again.query_ids == (query,)
     assert list(again.comments) == list(data.comments)
@@ -141,16 +142,17 @@ def test_what_a_format_loses_is_said() -> None:
         query_ids=tuple("abcdefghijkl"),
         comments=("x",),
     )
-    assert losses(data, BY_KEY["letor"]) == ("names of features",)
-    assert losses(data, BY_KEY["csv"]) == ()
-    assert losses(data, BY_KEY["xgboost"]) == ("names of features", "ids of queries", "comments")
-    assert losses(replace(data, feature_ids=data.feature_ids + 1), BY_KEY["parquet"]) == ("ids of features",)
+    assert losses(data, format_of_key("letor")) == ("names of features",)
+    assert losses(data, format_of_key("csv")) == ()
+    assert losses(data, format_of_key("xgboost")) == ("names of features", "ids of queries", "comments")
+    others = replace(data, feature_ids=data.feature_ids + 1)
+    assert losses(others, format_of_key("parquet")) == ("ids of features",)
 
 
 def test_names_tell_formats() -> None:
     told = {"a.CSV.gz": "csv", "a.tsv": "tsv", "a.pq": "parquet", "a.feather": "arrow", "rank.train": "letor"}
     assert {name: format_of_name(name).key for name in told} == told
-    for form in WRITTEN:
+    for form in written_formats():
         assert form.sizes or format_of_name(f"some{form.ending}") is form
 
 

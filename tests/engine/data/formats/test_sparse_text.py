@@ -18,7 +18,8 @@ from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.file_access import PADDING
 from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.formats import letor, part_reader
+from rankstudio.engine.data.formats import letor
+from rankstudio.engine.data.formats.built_in import LETOR
 from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.read_progress import ReadProgress
@@ -40,7 +41,7 @@ def table_of(content: bytes, piece: int, *, sparse: bool) -> Table:
     builder = TableInMemory(path)
     decided = mock.patch.object(letor, "worth_it", lambda *_: sparse)
     with decided, mock.patch.multiple(letor, _PIECE=piece, _WINDOW=5, _PEEK=piece):
-        return builder.finish(letor.read_letor(PartFiles((path,)), [file], builder, progress))
+        return builder.finish(letor.read_letor(PartFiles((path,), LETOR), [file], builder, progress))
 
 
 def widened(table: Table, width: int) -> Floats:
@@ -146,8 +147,8 @@ def test_only_what_is_large_and_mostly_zeros_is_sparse() -> None:
 def test_the_memory_of_text_is_that_of_its_values(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("".join(f"1 qid:1 {i}:1 {10**6 - i}:2\n" for i in range(1, 1000)))
-    need = part_reader._need(path, part_reader.DataColumns())
-    assert need.thin
+    need = LETOR.memory_need(path)
+    assert need.is_thin
     assert need.text == path.stat().st_size
     assert need.table < 1e6
 

@@ -14,8 +14,8 @@ from wording import naming
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
+from rankstudio.engine.data.formats.format_catalog import format_of_key
 from rankstudio.engine.data.splitting import splits as protocols
 from rankstudio.engine.data.splitting.splits import (
     every_query,
@@ -303,7 +303,7 @@ def sized(folder: Path, folds: int = 1) -> FoldedDataset:
         for name, part in given.items():
             place = folder / (f"Fold{number}" if folds > 1 else ".")
             place.mkdir(exist_ok=True)
-            save_dataset(part, place / f"{name}.txt", BY_KEY["xgboost"])
+            save_dataset(part, place / f"{name}.txt", format_of_key("xgboost"))
     return open_dataset(folder, cache=False)
 
 

@@ -1,0 +1,240 @@
+"""A format of data files as a static value: what it is called, and where its code is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.file_access import ARROW, PARQUET, is_packed
+from rankstudio.engine.plugins.entries import imported
+
+_ADAPTER = "rankstudio.engine.data.formats.block_reader"
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """What is looked at to tell the format of a file.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    head : bytes
+        Beginning of its contents, decompressed.
+    first_bytes : bytes
+        First bytes of the file itself.
+    told : DataColumns
+        Specified columns.
+    sizes : Path, optional
+        The file of query sizes beside it.
+    """
+
+    path: Path
+    head: bytes
+    first_bytes: bytes
+    told: DataColumns
+    sizes: Path | None = None
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the file is compressed."""
+        return is_packed(self.first_bytes)
+
+    @property
+    def is_arrow(self) -> bool:
+        """Whether the file is in Parquet or Arrow format."""
+        return self.first_bytes.startswith(PARQUET) or self.first_bytes == ARROW
+
+    @property
+    def lacks_queries(self) -> bool:
+        """Whether the lines need not contain their query."""
+        return self.told.no_queries or self.sizes is not None
+
+    @cached_property
+    def first_line(self) -> bytes:
+        """The first line that is neither empty nor a comment."""
+        texts = (line.strip() for line in self.head.splitlines())
+        return next((line for line in texts if line and not line.startswith(b"#")), b"")
+
+
+@dataclass(frozen=True)
+class ContentsNeed:
+    """About how many bytes what is read from a file takes.
+
+    Attributes
+    ----------
+    table : float
+        Of the documents.
+    text : float
+        Of the text that is there meanwhile.
+    is_thin : bool
+        Whether the zeros are left out.
+    """
+
+    table: float
+    text: float
+    is_thin: bool = False
+
+
+@dataclass(frozen=True)
+class FirstRows:
+    """The first rows of a table.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the columns.
+    rows : list of list
+        Values by row.
+    has_header : bool
+    key : str
+        Key of the format, if the contents tell it more closely than the file does; otherwise "".
+    """
+
+    names: tuple[str, ...]
+    rows: Any
+    has_header: bool = True
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class FormatCode:
+    """Where the code of RankStudio's own formats is, as ``"module:name"``.
+
+    A format of a plug-in needs none of this: its reader, its recogniser and its writer are small functions
+    (see :class:`DataFormat`), which the code that is named here by default calls and checks. What stands here
+    may change with every release.
+
+    Attributes
+    ----------
+    confidence : str
+        ``(form, beginning) -> float``: how certain it is that a file with such a beginning has the format.
+    read : str
+        A ``FormatReader``, which hands the documents of a part to a builder.
+    read_whole : str
+        ``(path, progress, refuse) -> (table, source, read_as)``, where a file with others beside it is read
+        at once and not piece by piece; else "".
+    need : str
+        ``(form, path) -> ContentsNeed``: about how much memory the contents of a file take.
+    preview : str
+        ``(form, path, beginning, n_rows) -> FirstRows``; "" where there are no columns to show.
+    logs_of : str
+        ``paths -> (logs, judgments)`` where files of the format may belong to feature logs; else "".
+    write : str
+        ``(form, dataset, path, comments)``: writes a dataset.
+    """
+
+    confidence: str = f"{_ADAPTER}:confidence"
+    read: str = f"{_ADAPTER}:read_blocks"
+    read_whole: str = ""
+    need: str = f"{_ADAPTER}:need"
+    preview: str = ""
+    logs_of: str = ""
+    write: str = f"{_ADAPTER}:write_file"
+
+
+@dataclass(frozen=True)
+class DataFormat:
+    """A format of data files.
+
+    Attributes
+    ----------
+    key : str
+        Key in the terminal.
+    label : str
+        Name for users.
+    endings : tuple of str
+        Endings of file names; the first one is used for writing. "" is none.
+    about : str
+        Contents of a line or row.
+    loses : tuple of str
+        Parts of a dataset that the format cannot store.
+    extra : str
+        Extra that installs its library; "" if none is needed.
+    sizes : str
+        Ending of the accompanying file of query sizes; "" if the data contain the queries.
+    reads_only : bool
+        Whether it can be read but not written.
+    is_table : bool
+        Whether the documents are rows of named columns, so that it can be asked which of them are query,
+        label and features.
+    is_joined : bool
+        Whether judgments and values are in different files.
+    has_word_ids : bool
+        Whether ids of queries must be without spaces and #.
+    several_files : bool
+        Whether several files in order may be one part.
+    parsed_as : str
+        Name under which parsed files are kept; formats with the same reader share it.
+    package, version : str
+        Package that it comes from, filled in by the loader; "" for RankStudio's own.
+    code : FormatCode
+    """
+
+    key: str
+    label: str
+    endings: tuple[str, ...]
+    about: str = ""
+    loses: tuple[str, ...] = ()
+    extra: str = ""
+    sizes: str = ""
+    reads_only: bool = False
+    is_table: bool = False
+    is_joined: bool = False
+    has_word_ids: bool = False
+    several_files: bool = False
+    parsed_as: str = ""
+    package: str = ""
+    version: str = ""
+    code: FormatCode = field(default_factory=FormatCode)
+
+    @property
+    def ending(self) -> str:
+        """Ending of the names of written files."""
+        return next((ending for ending in self.endings if ending), "")
+
+    @property
+    def takes_sizes(self) -> bool:
+        """Whether the queries may come from a file of query sizes beside the data."""
+        return self.is_table or bool(self.sizes)
+
+    @property
+    def streams(self) -> bool:
+        """Whether its documents are read piece by piece, so that there may be more than memory holds."""
+        return not self.code.read_whole
+
+    def confidence(self, beginning: Beginning) -> float:
+        """Return how certain it is, from 0 to 1, that a file with such a beginning has this format."""
+        return float(imported(self.code.confidence)(self, beginning))
+
+    def reader(self) -> Any:
+        """Return the ``FormatReader``; its module is imported now."""
+        return imported(self.code.read)
+
+    def read_whole(self, path: Path, progress: Any, *, refuse: bool) -> Any:
+        """Return table, source and kind of reading of a file that is not read piece by piece."""
+        return imported(self.code.read_whole)(path, progress, refuse)
+
+    def memory_need(self, path: Path) -> ContentsNeed:
+        """Return about how much memory the contents of a file take."""
+        need: ContentsNeed = imported(self.code.need)(self, path)
+        return need
+
+    def first_rows(self, path: Path, beginning: bytes, n_rows: int) -> FirstRows:
+        """Return the first rows of a file that begins so, if its documents are rows of columns."""
+        rows: FirstRows = imported(self.code.preview)(self, path, beginning, n_rows)
+        return rows
+
+    def logs_of(self, paths: tuple[Path, ...]) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+        """Return the feature logs to which files belong, and their judgments; () and () for other data."""
+        if not self.code.logs_of:
+            return (), ()
+        logs, judgments = imported(self.code.logs_of)(paths)
+        return logs, judgments
+
+    def write(self, dataset: Any, path: Path, *, comments: bool) -> None:
+        """Write a dataset; see :func:`rankstudio.engine.data.formats.dataset_writer.save_dataset`."""
+        imported(self.code.write)(self, dataset, path, comments)

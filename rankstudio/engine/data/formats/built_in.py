@@ -1,0 +1,180 @@
+"""The data formats of RankStudio itself, as a plug-in like those of others."""
+
+from __future__ import annotations
+
+from rankstudio.engine.data.data_format import DataFormat, FormatCode
+from rankstudio.engine.plugins.plugin import Plugin
+
+_HERE = "rankstudio.engine.data.formats"
+_LINES = ("", ".txt", ".letor", ".dat", ".data", ".svm", ".svmlight", ".libsvm", ".ltr")
+_PARTS = (".train", ".vali", ".valid", ".test")
+
+
+def _code(recognised: str, read: str = "", **more: str) -> FormatCode:
+    """Return where the code of a format is, by names below the package of formats."""
+    places = {"confidence": f"recognition:{recognised}", **({"read": read} if read else {}), **more}
+    return FormatCode(**{name: f"{_HERE}.{place}" for name, place in places.items()})
+
+
+_CSV = _code(
+    "csv_confidence",
+    "csv_text:read_csv",
+    need="memory_needs:csv_need",
+    preview="csv_text:preview",
+    logs_of="feature_logs:logs_judged_by_table",
+    write="dataset_writer:write_csv",
+)
+_ARROW = _code(
+    "arrow_confidence",
+    "arrow:read_arrow",
+    need="memory_needs:arrow_need",
+    preview="arrow:preview",
+    write="dataset_writer:write_arrow",
+)
+_BY_SIZES = _code(
+    "sizes_confidence",
+    "letor:read_letor",
+    need="memory_needs:text_need",
+    write="dataset_writer:write_with_sizes",
+)
+
+LETOR = DataFormat(
+    "letor",
+    "LETOR text",
+    (".txt", *(e for e in _LINES if e != ".txt"), *_PARTS),
+    "`label qid:id feature:value … # comment`, as used by LETOR, SVM-rank, RankLib and MSLR-WEB",
+    ("names of features",),
+    has_word_ids=True,
+    several_files=True,
+    parsed_as="letor",
+    code=_code(
+        "letor_confidence",
+        "letor:read_letor",
+        need="memory_needs:text_need",
+        write="dataset_writer:write_letor",
+    ),
+)
+
+FORMATS = (
+    LETOR,
+    DataFormat(
+        "csv",
+        "CSV",
+        (".csv",),
+        "a header, then one row per document; cells separated by commas (or semicolons, bars, tabs)",
+        ("ids of features",),
+        is_table=True,
+        parsed_as="csv",
+        code=_CSV,
+    ),
+    DataFormat(
+        "tsv",
+        "TSV",
+        (".tsv", ".tab"),
+        "the same with tabs",
+        ("ids of features",),
+        is_table=True,
+        parsed_as="csv",
+        code=_CSV,
+    ),
+    DataFormat(
+        "parquet",
+        "Parquet",
+        (".parquet", ".pq"),
+        "a table with a query column",
+        ("ids of features",),
+        extra="parquet",
+        is_table=True,
+        several_files=True,
+        parsed_as="arrow",
+        code=_ARROW,
+    ),
+    DataFormat(
+        "arrow",
+        "Arrow (Feather)",
+        (".feather", ".arrow", ".ipc"),
+        "the same as Parquet",
+        ("ids of features",),
+        extra="parquet",
+        is_table=True,
+        several_files=True,
+        parsed_as="arrow",
+        code=_ARROW,
+    ),
+    DataFormat(
+        "records",
+        "JSON Lines",
+        (".jsonl", ".ndjson", ".json"),
+        "an object per document, with the query, the label, and features by name or in a list; read only",
+        ("ids of features",),
+        reads_only=True,
+        is_table=True,
+        parsed_as="records",
+        code=_code(
+            "records_confidence",
+            "json_records:read_records",
+            need="memory_needs:json_need",
+            preview="json_records:preview",
+        ),
+    ),
+    DataFormat(
+        "trec",
+        "TREC judgments and runs",
+        (),
+        "`query iteration document grade`, in a file with `qrel` in its name, next to runs (`.run`, "
+        "`.trec`, `.res`) with lines `query Q0 document rank score tag`, one feature per run; read only",
+        reads_only=True,
+        is_joined=True,
+        parsed_as="trec",
+        code=_code(
+            "trec_confidence",
+            read_whole="trec:read_judged",
+            need="memory_needs:no_need",
+            logs_of="feature_logs:logs_judged_by_trec",
+        ),
+    ),
+    DataFormat(
+        "logs",
+        "Feature logs of search engines",
+        (".ndjson", ".jsonl"),
+        "JSON with `_ltrlog` (Elasticsearch, OpenSearch), `[features]` (Solr) or `matchfeatures` (Vespa), "
+        "next to a file of judgments with `qrel`, `judgment` or `rating` in its name; read only",
+        reads_only=True,
+        is_joined=True,
+        parsed_as="logs",
+        code=_code(
+            "logs_confidence",
+            "feature_logs:read_logs",
+            need="memory_needs:json_need",
+            logs_of="feature_logs:logs_with_judgments",
+        ),
+    ),
+    DataFormat(
+        "xgboost",
+        "SVMlight text with .group",
+        _LINES,
+        "`label feature:value …`, next to a file `.group` with the number of documents of each query, "
+        "as used by XGBoost",
+        ("names of features", "ids of queries", "comments"),
+        sizes=".group",
+        parsed_as="sizes",
+        code=_BY_SIZES,
+    ),
+    DataFormat(
+        "lightgbm",
+        "SVMlight text with .query",
+        _LINES,
+        "the same with a file `.query`, as used by LightGBM; its numeric tables without a header, with "
+        "the label in the first column, are read too",
+        ("names of features", "ids of queries", "comments"),
+        sizes=".query",
+        parsed_as="sizes",
+        code=_BY_SIZES,
+    ),
+)
+
+PLUGIN = Plugin(
+    name="data-formats",
+    data_formats=FORMATS,
+    summary="Data formats of RankStudio itself.",
+)

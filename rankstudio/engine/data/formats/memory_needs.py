@@ -1,0 +1,60 @@
+"""About how much memory the contents of files take, by their sizes and their beginnings."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from rankstudio.engine.data.data_format import ContentsNeed, DataFormat
+from rankstudio.engine.data.file_access import HEAD, read_beginning, regular_file_size, without_ending
+from rankstudio.engine.support.sparse_rows import worth_it
+
+_PACKED = 6  # times the size, which the text in a packed file has, about
+_PER_DOCUMENT = 60  # bytes beside its features
+_OF_JSON = 0.5  # bytes of a table for each of a text: of a feature it has a name and a value of some digits
+_ID = re.compile(rb"[ \t](\d{1,10}):")
+
+
+def no_need(_: DataFormat, _path: Path) -> ContentsNeed:
+    """Return no need: the format is only read in memory."""
+    return ContentsNeed(0.0, 0.0)
+
+
+def arrow_need(_: DataFormat, path: Path) -> ContentsNeed:
+    """Return the need of a Parquet or Arrow file, which says how many numbers it has."""
+    from rankstudio.engine.data.formats.arrow import arrow_size  # noqa: PLC0415 - pyarrow takes long
+
+    return ContentsNeed(arrow_size(path), float(regular_file_size(path)))
+
+
+def json_need(_: DataFormat, path: Path) -> ContentsNeed:
+    """Return the need of records or logs in JSON."""
+    text = _text_size(path)
+    return ContentsNeed(_OF_JSON * text, text)
+
+
+def csv_need(_: DataFormat, path: Path) -> ContentsNeed:
+    """Return the need of a table of text."""
+    from rankstudio.engine.data.formats.csv_text import csv_width  # noqa: PLC0415 - first needed here
+
+    head, text = read_beginning(path, HEAD), _text_size(path)
+    n_lines = text * max(head.count(b"\n"), 1) / max(len(head), 1)
+    return ContentsNeed(n_lines * (8 * csv_width(head) + _PER_DOCUMENT), text)
+
+
+def text_need(_: DataFormat, path: Path) -> ContentsNeed:
+    """Return the need of LETOR or SVMlight text."""
+    head, text = read_beginning(path, HEAD), _text_size(path)
+    lines = max(head.count(b"\n"), 1)
+    ids = _ID.findall(head)
+    width = max(map(int, set(ids)), default=1)
+    n_lines = text * lines / max(len(head), 1)
+    is_thin = worth_it(int(n_lines), width, n_lines * len(ids) / lines)
+    width = 2 * len(ids) // lines if is_thin else width  # a value and its column
+    return ContentsNeed(n_lines * (8 * width + _PER_DOCUMENT), text, is_thin)
+
+
+def _text_size(path: Path) -> float:
+    """Return the size of a file's text, about."""
+    size = float(regular_file_size(path))
+    return size if without_ending(path.name) == path.name else _PACKED * size

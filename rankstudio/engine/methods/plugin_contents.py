@@ -1,0 +1,49 @@
+"""What each plug-in adds, of all kinds, as the terminal and the window list it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rankstudio.engine.data.formats.format_catalog import data_formats
+from rankstudio.engine.language import translatable
+from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.plugins.plugin import LoadedPlugin
+from rankstudio.engine.plugins.window_parts import window_parts
+
+KINDS = {
+    "methods": translatable("methods"),
+    "data_formats": translatable("data formats"),
+    "pages": translatable("pages"),
+    "panels": translatable("panels"),
+}
+"""Kinds of entries, as fields of a plug-in, with their names."""
+
+
+def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
+    """Return the usable entries of a plug-in by kind.
+
+    Parameters
+    ----------
+    loaded : LoadedPlugin
+
+    Returns
+    -------
+    dict of str to list
+        The kinds in the order of :data:`KINDS`, also those without entries.
+    """
+    catalogs: dict[str, Iterable[Any]] = {"methods": methods(), "data_formats": data_formats()}
+    parts = window_parts()
+    return {
+        **{kind: _own(loaded, kind, entries) for kind, entries in catalogs.items()},
+        "pages": [page for page, by in parts.pages if by.plugin is loaded.plugin],
+        "panels": [panel for panel, by in parts.panels if by.plugin is loaded.plugin],
+    }
+
+
+def _own(loaded: LoadedPlugin, kind: str, entries: Iterable[Any]) -> list[Any]:
+    """Return the entries of a catalog that come from a plug-in."""
+    values = getattr(loaded.plugin, kind)
+    keys = {getattr(value, "key", None) for value in values} if isinstance(values, tuple | list) else set()
+    package = "" if loaded.built_in else loaded.package
+    return [entry for entry in entries if entry.package == package and entry.key in keys]

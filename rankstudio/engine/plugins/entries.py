@@ -1,0 +1,72 @@
+"""The entries of one kind that all plug-ins have, as a catalog is filled from them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict
+from importlib import import_module
+from typing import Any
+
+from rankstudio.engine.errors import PlanError, PluginWarning, one_line, shown
+from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.loader import plugins_with
+from rankstudio.engine.plugins.plugin import LoadedPlugin
+
+_warned: set[str] = set()
+
+
+def entries_of(
+    kind: str, refuse_invalid: Callable[[object], None], exists: str, unusable: str
+) -> list[tuple[LoadedPlugin, Any]]:
+    """Return the entries of a kind with their plug-ins, built-in ones first, and warn of unusable ones.
+
+    Parameters
+    ----------
+    kind : str
+        Name of a field of :class:`~rankstudio.engine.plugins.plugin.Plugin`.
+    refuse_invalid : callable
+        Raises PlanError for an entry that cannot be used. Built-in entries are not checked.
+    exists, unusable : str
+        Sentences about an entry whose ``{key}`` exists already, and about one of the plug-in ``{name}`` that
+        cannot be used, with the ``{reason}``.
+    """
+    entries: list[tuple[LoadedPlugin, Any]] = []
+    keys: set[str] = set()
+    plugins = plugins_with(kind)
+    for failed in plugins.failed:
+        text = tr("The plug-in {name} of {package} {version} cannot be loaded: {reason}.")
+        warn_once(text, **asdict(failed))
+    for loaded in plugins.loaded:
+        for entry in _values(loaded, kind):
+            if not loaded.built_in:
+                try:
+                    refuse_invalid(entry)
+                    if entry.key in keys:
+                        raise PlanError(exists.format(key=shown(entry.key)))
+                except PlanError as error:
+                    warn_once(unusable, name=loaded.plugin.name, reason=str(error))
+                    continue
+            keys.add(entry.key)
+            entries.append((loaded, entry))
+    return entries
+
+
+def _values(loaded: LoadedPlugin, kind: str) -> tuple[Any, ...]:
+    """Return what a plug-in has of a kind; a value that is no tuple is one entry, which is refused."""
+    values = getattr(loaded.plugin, kind)
+    return tuple(values) if isinstance(values, tuple | list) else (values,)
+
+
+def warn_once(text: str, **values: str) -> None:
+    """Warn of a plug-in, with each value on one line; the same sentence only once in a process."""
+    sentence = text.format(**{name: one_line(value) for name, value in values.items()})
+    if sentence not in _warned:
+        _warned.add(sentence)
+        warnings.warn(sentence, PluginWarning, stacklevel=4)
+
+
+def imported(place: str) -> Any:
+    """Return what "module:name" names; the module is imported now."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
