@@ -169,8 +169,10 @@ def _check_parts(key: str, words: list[str], names: set[str]) -> bool:
     scores = {"model", "documents", "scores"} <= named[1] and not {"train", "order", "k"} & named[1]
     if parts[0] and parts[1] and THEN not in parts[1] and trains and scores:
         return True
-    text = tr("{key}: expected a command with {{train}} and {{model}}, “;”, and one with {{model}}, ")
-    text += tr("{{documents}} and {{scores}}.")
+    text = tr(
+        "{key}: expected a command with {{train}} and {{model}}, “;”, and one with {{model}}, "
+        "{{documents}} and {{scores}}."
+    )
     raise PlanError(text.format(key=one_line(key)))
 
 
