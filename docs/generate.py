@@ -18,7 +18,7 @@ from rankstudio.engine.export.formats.registry import MODEL_FORMATS
 from rankstudio.engine.methods.catalog import GIVEN, Kind, Method, Parameter, methods
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS
-from rankstudio.engine.metrics.names import FAMILIES, Cut, Family
+from rankstudio.engine.metrics.families import FAMILIES, Cut, Family
 from rankstudio.engine.support.work import finish
 from rankstudio.ui.shell.actions import MENUS
 
@@ -99,7 +99,7 @@ def measures_page() -> str:
         "The names of [ir-measures](https://ir-measur.es) are read, too: `AP`, `nDCG@10`, `R@5`, `Rprec`.",
         "A measure that distinguishes only relevant documents and others takes the smallest relevant label",
         "in parentheses, as in `P(rel=2)@10`; by default it is that of the convention. ir-measures itself",
-        "follows `trec_eval`.\n",
+        "follows `trec_eval`. [Measures of others](adding-a-measure.md) are Python functions.\n",
         "## Conventions\n",
     ]
     for c in CONVENTIONS.values():

@@ -33,7 +33,7 @@ from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.catalog.shared import LEFT_OUT_CRITERIA
 from rankstudio.engine.metrics.conventions import CONVENTIONS
-from rankstudio.engine.metrics.names import FAMILIES
+from rankstudio.engine.metrics.families import FAMILIES
 from rankstudio.engine.support.resources import table
 from rankstudio.ui.shell.selection_line import PARTS
 

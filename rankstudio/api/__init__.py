@@ -1,4 +1,4 @@
-"""What plug-ins and programs may import to add methods.
+"""What plug-ins and programs may import to add methods and measures.
 
 Everything here is documented and stable within a version of the interface, ``API``. A plug-in names the
 version that it is written for (``Plugin(api=1)``); a later RankStudio with the same version runs it
@@ -66,7 +66,10 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.shards.sums import summed as summed
     from rankstudio.engine.methods.shards.training_data import TrainingData as TrainingData
     from rankstudio.engine.methods.shards.training_data import training_data as training_data
+    from rankstudio.engine.metrics.conventions import Convention as Convention
     from rankstudio.engine.metrics.evaluator import Evaluator as Evaluator
+    from rankstudio.engine.metrics.measure_entry import MeasureEntry as Measure  # noqa: F401
+    from rankstudio.engine.metrics.measure_registry import add_measure as add_measure
     from rankstudio.engine.plugins.plugin import Plugin as Plugin
     from rankstudio.engine.plugins.window_parts import Page as Page
     from rankstudio.engine.plugins.window_parts import Panel as Panel
@@ -107,13 +110,16 @@ _HOMES = {
     **dict.fromkeys(("TrainingData", "training_data"), "rankstudio.engine.methods.shards.training_data"),
     "QueryData": "rankstudio.engine.arithmetic.query_data",
     "Evaluator": "rankstudio.engine.metrics.evaluator",
+    "Convention": "rankstudio.engine.metrics.conventions",
+    "Measure": "rankstudio.engine.metrics.measure_entry",
+    "add_measure": "rankstudio.engine.metrics.measure_registry",
     **dict.fromkeys(("Step", "Iteration"), "rankstudio.engine.steps"),
     **dict.fromkeys(("WorkProgress", "Note", "Waiting", "finish"), "rankstudio.engine.support.work"),
     **dict.fromkeys(("ParameterError", "RankStudioError"), "rankstudio.engine.errors"),
     "add_method": "rankstudio.engine.methods.foreign.permission",
     "as_method": "rankstudio.engine.methods.foreign.instances",
 }
-_RENAMED = {"add_method": "add_by_user"}
+_RENAMED = {"add_method": "add_by_user", "Measure": "MeasureEntry"}
 
 __all__ = ["API", *_HOMES]  # noqa: PLE0604 - names of a table
 

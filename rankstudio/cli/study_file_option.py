@@ -222,7 +222,7 @@ def plans_to_go_on_with(study: Study) -> list[Plan]:
         raise StoreError(f"{study.path}: the study has no run to resume.")
     chosen = [run for run in runs if not run.finished or run.damage] or runs[-1:]
     for run in chosen:
-        if dict(run.versions) != versions(run.key.plan.entries):
+        if dict(run.versions) != versions(run.key.plan.sources):
             title = run.key.plan.title
             tell(f"Note: {title} was started with other versions and is run again.", file=sys.stderr)
     return [run.key.plan for run in chosen]

@@ -321,6 +321,10 @@ class MethodError(RankStudioError):
         super().__init__(tr("{label} failed: {problem}.").format(label=label, problem=problem))
 
 
+class MeasureError(MethodError):
+    """A measure that is not RankStudio's own and failed; what it was computed for ends, and nothing else."""
+
+
 class CodeNotAllowedError(PlanError):
     """A plan or a study that names code which this user has not allowed to run.
 

@@ -28,6 +28,7 @@ from rankstudio.engine import load_letor
 from rankstudio.engine.data import synthetic
 from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.catalog.registry import MethodRegistry
+from rankstudio.engine.metrics.measure_registry import MEASURES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -104,6 +105,7 @@ def place(
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(catalog, "METHODS", MethodRegistry(catalog.methods()))
+    monkeypatch.setattr(MEASURES, "_listed", {entry.key.lower(): entry for entry in MEASURES.entries()})
     yield tmp_path
     for module in list(sys.modules):
         if (tmp_path / f"{module}.py").is_file():

@@ -13,8 +13,9 @@ from rankstudio.cli.output.text_tables import as_json, as_text, explained, numbe
 from rankstudio.cli.streams import input_file, is_standard, shown_input
 from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.metrics.conventions import CONVENTIONS
-from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Cut, measure, split_names
+from rankstudio.engine.metrics.conventions import CONVENTIONS, rules_text
+from rankstudio.engine.metrics.families import FAMILIES, Cut
+from rankstudio.engine.metrics.names import LETOR_MEASURES, measure, split_names
 
 if TYPE_CHECKING:
     from rankstudio.engine.metrics.evaluation import Evaluation
@@ -112,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
         tell(f"{what}: {data.n_queries} queries, {data.n_documents} documents")
         graded = any(measure(name).family.name == "ERR" for name in measures)
         grade = f", ERR with greatest grade {result.greatest_grade:g}" if graded else ""
-        tell(f"{result.convention.label} convention{grade}")
+        tell(f"{rules_text(result.convention.key, measures)} convention{grade}")
         tell()
         tell(averages_as_text(result))
         if result.auc_interval is not None:

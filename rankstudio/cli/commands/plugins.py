@@ -17,7 +17,7 @@ from rankstudio.engine.plugins.loader import plugins
 HELP = "list the plug-ins and what they add"
 DESCRIPTION = """\
 List the plug-ins of this installation: the built-in ones, and those of installed packages, with their
-versions, methods and data formats. A plug-in that cannot be loaded is listed with the reason.
+versions, methods, measures and data formats. A plug-in that cannot be loaded is listed with the reason.
 
   rankstudio plugins
   rankstudio plugins --check gas

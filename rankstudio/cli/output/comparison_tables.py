@@ -29,7 +29,7 @@ from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.results.unfitted import Unfitted
 from rankstudio.engine.export.tables import TextTable, p_text, range_text, save_csv
 from rankstudio.engine.methods.catalog import Method
-from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.metrics.conventions import rules_text
 from rankstudio.engine.statistics.stability import Stability
 from rankstudio.engine.support.files import write_text
 from rankstudio.engine.support.item_groups import grouped
@@ -376,7 +376,7 @@ def averages(group: ComparableGroup[int]) -> TextTable:
     baseline = runs[0].baseline
     single = [f"{baseline[name]:.4f} " if name in baseline else f"{NOTHING} " for name in names]
     rows.append(["best single feature", "", "1", *single, *[""] * (2 * len(compared) + 1)])
-    rules = convention(group.key.convention).label
+    rules = rules_text(group.key.convention, names)
     title = f"{group.key.data_name}: averages, {group.scope}, {rules} convention"
     return TextTable(title, header, rows, (0, 1, len(header) - 1), _group_note(group))
 

@@ -15,7 +15,7 @@ from rankstudio.engine.experiment.plan.plan import Plan, learned_from
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.metrics.conventions import rules_text
 from rankstudio.engine.metrics.names import measure
 
 _LISTED = 10  # features of a model
@@ -87,7 +87,7 @@ def _values(fold: FoldResult) -> Mapping[str, float]:
 
 def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
     """Return what the table's numbers are, in words, and which measures there are."""
-    rules = f"{convention(result.plan.convention).label} convention"
+    rules = f"{rules_text(result.plan.convention, result.plan.evaluated)} convention"
     if any(measure(name).family.name == "ERR" for name in result.plan.evaluated):
         rules += f", ERR with the greatest grade {result.greatest_grade:g}"
     evaluated = result.plan.evaluated

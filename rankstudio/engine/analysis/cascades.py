@@ -17,7 +17,7 @@ from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.language import tr
-from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.metrics.names import lacking, measure
 from rankstudio.engine.statistics.pareto import pareto_front
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
@@ -231,8 +231,10 @@ def _best_path(run: RunResult, data: FoldedDataset, name: str, better: bool) -> 
         raise PlanError(
             tr("{title} selects no features, so it has no cheap model.").format(title=run.plan.title)
         )
+    if lacking(name):
+        raise PlanError(lacking(name))
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
-    if not paths or not can_measure(run, data):
+    if not paths or not can_measure(run, data, name):
         text = tr(
             "{title} has no {name} on a validation part. A cascade is chosen by the validation part of each "
             "fold."

@@ -198,7 +198,7 @@ def _paired_half(
     None without documents, or if a study did not store one of the models.
     """
     numbers = {number for number, _ in front}
-    if not all(can_measure(runs[number], data[number]) for number in numbers):
+    if not all(can_measure(runs[number], data[number], name) for number in numbers):
         return None
     found: dict[int, list[Floats]] = {}
     for number in numbers:

@@ -215,7 +215,7 @@ def _positions(reference: Floats, x: Floats) -> Ints:
 def _by_query(
     run: RunResult, data: FoldedDataset, models: Sequence[TriedModel], name: str, part: Part
 ) -> list[Floats] | None:
-    if not can_measure(run, data, part):
+    if not can_measure(run, data, name, part):
         return None
     return values_by_query(run, data, list(zip(*(model.steps for model in models), strict=True)), name, part)
 

@@ -14,7 +14,7 @@ from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.results.results import PathResult, RunResult
 from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.metrics.names import lacking, measure
 from rankstudio.engine.steps import Step
 
 Part = Literal["vali", "test"]
@@ -166,12 +166,14 @@ def _across(combination: int, paths: tuple[PathResult, ...], name: str) -> Tried
     return TriedPath(combination, paths, positions, np.column_stack(columns))
 
 
-def can_measure(run: RunResult, data: FoldedDataset, part: Part = "vali") -> bool:
-    """Return whether the documents of the validation or test parts of a run are available.
+def can_measure(run: RunResult, data: FoldedDataset, name: str, part: Part = "vali") -> bool:
+    """Return whether a measure can be computed on the validation or test parts of a run.
 
-    They are not available if the run comes from a study without its data, or if the data have no such part.
-    Models that inner folds validated are not on the paths.
+    The documents are not available if the run comes from a study without its data, or if the data have no
+    such part. Models that inner folds validated are not on the paths.
     """
+    if lacking(name):
+        return False
     parts = _parts(run, data, part)
     inner = part == "vali" and run.plan.inner
     return bool(parts) and not inner and all(one is not None and one.n_documents for one in parts)

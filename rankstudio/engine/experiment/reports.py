@@ -270,7 +270,7 @@ def portable_model(
         "missing": plan.missing,
         "convention": plan.convention,
         **{part: _defined(values) for part, values in measures.items() if values},
-        "versions": versions(plan.entries),
+        "versions": versions(plan.sources),
     }
     if plan.ranker:
         origin |= {"ranked by": plan.ranker, "its parameters": as_lists(chosen.unit.combination.ranker)}

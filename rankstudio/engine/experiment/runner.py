@@ -292,7 +292,7 @@ def collect(plan: Plan, dataset: FoldedDataset, folds: Sequence[FoldResult], sec
     """Combine the finished folds of a run, all or some."""
     complete = len(folds) == len(plan.folds or dataset.folds)
     ids, names = dataset.feature_ids, dataset.feature_names
-    return RunResult(plan, dataset.name, ids, names, tuple(folds), complete, versions(plan.entries), seconds)
+    return RunResult(plan, dataset.name, ids, names, tuple(folds), complete, versions(plan.sources), seconds)
 
 
 def _work(plan: Plan, dataset: FoldedDataset | RankingDataset) -> tuple[FoldedDataset, list[Fold], int]:
@@ -301,6 +301,8 @@ def _work(plan: Plan, dataset: FoldedDataset | RankingDataset) -> tuple[FoldedDa
     _check_rule(plan, divided)
     _check_criterion(plan)
     check_preferences(plan, divided)
+    for entry in plan.foreign_measures:
+        entry.load()  # better now than after hours
     return divided, _folds(plan, divided), n_steps(plan, divided.feature_ids)
 
 

@@ -8,11 +8,13 @@ from typing import Any
 from rankstudio.engine.data.formats.format_catalog import data_formats
 from rankstudio.engine.language import translatable
 from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.metrics.measure_registry import MEASURES
 from rankstudio.engine.plugins.plugin import LoadedPlugin
 from rankstudio.engine.plugins.window_parts import window_parts
 
 KINDS = {
     "methods": translatable("methods"),
+    "measures": translatable("measures"),
     "data_formats": translatable("data formats"),
     "pages": translatable("pages"),
     "panels": translatable("panels"),
@@ -32,7 +34,11 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
     dict of str to list
         The kinds in the order of :data:`KINDS`, also those without entries.
     """
-    catalogs: dict[str, Iterable[Any]] = {"methods": methods(), "data_formats": data_formats()}
+    catalogs: dict[str, Iterable[Any]] = {
+        "methods": methods(),
+        "measures": MEASURES.entries(),
+        "data_formats": data_formats(),
+    }
     parts = window_parts()
     return {
         **{kind: _own(loaded, kind, entries) for kind, entries in catalogs.items()},

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.metrics.conventions import Short
-from rankstudio.engine.metrics.names import kind_of
+from rankstudio.engine.metrics.families import kind_of
 from rankstudio.engine.support.jit import kernel, subroutine
 
 Codes = NDArray[np.unsignedinteger[Any]]

@@ -10,7 +10,7 @@ holds the table to that. This module imports no compiled code: the window reads 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 from types import MappingProxyType
@@ -217,6 +217,27 @@ def convention(key: str) -> Convention:
     if key not in CONVENTIONS:
         raise ParameterError("convention", key, "one of " + ", ".join(CONVENTIONS))
     return CONVENTIONS[key]
+
+
+def rules_text(key: str, names: Iterable[str]) -> str:
+    """Return what some measures follow: the label of the convention, and what those of others follow instead.
+
+    Parameters
+    ----------
+    key : str
+        Key of the convention.
+    names : iterable of str
+        Names of the measures.
+
+    Returns
+    -------
+    str
+        "LETOR 4.0", or "LETOR 4.0 (RBP2: Moffat and Zobel 2008)".
+    """
+    entries = dict.fromkeys(measure(name).family.entry for name in names)
+    own = [f"{entry.key}: {entry.convention}" for entry in entries if entry is not None and entry.convention]
+    label = convention(key).label
+    return f"{label} ({'; '.join(own)})" if own else label
 
 
 def objective(key: str) -> Convention:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.metrics.conventions import DEFAULT, Convention
+from rankstudio.engine.metrics.conventions import DEFAULT, Convention, rules_text
 from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.evaluator import (
     Evaluator,
@@ -64,7 +64,8 @@ class Evaluation(Mapping[str, float]):
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}: {value:.4f}" for name, value in self.items())
-        return f"<Evaluation of {len(self.query_ids)} queries, {self.convention.label}: {values}>"
+        rules = rules_text(self.convention.key, self)
+        return f"<Evaluation of {len(self.query_ids)} queries, {rules}: {values}>"
 
 
 def evaluate(

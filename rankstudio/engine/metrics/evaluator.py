@@ -15,7 +15,9 @@ from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics._kernels import Codes, Rules, Truth, measure_all, rank_all, scratch_space
 from rankstudio.engine.metrics.conventions import DEFAULT, Convention, Ties
 from rankstudio.engine.metrics.conventions import convention as find_convention
-from rankstudio.engine.metrics.names import PAIRED, Measure, Reads, measure
+from rankstudio.engine.metrics.families import PAIRED, Reads
+from rankstudio.engine.metrics.foreign_values import ForeignValues
+from rankstudio.engine.metrics.names import Measure, measure
 from rankstudio.engine.support.grades import Grading, order_of_ranks
 
 _BYTE = 128  # different labels whose positions and a bit beside them fit into a byte
@@ -225,7 +227,8 @@ class Evaluator:
         if self._order is not None:
             labels = labels[self._order]
         self._labels = labels
-        self._ranked = np.array([m.by_rank for m in self.measures], dtype=np.bool_)
+        self._scored = np.array([not m.by_rank for m in self.measures], dtype=np.bool_)
+        self._foreign = self._foreign_values(labels, ptr, grading.greatest_grade)
         self._level = label_codes(labels)[1]
         self._rules = compile_rules(self.convention)
         backwards = self.convention.ties is Ties.DOCUMENT_ID
@@ -236,8 +239,10 @@ class Evaluator:
     def _compile_batches(self, labels: Floats, greatest_grade: float) -> tuple[_Batch, ...]:
         """Return the measures that are read off rankings, those with the same relevant labels together."""
         places: dict[float, list[int]] = {}
-        for place in np.flatnonzero(self._ranked).tolist():
-            relevant_from = self.measures[place].relevant_from
+        for place, one in enumerate(self.measures):
+            if one.foreign or not one.by_rank:
+                continue
+            relevant_from = one.relevant_from
             if relevant_from is None:
                 relevant_from = self.convention.relevant_from
             places.setdefault(relevant_from, []).append(place)
@@ -249,6 +254,14 @@ class Evaluator:
             truth = compile_truth(labels, self._query_ptr, rules, greatest_grade, pairs=pairs)
             batches.append(_Batch.of(measures, batch, truth))
         return tuple(batches)
+
+    def _foreign_values(self, labels: Floats, ptr: Ints, greatest_grade: float) -> ForeignValues | None:
+        """Return what computes the measures of others; None where there are none."""
+        places = [place for place, one in enumerate(self.measures) if one.foreign]
+        if not places:
+            return None
+        measures = [self.measures[place] for place in places]
+        return ForeignValues(measures, places, labels, ptr, self.convention, greatest_grade)
 
     def evaluate(self, scores: ArrayLike) -> dict[str, float]:
         """Return each measure of one model, averaged over the queries.
@@ -342,7 +355,7 @@ class Evaluator:
     @property
     def by_rank(self) -> bool:
         """Whether rankings determine all measures; a measure that needs scores is NaN for a ranking."""
-        return bool(self._ranked.all())
+        return not self._scored.any()
 
     @property
     def _rows_at_a_time(self) -> int:
@@ -385,25 +398,27 @@ class Evaluator:
         if not self.by_rank:  # the squared error is the one measure of scores
             with np.errstate(over="ignore"):
                 errors = np.add.reduceat((rows - self._labels) ** 2, self._query_ptr[:-1], axis=1)
-            found[~self._ranked] = errors / np.diff(self._query_ptr)
+            found[self._scored] = errors / np.diff(self._query_ptr)
         return found
 
     def _measured(self, ranked: Codes, rules: Rules) -> Floats:
         """Return the measures of each ranking in each query, shape (M, K, Q)."""
         out = np.empty((len(self.measures), ranked.shape[0], self.n_queries))
         every = np.zeros(self.n_queries, dtype=np.int64), np.full(self.n_queries, ranked.shape[0])
-        out[~self._ranked] = np.nan
+        out[self._scored] = np.nan
         self._measure(ranked, *every, rules, out)
         return out
 
     def _measure(self, ranked: Codes, begins: Ints, ends: Ints, rules: Rules, out: Floats) -> None:
         models = int(begins.min()), int(ends.max())
         for batch in self._batches:
-            is_all = len(self._batches) == 1 and self.by_rank
+            is_all = batch.places.size == len(self.measures)
             values = out if is_all else out[batch.places]
             batch.measure(ranked, models, begins, ends, rules, values)
             if not is_all:
                 out[batch.places] = values
+        if self._foreign is not None:
+            self._foreign.measure(ranked, begins, ends, backwards=rules.ties_reversed, out=out)
 
 
 class _Batch(NamedTuple):

@@ -9,95 +9,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from rankstudio.engine.errors import ParameterError, nearest
 from rankstudio.engine.language import tr
-from rankstudio.engine.support.resources import table
+from rankstudio.engine.metrics.families import BY_NAME, FAMILIES, Cut, Family, Reads, family_of
+from rankstudio.engine.metrics.measure_entry import MeasureEntry
+from rankstudio.engine.metrics.measure_registry import MEASURES
 
 T = TypeVar("T")
-
-PAIRED = frozenset({"Disagreement", "StrictDisagreement", "Tau"})
-"""Measures of all pairs of documents with different labels."""
-
-
-class Cut(IntEnum):
-    """Whether a measure's name has a cut-off, such as the 10 of NDCG@10."""
-
-    NONE = 0
-    OPTIONAL = 1
-    NEEDED = 2
-
-
-class Reads(StrEnum):
-    """Information that a measure needs from a ranking; the kernel prepares only what some measure needs."""
-
-    HITS = "hits"  # sums of relevant documents, and of precisions at them
-    GAINS = "gains"  # sums of discounted gains
-    ORDER = "order"  # labels with their ties, from rank to rank
-    SCORES = "scores"  # the scores themselves: a ranking is not enough, and the kernel is not asked
-
-
-@dataclass(frozen=True)
-class Family:
-    """Measures that differ only in their cut-off.
-
-    Attributes
-    ----------
-    kind : int
-        The kernels know it by this number: its place in ``resources/metrics/measures.toml``.
-    name : str
-        Name: "NDCG".
-    label : str
-        In words.
-    cut : Cut
-    reads : frozenset of Reads
-    help : str
-        Description in a sentence; ``{first}`` stands for "the first k documents" or "all documents".
-    higher_is_better : bool
-    per_query : str
-        Name of the value of one query, where ``name`` is that of the mean over queries: "AP" for "MAP"; ""
-        where both have one name.
-    binary : bool
-        Whether it distinguishes only relevant documents and others, so that ``rel`` may be given.
-    persistence : float, optional
-        Usual chance that a reader goes on to the next document, where ``p`` may be given.
-    aliases : tuple of str
-        Other names, as ir-measures has them.
-    """
-
-    kind: int
-    name: str
-    label: str
-    cut: Cut
-    reads: frozenset[Reads]
-    help: str
-    higher_is_better: bool = True
-    per_query: str = ""
-    binary: bool = False
-    persistence: float | None = None
-    aliases: tuple[str, ...] = ()
-
-
-def _family(kind: int, name: str, values: Mapping[str, Any]) -> Family:
-    cut = Cut[values["cut"].upper()]
-    reads = frozenset(map(Reads, values["reads"]))
-    aliases = tuple(values.get("aliases", ()))
-    return Family(kind, name, **{**values, "cut": cut, "reads": reads, "aliases": aliases})
-
-
-FAMILIES: tuple[Family, ...] = tuple(
-    _family(kind, name, values)
-    for kind, (name, values) in enumerate(table("metrics", "measures.toml").items())
-)
-
-
-def kind_of(name: str) -> int:
-    """Return the number by which the kernels know the measures of a family."""
-    return next(family.kind for family in FAMILIES if family.name == name)
 
 
 @dataclass(frozen=True)
@@ -157,6 +79,11 @@ class Measure:
         return Reads.SCORES not in self.family.reads
 
     @property
+    def foreign(self) -> bool:
+        """Whether a function of others computes it, which takes longer than the kernels."""
+        return self.family.entry is not None
+
+    @property
     def _first(self) -> str:
         if self.cut is None:
             return "all documents"
@@ -188,13 +115,11 @@ LETOR_MEASURES: tuple[str, ...] = (
 )
 """What LETOR's script prints, in its order."""
 
-_NAME = re.compile(r"([a-z]+)(?:\(([^()]*)\))?(?:@([0-9]{1,9}))?")
+_NAME = re.compile(r"([a-z][a-z0-9_-]*)(?:\(([^()]*)\))?(?:@([0-9]{1,9}))?")
 _ALIKE = 0.6  # of the letters of two names, some of which have two or three
 _CUT = re.compile(r"[1-9][0-9]{0,8}")
 _SEPARATOR = re.compile(r",(?![^()]*\))")
 _FORMS = {Cut.NONE: ("{}",), Cut.OPTIONAL: ("{}", "{}@k"), Cut.NEEDED: ("{}@k",)}
-_FAMILY_FORMS = ", ".join(form.format(f.name) for f in FAMILIES for form in _FORMS[f.cut])
-_BY_NAME = {name.lower(): family for family in FAMILIES for name in (family.name, *family.aliases)}
 
 
 def measure(name: str | Measure) -> Measure:
@@ -210,7 +135,7 @@ def measure(name: str | Measure) -> Measure:
     if isinstance(name, Measure):
         return name
     match = _NAME.fullmatch(name.strip().lower()) if isinstance(name, str) else None
-    family = _BY_NAME.get(match[1]) if match is not None else None
+    family = _family(match[1]) if match is not None else None
     if match is None or family is None:
         meant = _meant(name)
         raise ParameterError("measure", name, tr("the name of a measure") if meant else _expected(), meant)
@@ -222,6 +147,42 @@ def measure(name: str | Measure) -> Measure:
     if persistence == family.persistence:
         persistence = None
     return Measure(family, cut, parameters.get("rel"), persistence)
+
+
+def _family(name: str) -> Family | None:
+    """Return a family by its name in lower case; those of others after RankStudio's own."""
+    if name in BY_NAME:
+        return BY_NAME[name]
+    entry = MEASURES.find(name)
+    return None if entry is None else family_of(entry)
+
+
+def families() -> tuple[Family, ...]:
+    """Return all families of measures that can be chosen: RankStudio's own, then those of others."""
+    return (*FAMILIES, *map(family_of, MEASURES.entries()))
+
+
+def foreign_entries(names: Iterable[str | Measure]) -> tuple[MeasureEntry, ...]:
+    """Return the entries of those measures that are not RankStudio's own, each once.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown name.
+    """
+    found = dict.fromkeys(measure(name).family.entry for name in names)
+    return tuple(entry for entry in found if entry is not None)
+
+
+def computable(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of those measures of which this installation has the code."""
+    return tuple(name for name in names if not lacking(name))
+
+
+def lacking(name: str) -> str:
+    """Return the sentence on what is missing to compute a measure; "" if nothing is."""
+    entry = measure(name).family.entry
+    return "" if entry is None else entry.lacking
 
 
 def split_names(text: str) -> tuple[str, ...]:
@@ -253,10 +214,11 @@ def _canonical(name: object) -> str | None:
 def _meant(name: object) -> str:
     """Return the measure whose name is most like another one; "" where none is alike."""
     word, _, written = name.strip().partition("@") if isinstance(name, str) else ("", "", "")
-    close = nearest(word, _BY_NAME, _ALIKE)
+    known = {**BY_NAME, **{family.name.lower(): family for family in families()}}
+    close = nearest(word, known, _ALIKE)
     if not close or close == word.lower():
         return ""
-    family = _BY_NAME[close]
+    family = known[close]
     cut = f"@{written}" if _CUT.fullmatch(written) else ""
     return family.name + {Cut.NONE: "", Cut.OPTIONAL: cut, Cut.NEEDED: cut or "@10"}[family.cut]
 
@@ -306,17 +268,29 @@ def per_query_name(name: str) -> str:
 
 
 def _expected() -> str:
-    return tr("one of {forms}, where k is a whole number of at least 1").format(forms=_FAMILY_FORMS)
+    forms = ", ".join(form.format(family.name) for family in families() for form in _FORMS[family.cut])
+    return tr("one of {forms}, where k is a whole number of at least 1").format(forms=forms)
 
 
 ONE_RANKING_MEASURES = ("AUC", "Disagreement", "MAP", "NDCG@10")
 """What is measured at first where all documents are one ranking."""
 
 _CUTS: dict[str, tuple[int | None, ...]] = {"P": (1, 5, 10), "NDCG": (1, 3, 5, 10, None), "ERR": (None, 10)}
-OFFERED = tuple(
-    Measure(family, cut).name
-    for family in FAMILIES
-    if family.name != "Judged"  # 1 for every ranking where all documents are judged
-    for cut in _CUTS.get(family.name, (10 if family.cut is Cut.NEEDED else None,))
-)
+
+
+def _offered(families: Iterable[Family]) -> tuple[str, ...]:
+    return tuple(
+        Measure(family, cut).name
+        for family in families
+        if family.name != "Judged"  # 1 for every ranking where all documents are judged
+        for cut in _CUTS.get(family.name, (10 if family.cut is Cut.NEEDED else None,))
+    )
+
+
+OFFERED = _offered(FAMILIES)
 """Measures that are offered whatever a plan measures, with usual cut-offs k where they have one."""
+
+
+def offered() -> tuple[str, ...]:
+    """Return the measures that are offered, with those of others, which take longer, at the end."""
+    return (*OFFERED, *_offered(map(family_of, MEASURES.entries())))

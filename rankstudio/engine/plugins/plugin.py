@@ -22,8 +22,8 @@ class Keyed(Protocol):
 class Plugin:
     """What a package adds to the program.
 
-    All values are static: estimators are named as ``"module:Class"`` and imported on first use, so that
-    reading a plug-in imports no computation.
+    All values are static: estimators and functions are named as ``"module:name"`` and imported on first
+    use, so that reading a plug-in imports no computation.
 
     Attributes
     ----------
@@ -31,6 +31,8 @@ class Plugin:
         Name, as ``rankstudio plugins`` lists it and ``--without`` takes it.
     methods : tuple of Method
         Selectors and rankers.
+    measures : tuple of Measure
+        Measures of rankings.
     data_formats : tuple of DataFormat
         Formats of data files.
     pages : tuple of Page
@@ -51,6 +53,7 @@ class Plugin:
 
     name: str
     methods: tuple[Keyed, ...] = ()
+    measures: tuple[Keyed, ...] = ()
     data_formats: tuple[Keyed, ...] = ()
     pages: tuple[Keyed, ...] = ()
     panels: tuple[Keyed, ...] = ()

@@ -15,6 +15,7 @@ from typing import TypeVar
 from threadpoolctl import ThreadpoolController
 
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.support.stop_request import check_of_this_thread, heeding
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -117,10 +118,12 @@ def share(
     items : iterable
     """
     waiting = iter(list(items))
+    check = check_of_this_thread()
 
     def work_off() -> None:
-        for item in waiting:
-            work(item)
+        with heeding(check):
+            for item in waiting:
+                work(item)
 
     helping = [] if executor is None else [executor.submit(work_off) for _ in range(workers - 1)]
     work_off()

@@ -22,6 +22,7 @@ from rankstudio.engine.errors import Cancelled, ParameterError, RankStudioError
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.memory import sufficient
+from rankstudio.engine.support.stop_request import heeding
 from rankstudio.ui.language import tr
 
 CancelFlag = Callable[[], bool]
@@ -123,6 +124,11 @@ class Job:
     def cancelled(self) -> bool:
         """Return whether somebody asked the job to stop."""
         return self._cancelled
+
+    def stop_if_cancelled(self) -> None:
+        """Raise Cancelled if somebody asked the job to stop."""
+        if self._cancelled:
+            raise Cancelled(self.what)
 
     def pause(self) -> None:
         """Stop asking for more until :meth:`resume` or :meth:`step`."""
@@ -269,7 +275,7 @@ def _carry_out(job: Job, outbox: deque[_Letter], give_way: Callable[[], None] | 
         messages = job.function(job.cancelled)
         while job.permission():
             try:
-                with sufficient(job.what):
+                with sufficient(job.what), heeding(job.stop_if_cancelled):
                     message = next(messages)
             except StopIteration:
                 return Outcome(Ending.DONE)

@@ -22,7 +22,7 @@ from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.left_out_names import PAIR_MEASURES
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
-from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.metrics.conventions import rules_text
 from rankstudio.ui.compare.view import ALL, ONE, View
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import axis_value, plain, power
@@ -86,7 +86,7 @@ class FoldsView(View):
         if shape != self._shape:
             self._reshape(shape, _columns(plan, *measured) if rows else ())
         self.table.set_rows(rows)
-        rules = convention(plan.convention).label
+        rules = rules_text(plan.convention, plan.evaluated)
         self.set_caption(
             tr("{name} · {rules} · click a row to show its fold").format(name=name, rules=rules)
             if rows

@@ -116,7 +116,7 @@ def _caption(models: Models, *, compared: bool) -> str:
         size = len(model.step.selected)
         said = captions.model_text(model.plan, model.fold.number, model.values, size)
         said += " " + tr("This model is not part of any run.") if model.live else ""
-    by = versions(shown.plan.entries)
+    by = versions(shown.plan.sources)
     return captions.plan_text(shown.plan, dataset.name, by, len(dataset.folds), session.measure, said)
 
 

@@ -13,7 +13,7 @@ from rankstudio.engine.data.feature_groups import Groups
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.metrics.conventions import rules_text
 from rankstudio.engine.steps import Step
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.features.features_panel import NO_PATH, FeaturesPanel
@@ -234,7 +234,7 @@ class FeaturesController(Controller):
         current, model = self._current, self._current.shown.inspected
         if model is None:
             return
-        rules = convention(model.plan.convention).label
+        rules = rules_text(model.plan.convention, model.plan.evaluated)
         for path in self._seen():
             if self._session.sealed and model.fold.test is not None:
                 path.cover_test()

@@ -21,6 +21,7 @@ from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.storage.study_contents import SealMark
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.methods.catalog import Method
+from rankstudio.engine.metrics.measure_entry import MeasureEntry
 from rankstudio.engine.support.resources import resource
 from rankstudio.engine.support.user_folders import data_folder
 from rankstudio.ui.background.worker import CancelFlag, JobFunction
@@ -302,7 +303,7 @@ def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDatas
         choice=Choice(*study.choice(key)),
         recorded=recorded,
         origin=f"{_when(summary.finished or summary.created)}, {_by(summary.versions)}",
-        why_not_on=_why_not_on(summary.versions, plan.entries) or (READ_ONLY if study.read_only else ""),
+        why_not_on=_why_not_on(summary.versions, plan.sources) or (READ_ONLY if study.read_only else ""),
         steps_per_unit=1,
         n_units=summary.n_units,
         units_done=summary.n_finished,
@@ -324,7 +325,7 @@ def _by(found: Mapping[str, str]) -> str:
     )
 
 
-def _why_not_on(found: Mapping[str, str], entries: Sequence[Method]) -> str:
+def _why_not_on(found: Mapping[str, str], entries: Sequence[Method | MeasureEntry]) -> str:
     """Return why a run of other versions is not gone on with; its numbers would have two origins."""
     for entry in entries:
         if entry.lacking:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QInputDialog, QWidget
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.storage.study_contents import SealMark, is_sealed, n_looks
-from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.metrics.conventions import convention, rules_text
 from rankstudio.engine.metrics.names import measure
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
@@ -79,7 +79,8 @@ class MeasurementController(Controller):
     @Slot(bool)
     def _let_choose(self, chooses: bool) -> None:
         self._session.select_by_measure(chooses)
-        by = f"{self._session.measure}, {convention(self._session.convention).label},"
+        name = self._session.measure
+        by = f"{name}, {rules_text(self._session.convention, [name])},"
         self.said.emit(
             tr("Each run shows the model with the best validation {by}").format(by=by)
             if chooses

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QInputDialog, QMenu, QWidget
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
-from rankstudio.engine.metrics.names import OFFERED, measure
+from rankstudio.engine.metrics.names import measure, offered
 from rankstudio.engine.support import memory
 from rankstudio.ui.language import LANGUAGES, SYSTEM, tr, trn
 from rankstudio.ui.model.app_model import Models
@@ -56,7 +56,7 @@ def add_choice(menu: QMenu, group: QActionGroup, key: str, label: str, text: str
     action = menu.addAction(label)
     action.setData(key)
     action.setCheckable(True)
-    action.setToolTip(text)
+    action.setToolTip(plain(text))
     group.addAction(action)
     return action
 
@@ -67,7 +67,13 @@ def _help(name: str) -> str:
     first = (
         trn("the first document", "the first {cut} documents", one.cut) if one.cut else tr("all documents")
     )
-    return tr(one.family.help).format(first=first.format(cut=one.cut))
+    text = tr(one.family.help).format(first=first.format(cut=one.cut))
+    entry = one.family.entry
+    if entry is None:
+        return text
+    follows = tr("Follows {convention}.").format(convention=entry.convention) if entry.convention else ""
+    origin = "" if entry.origin is None else f"({entry.origin.text})"
+    return " ".join(filter(None, (text or entry.label, follows, origin)))
 
 
 class Menus(QObject):
@@ -164,13 +170,12 @@ class Menus(QObject):
     def _fill(self) -> None:
         plan = self._session.plan
         shown = self._session.measure
-        names = dict.fromkeys((*plan.evaluated, *OFFERED, shown))
+        names = dict.fromkeys((*plan.evaluated, *offered(), shown))
         entries = [(name, name, _help(name)) for name in names]
         self._fill_choice("measure", [*entries, _OTHER], shown)
         self._toolbar.measure_button.setText(self._session.measure)
-        self._toolbar.measure_button.setToolTip(
-            tr("Current measure: {measure}").format(measure=_help(self._session.measure))
-        )
+        current = tr("Current measure: {measure}").format(measure=_help(self._session.measure))
+        self._toolbar.measure_button.setToolTip(plain(current))
         for name, choices in READING.items():
             self._fill_choice(name, list(choices), getattr(plan, name))
         self._fill_choice("theme", [(mode, label, "") for mode, label in _MODES.items()], self._theme.mode)
@@ -181,9 +186,11 @@ class Menus(QObject):
         self._fill_choice("convention", rules, self._session.convention)
         rule = convention(self._session.convention)
         self._toolbar.convention_button.setText(rule.label)
-        self._toolbar.convention_button.setToolTip(
-            tr("Convention of the measures: {summary}").format(summary=tr(rule.summary))
-        )
+        said = tr("Convention of the measures: {summary}").format(summary=tr(rule.summary))
+        entry = measure(shown).family.entry
+        if entry is not None and entry.convention:
+            said = f"{said}\n{entry.key}: {entry.convention}"
+        self._toolbar.convention_button.setToolTip(plain(said))
 
     def _fill_choice(self, name: str, entries: list[tuple[str, str, str]], chosen: str) -> None:
         menu, group = self._actions.submenus[name], self._groups[name]

@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 )
 
 from rankstudio.engine.methods.catalog import methods
-from rankstudio.engine.methods.catalog.origin import OriginKind
 from rankstudio.engine.methods.plugin_contents import added_by
 from rankstudio.engine.plugins.loader import plugins
+from rankstudio.engine.plugins.origin import OriginKind
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.layout import fill, named
@@ -27,6 +27,7 @@ from rankstudio.ui.widgets.layout import fill, named
 _SIZE = 760, 460
 _COUNTS: dict[str, Callable[[int], str]] = {
     "methods": lambda n: trn("{n} method", "{n} methods", n).format(n=n),
+    "measures": lambda n: trn("{n} measure", "{n} measures", n).format(n=n),
     "data_formats": lambda n: trn("{n} data format", "{n} data formats", n).format(n=n),
     "pages": lambda n: trn("{n} page", "{n} pages", n).format(n=n),
     "panels": lambda n: trn("{n} panel", "{n} panels", n).format(n=n),
@@ -62,8 +63,8 @@ class PluginDialog(QDialog):
                 item.setTextAlignment(column, Qt.AlignmentFlag.AlignVCenter)
             item.setToolTip(2, plain(row[2]))
         text = tr(
-            "Packages with the entry point rankstudio.plugins add methods and data formats. Install them "
-            "with pip, and start RankStudio again. To add a Python file, use Run, Add a method."
+            "Packages with the entry point rankstudio.plugins add methods, measures and data formats. "
+            "Install them with pip, and start RankStudio again. To add a Python file, use Run, Add a method."
         )
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.button(QDialogButtonBox.StandardButton.Close).setText(tr("Close"))

@@ -95,7 +95,7 @@ DATA = dataset(3)
 @pytest.mark.parametrize("name", ["MAP", "MeanNDCG"])
 def test_the_means_over_queries_are_the_paths_own(plan: Plan, name: str) -> None:
     result = ended(run(plan, DATA))
-    assert can_measure(result, DATA)
+    assert can_measure(result, DATA, "MAP")
     for tried in tried_models(result, name):
         rows = values_by_query(result, DATA, list(zip(*(one.steps for one in tried), strict=True)), name)
         means = np.array([fold.mean(axis=1) for fold in rows]).T
@@ -109,12 +109,12 @@ def test_the_means_over_queries_are_the_paths_own(plan: Plan, name: str) -> None
 def test_without_documents_to_validate_with_there_is_nothing_to_measure() -> None:
     result = ended(run(Plan("small", parameters={"regularization": 1.0}), DATA))
     without = FoldedDataset("Small", None, tuple(replace(fold, vali=None) for fold in DATA.folds))
-    assert not can_measure(result, without)
-    assert not can_measure(result, FoldedDataset("Small", None, DATA.folds[:2]))
-    assert not can_measure(replace(result, folds=()), DATA)
+    assert not can_measure(result, without, "MAP")
+    assert not can_measure(result, FoldedDataset("Small", None, DATA.folds[:2]), "MAP")
+    assert not can_measure(replace(result, folds=()), DATA, "MAP")
     none = part(1)
     bare = replace(none, X=none.X[:0], y=none.y[:0], query_ptr=none.query_ptr[:1], query_ids=())
     empty = FoldedDataset("Small", None, tuple(replace(fold, vali=bare) for fold in DATA.folds))
-    assert not can_measure(result, empty)
+    assert not can_measure(result, empty, "MAP")
     nested = replace(result, plan=result.plan.changed(protocol="3-fold, nested 2-fold"))
-    assert not can_measure(nested, DATA)
+    assert not can_measure(nested, DATA, "MAP")

@@ -20,7 +20,8 @@ from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics._kernels import RUN, sort_descending
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.evaluator import Evaluator, rank, reading_order
-from rankstudio.engine.metrics.names import FAMILIES, Cut, Measure
+from rankstudio.engine.metrics.families import FAMILIES, Cut
+from rankstudio.engine.metrics.names import Measure
 from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
 
 MEASURES = (

@@ -4,7 +4,8 @@ import pytest
 from wording import naming
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, OFFERED, measure, per_query_name
+from rankstudio.engine.metrics.families import FAMILIES
+from rankstudio.engine.metrics.names import LETOR_MEASURES, OFFERED, measure, per_query_name
 
 
 def test_canonical_names_are_read_back() -> None:

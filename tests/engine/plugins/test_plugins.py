@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 from experiment.small import dataset
+from plugins.packages import install, rankstudio
 
 from rankstudio.cli import main
 from rankstudio.cli.code_options import add_named_code
@@ -70,28 +67,6 @@ ODD_METHODS = """
         replace(GAS, key="controls", summary="a\\x1b[2Jb"), replace(GAS, key="fine-gas", label="Fine GAS"),
     ))
 """
-
-
-def install(folder: Path, name: str, text: str, plugin: str | None = None) -> None:
-    """Make a package with one plug-in as pip would."""
-    module = f"{name}_plugin"
-    (folder / f"{module}.py").write_text(dedent(text), encoding="utf-8")
-    info = folder / f"rankstudio_{name}-1.2.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: rankstudio-{name}\nVersion: 1.2\n")
-    points = f"[rankstudio.plugins]\n{plugin or name} = {module}:PLUGIN\n"
-    (info / "entry_points.txt").write_text(points, encoding="utf-8")
-
-
-def rankstudio(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    paths = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH", ""), str(Path.cwd())])])
-    return subprocess.run(
-        [sys.executable, "-m", "rankstudio", *words],
-        env={**os.environ, "PYTHONPATH": paths, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def test_a_plugin_is_listed_and_can_be_left_out(tmp_path: Path) -> None:

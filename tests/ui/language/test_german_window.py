@@ -11,7 +11,7 @@ import pytest
 from processes import started
 
 from rankstudio.engine.methods.catalog import GIVEN, methods
-from rankstudio.engine.metrics.names import FAMILIES
+from rankstudio.engine.metrics.families import FAMILIES
 
 UI_TESTS = Path(__file__).resolve().parents[1]
 

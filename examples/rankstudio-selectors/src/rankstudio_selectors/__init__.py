@@ -1,16 +1,17 @@
-"""A plug-in of RankStudio with six filters for learning to rank, and a page that compares selections.
+"""A plug-in of RankStudio with six filters for learning to rank, two measures, and a page.
 
-Reading the plug-in imports the entries only; an estimator is imported when it is first used.
+Reading the plug-in imports the entries only; an estimator or a measure is imported when it is first used.
 """
 
 from __future__ import annotations
 
 from rankstudio.api import Page, Plugin
-from rankstudio_selectors.entries import HCAS, MMR, MRMR, MSD, NGAS, XGAS
+from rankstudio_selectors.entries import FIRST_RANK, GRADED_RBP, HCAS, MMR, MRMR, MSD, NGAS, XGAS
 
 PLUGIN = Plugin(
     name="selectors",
     methods=(MRMR, MMR, MSD, NGAS, XGAS, HCAS),
+    measures=(FIRST_RANK, GRADED_RBP),
     pages=(
         Page(
             "overlap",

@@ -11,6 +11,7 @@ from rankstudio.api import (
     SIZE,
     CandidateScore,
     Kind,
+    Measure,
     Method,
     Parameter,
     Seconds,
@@ -225,4 +226,26 @@ HCAS = Method(
         _RELEVANCE,
         _OF_GIGLI,
     ),
+)
+
+FIRST_RANK = Measure(
+    key="FirstRank",
+    label="Rank of the first relevant document",
+    summary="Rank of the first relevant document, n + 1 without one among n documents, averaged over "
+    "queries. Lower is better.",
+    function="rankstudio_selectors.measures:first_rank",
+    higher_is_better=False,
+    low=1.0,
+)
+
+GRADED_RBP = Measure(
+    key="GradedRBP",
+    label="Graded rank-biased precision",
+    summary="Gain that a reader gets who goes on to the next document with probability 0.8, averaged over "
+    "queries. The gain of a label is its share of the largest label.",
+    function="rankstudio_selectors.measures:graded_rbp",
+    convention="Moffat and Zobel 2008, p = 0.8",
+    cutoff="optional",
+    low=0.0,
+    high=1.0,
 )

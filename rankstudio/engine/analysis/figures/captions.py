@@ -8,7 +8,7 @@ from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.results.results import Chosen, RunResult
 from rankstudio.engine.export.tables import range_text
 from rankstudio.engine.language import tr, trn
-from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.metrics.conventions import rules_text
 from rankstudio.engine.support.number_format import raised
 
 
@@ -77,7 +77,7 @@ def plan_text(
         The model shown, as a sentence.
     """
     asked = measure or ("" if plan.select_by == CRITERION else plan.chosen_by)
-    rules = convention(plan.convention).label
+    rules = rules_text(plan.convention, filter(None, [asked]))
     grid = grid_text(plan)
     sentences = [
         trn(
@@ -106,7 +106,8 @@ def versions_text(versions: Mapping[str, str]) -> str:
 def runs_text(runs: Sequence[tuple[int, RunResult]], measure: str) -> str:
     """Describe several runs in sentences, with common settings stated once."""
     first = runs[0][1]
-    rules = dict.fromkeys(convention(run.plan.convention).label for _, run in runs)
+    shown = [measure] if measure else []
+    rules = dict.fromkeys(rules_text(run.plan.convention, shown) for _, run in runs)
     common = [f"{first.data_name}.", _measured(measure, ", ".join(rules))]
     each = "; ".join(f"{number} {run.plan.title}" for number, run in runs)
     seeds = ", ".join(dict.fromkeys(str(run.plan.seed) for _, run in runs))

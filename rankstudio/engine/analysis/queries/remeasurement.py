@@ -29,6 +29,7 @@ from rankstudio.engine.metrics.conventions import Ties
 from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.distinct_rankings import DistinctRankings, Places
 from rankstudio.engine.metrics.evaluator import Evaluator, average, rank, reading_order, standard_error
+from rankstudio.engine.metrics.names import computable, foreign_entries
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
@@ -134,7 +135,14 @@ class Remeasurement:
             Names of the measures, by the convention of the plan.
         sealed : bool
             Whether the test part is left out, as if the data had none.
+
+        Raises
+        ------
+        PlanError
+            For a measure of others whose code is absent.
         """
+        for entry in foreign_entries(names):
+            entry.load()
         plan = result.plan.changed(measures=(*result.plan.measures, *names))
         parts = {fold.number: fold for fold in dataset.folds}
         folds = []
@@ -489,6 +497,8 @@ class Remeasurement:
         return self._orders[part]
 
     def _evaluator(self, part: RankingDataset, convention: str, names: tuple[str, ...]) -> Evaluator:
+        """Return what measures a part; a study's measures without code are left out, unless all are."""
+        names = computable(names) or names
         key = id(part), convention, names
         if key not in self._evaluators:
             while len(self._evaluators) >= _EVALUATORS:

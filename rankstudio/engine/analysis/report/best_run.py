@@ -16,7 +16,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.engine.export.tables import p_text, range_text
-from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.metrics.names import lacking, measure
 from rankstudio.engine.statistics.paired import PairedComparison, compare_paired
 from rankstudio.engine.support.number_format import fixed
 
@@ -86,9 +86,9 @@ def against_single_feature(run: ReportedRun, name: str) -> PairedComparison | No
     Returns
     -------
     PairedComparison or None
-        None if the documents are not available, or the measure is not known by query.
+        None if the documents or the measure's code are not available, or the measure is not known by query.
     """
-    if run.data is None or not run.result.has_per_query(name):
+    if run.data is None or lacking(name) or not run.result.has_per_query(name):
         return None
     values = _single_per_query(run, name)
     own = run.result.per_query(name)

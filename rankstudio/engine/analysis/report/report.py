@@ -32,7 +32,7 @@ from rankstudio.engine.experiment.storage.study_contents import (
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.language import in_english
 from rankstudio.engine.methods.catalog import Method
-from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.metrics.conventions import convention, rules_text
 from rankstudio.engine.support.item_groups import grouped
 from rankstudio.engine.support.number_format import NOTHING, count_text, raised
 
@@ -164,7 +164,7 @@ def _protocol(plan: Plan) -> tuple[tuple[str, str], ...]:
         ("model chosen by", chosen),
         ("which model", _RULES.get(plan.rule, f"the best with {plan.rule} features")),
         ("measures", listed(plan.measures)),
-        ("convention of measures", convention(plan.convention).label),
+        ("convention of measures", rules_text(plan.convention, plan.evaluated)),
         ("feature values", _NORMALIZED[plan.normalize]),
         ("missing values", _MISSING[plan.missing]),
         ("seed", str(plan.seed)),

@@ -20,7 +20,7 @@ from rankstudio.engine.analysis.report.source import (
 from rankstudio.engine.analysis.report.study_figures import curves_of, differences_of
 from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
 from rankstudio.engine.export.tables import TextTable, p_text, range_text
-from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.metrics.conventions import rules_text
 from rankstudio.engine.support.number_format import NOTHING, fixed
 
 _MOST_FOLDS, _MOST_RUNS = 30, 12
@@ -57,7 +57,7 @@ def _averages(group: ReportedGroup) -> TextTable:
     single = runs[0].result.baseline
     cells = [fixed(single[name]) if name in single else NOTHING for name in names]
     rows.append(("", "best single feature", "1", *cells))
-    rules = convention(group.group.key.convention).label
+    rules = rules_text(group.group.key.convention, names)
     how = "Each fold has the model that the run's rule chose, not one chosen by hand."
     note = f"Mean ± standard deviation over the folds ({group.group.scope}) by {rules}. {how}"
     header = ("run", "method", "features", *names)

@@ -51,7 +51,7 @@ from rankstudio.engine.export.figures.values import (
     Series,
 )
 from rankstudio.engine.language import tr
-from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.metrics.names import lacking, measure
 from rankstudio.engine.support.number_format import significant
 from rankstudio.engine.support.work import finish
 
@@ -422,7 +422,7 @@ def alone_figure(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFig
     Figure 4 of Lai et al. 2013: a few strong features among many weak ones, or many that are alike.
     """
     best = best_of(runs, name)
-    if best.data is None:
+    if best.data is None or lacking(name):
         return None
     return alone_of(best.data, best.result, run_label(best.number, best.title), name)
 

@@ -37,7 +37,7 @@ from rankstudio.engine.export.result_table.table import (
     ResultTable,
 )
 from rankstudio.engine.language import in_english
-from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.metrics.conventions import rules_text
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.paired import holm, paired_t, randomisation, signed_ranks
 from rankstudio.engine.support.number_format import count_text
@@ -302,7 +302,7 @@ def result_table(
             _caption(rows, names, query.by),
             tuple(place.column for place in places),
             tuple(cells),
-            _notes(rows),
+            _notes(rows, names),
             _mark_note(rows, references, p, query.test),
             block_captions=_block_captions(rows),
         )
@@ -500,12 +500,12 @@ def _why(group: ComparableGroup[int]) -> str:
     return f"not ranked with the rows above: {group.apart}" if group.apart else ""
 
 
-def _notes(rows: Sequence[RowRuns]) -> tuple[str, ...]:
+def _notes(rows: Sequence[RowRuns], names: Sequence[str]) -> tuple[str, ...]:
     """Return what has to be known of the numbers: by whose rules they are."""
     runs = [(data, run) for row in rows for data, run in row.runs.items()]
     labels: dict[str, dict[str, None]] = {}
     for data, run in runs:
-        labels.setdefault(convention(run.result.plan.convention).label, {})[data] = None
+        labels.setdefault(rules_text(run.result.plan.convention, names), {})[data] = None
     if len(labels) == 1:
         notes = [f"Measures follow the {next(iter(labels))} convention."]
     else:

@@ -31,6 +31,7 @@ from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import Ties, convention
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support import threads
+from rankstudio.engine.support.stop_request import heeding
 from rankstudio.engine.support.work import Note, WorkProgress
 
 _PREPARED = 2  # folds of a run that a worker has ready: the units come fold by fold
@@ -108,14 +109,17 @@ def learn_unit(task: Task) -> Learned:
     """
     began = time.perf_counter()
     notes: list[Note] = []
+    latest: Step | WorkProgress = WorkProgress("learning", 0.0)
 
     def follow(told: Step | WorkProgress) -> None:
+        nonlocal latest
         if isinstance(told, Note):
             notes.append(told)
         else:
+            latest = told
             task.source.follow(task.unit, told)
 
-    with threads.at_most(1):
+    with threads.at_most(1), heeding(lambda: task.source.follow(task.unit, latest)):
         path = _FOLDS.fold(task).path(task.unit, follow)
     return replace(path, notes=tuple(notes)), time.perf_counter() - began
 

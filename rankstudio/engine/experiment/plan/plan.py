@@ -55,7 +55,9 @@ from rankstudio.engine.methods.catalog.parameter import (
 )
 from rankstudio.engine.methods.catalog.shared import LEFT_OUT_CRITERIA
 from rankstudio.engine.metrics.conventions import USUAL, convention
-from rankstudio.engine.metrics.names import ONE_RANKING_MEASURES, measure
+from rankstudio.engine.metrics.measure_entry import MeasureEntry
+from rankstudio.engine.metrics.measure_registry import MEASURES
+from rankstudio.engine.metrics.names import ONE_RANKING_MEASURES, foreign_entries, measure
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 if TYPE_CHECKING:
@@ -71,6 +73,7 @@ SAMPLE = "sample"
 """The name under which a plan asks for the bundled sample instead of a file."""
 
 _ADDED = "added methods"
+_MEASURES = "measures of others"
 
 MOST_COMBINATIONS = 100_000
 """Of values that a plan may try."""
@@ -215,16 +218,20 @@ class Plan:
     def __getstate__(self) -> dict[str, Any]:
         """Return what makes the plan: a process that gets it derives the rest itself.
 
-        Methods that are not of a plug-in go along, so that a worker has them.
+        Methods that are not of a plug-in go along, so that a worker has them, and descriptions of measures,
+        so that a worker without one can say what is missing.
         """
         values = {given.name: getattr(self, given.name) for given in fields(self)}
-        return {**values, _ADDED: tuple(entry for entry in self.entries if is_added(entry))}
+        added = tuple(entry for entry in self.entries if is_added(entry))
+        return {**values, _ADDED: added, _MEASURES: self.foreign_measures}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what :meth:`__getstate__` returned, and make its methods known to this process."""
         for entry in state.pop(_ADDED, ()):
             if find_method(entry.key) is None:
                 add_entry(entry)
+        for measured in state.pop(_MEASURES, ()):
+            MEASURES.receive(measured)
         vars(self).update(state)
 
     @property
@@ -242,6 +249,24 @@ class Plan:
         """Catalog entries of the method and, if there is one, of the ranker."""
         ranker = self.ranker_entry
         return (self.entry,) if ranker is None else (self.entry, ranker)
+
+    @property
+    def foreign_measures(self) -> tuple[MeasureEntry, ...]:
+        """Entries of the measures that are not RankStudio's own, those of parameters included."""
+        used = list(self.evaluated if self.chosen_by == CRITERION else (*self.evaluated, self.chosen_by))
+        ranker = self.ranker_entry
+        given = [(self.entry, self.parameters)]
+        given += [] if ranker is None else [(ranker, self.ranker_parameters)]
+        for entry, values in given:
+            for p in entry.parameters:
+                if p.kind is Kind.MEASURE:
+                    used += map(str, p.values(values[p.name]))
+        return foreign_entries(used)
+
+    @property
+    def sources(self) -> tuple[Method | MeasureEntry, ...]:
+        """Entries of all methods and of the measures that are not RankStudio's own: what computes a run."""
+        return (*self.entries, *self.foreign_measures)
 
     @property
     def title(self) -> str:

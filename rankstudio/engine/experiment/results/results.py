@@ -24,7 +24,7 @@ from rankstudio.engine.experiment.results.subset_choices import SubsetChoices
 from rankstudio.engine.experiment.results.unfitted import Unfitted
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.metrics.conventions import convention, rules_text
 from rankstudio.engine.metrics.names import ByMeasure
 from rankstudio.engine.metrics.short_queries import zero_measure_note
 from rankstudio.engine.statistics.mean_intervals import LEAST_PAIRS
@@ -450,7 +450,7 @@ class RunResult:
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows."""
-        plan, rules = self.plan, convention(self.plan.convention).label
+        plan, rules = self.plan, rules_text(self.plan.convention, self.plan.evaluated)
         what = f"{plan.title} on {self.data_name}, chosen by {plan.select_by}, {rules}"
         what += "" if self.complete else ", not finished"
         means = ", ".join(f"{name} {value:.{_DIGITS}f}" for name, value in self.average.items())

@@ -48,6 +48,7 @@ from rankstudio.engine.experiment.storage.study_rows import (
     EVIDENCE,
     FEATURE_SET,
     IMPOSSIBLE,
+    MEASURE,
     METHOD,
     Row,
     checksum,
@@ -68,6 +69,8 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import find_method, remember_entry
 from rankstudio.engine.methods.catalog.description import described_method, description_of
 from rankstudio.engine.methods.catalog.parameter import OWN_FILE
+from rankstudio.engine.metrics.measure_description import described_measure, description_of_measure
+from rankstudio.engine.metrics.measure_registry import MEASURES
 
 __all__ = ["SUFFIX", "RecordedData", "RunKey", "RunLabel", "RunSummary", "Study"]
 
@@ -211,7 +214,7 @@ class Study:
         found = fingerprint(dataset)
         place = str(dataset.path.absolute()) if dataset.path is not None else ""
         self._refuse_changes(plan, place, found.files)
-        wanted = (plan, as_json(versions(plan.entries)), found.checksum)
+        wanted = (plan, as_json(versions(plan.sources)), found.checksum)
         with self._file.transaction() as db:
             run = None if anew else self._equal(*wanted)
             if run is None:
@@ -223,6 +226,7 @@ class Study:
                 values = {"plan": as_json(plan_as_dict(plan)), "same": same(plan), "versions": wanted[1]}
                 write(db, "run", id=run, dataset=data, created=_now(), **values)
                 _write_methods(db, run, plan)
+                _write_measures(db, run, plan)
             if dataset.feature_set is not None:
                 _write_feature_set(db, found.checksum, dataset.feature_set)
         return RunKey(run, plan, tuple(int(i) for i in dataset.feature_ids))
@@ -245,7 +249,7 @@ class Study:
                 file = shown(str(run.plan.parameters[name]))
                 raise ChangedDataError(text.format(file=file, name=name, id=run.id))
         by = json.loads(self._run(run.id)["versions"])
-        installed = versions(run.plan.entries)
+        installed = versions(run.plan.sources)
         if by != installed:
             text = tr(
                 "{path}: run {id} was started with {by}, but {versions} is installed. Start the run again."
@@ -616,6 +620,7 @@ class Study:
             recorded_versions(json.loads(run["versions"]))
             moment(run["created"]), moment(run["finished"] or run["created"])
             self._remember_methods(run)
+            self._remember_measures(run)
             return run, plan_from_dict(json.loads(run["plan"])), data
         except (PlanError, ParameterError) as error:
             why = textwrap.shorten(str(error), _LONGEST, placeholder=" ….")
@@ -640,6 +645,17 @@ class Study:
                     entry = described_method(described)
                     if entry.key in unknown:
                         remember_entry(entry)
+
+    def _remember_measures(self, run: Row) -> None:
+        """Make known the measures of a run of which this installation has no code."""
+        if not self._has_table("measure"):
+            return
+        for payload, digest in self._file.rows("SELECT payload, digest FROM measure WHERE run = ?", run.id):
+            if digest == payload_digest(run.id, payload) and len(payload) <= _MOST_METHOD:
+                for described in json.loads(payload):
+                    entry = described_measure(described)
+                    if MEASURES.find(entry.key) is None:
+                        MEASURES.remember(entry)
 
     def _parts(self, row: Row, plan: Plan, data: RecordedData) -> tuple[list[Row], list[Row]]:
         """Return the units and the folds of a run; what its plan does not have counts as damaged."""
@@ -735,6 +751,17 @@ def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
         payload = as_json(described)
         cells = run, payload, payload_digest(run, payload)
         db.execute("INSERT OR REPLACE INTO method VALUES (?, ?, ?)", cells)
+
+
+def _write_measures(db: sqlite3.Connection, run: int, plan: Plan) -> None:
+    """Describe the measures of a run that are not RankStudio's own; a reader may not have them."""
+    described = [description_of_measure(entry) for entry in plan.foreign_measures]
+    if described:
+        db.execute(MEASURE)
+        payload = as_json(described)
+        db.execute(
+            "INSERT OR REPLACE INTO measure VALUES (?, ?, ?)", (run, payload, payload_digest(run, payload))
+        )
 
 
 def _write_feature_set(db: sqlite3.Connection, data: str, found: FeatureSet) -> None:

@@ -211,9 +211,14 @@ METHOD = """
 """
 """And a fourth one: methods that are not RankStudio's own, for installations without them."""
 
+MEASURE = """
+    CREATE TABLE IF NOT EXISTS measure (run INTEGER PRIMARY KEY, payload TEXT NOT NULL, digest TEXT NOT NULL)
+"""
+"""And a fifth one: measures that are not RankStudio's own."""
+
 
 def payload_digest(key: int | str, payload: str) -> str:
-    """Return the digest of a row of one of the last two."""
+    """Return the digest of a row of one of the last ones."""
     return _digest({"data": key, "payload": payload})
 
 

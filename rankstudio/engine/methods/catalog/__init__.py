@@ -10,9 +10,9 @@ from __future__ import annotations
 from rankstudio.engine.errors import PlanError, did_you_mean, nearest, shown
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.methods.catalog.method import Method
-from rankstudio.engine.methods.catalog.origin import OriginKind
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.registry import MethodRegistry
+from rankstudio.engine.plugins.origin import OriginKind
 
 __all__ = [
     "FROM_FILES",

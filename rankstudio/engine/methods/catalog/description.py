@@ -7,9 +7,9 @@ from math import inf
 from typing import Any
 
 from rankstudio.engine.methods.catalog.method import CandidateScore, Method, ScoreSource, StepKind
-from rankstudio.engine.methods.catalog.origin import Origin, OriginKind
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.registry import refuse_invalid
+from rankstudio.engine.plugins.origin import Origin, OriginKind
 
 _TEXTS = ("key", "label", "family", "citation", "title", "summary", "criterion", "formula", "ranks_with")
 _FLAGS = ("per_document", "measured", "drops_features")

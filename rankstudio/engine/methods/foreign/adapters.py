@@ -18,10 +18,10 @@ from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.catalog.parameter import Kind
 from rankstudio.engine.methods.foreign.expressions import value_of
-from rankstudio.engine.methods.foreign.guard import PRINTED_AS_NOTES, failure
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, whole_need
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData
+from rankstudio.engine.plugins.guard import PRINTED_AS_NOTES, failure
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
 

@@ -22,15 +22,15 @@ from rankstudio.engine.errors import PlanError, nearest, one_line, shown
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog.method import CandidateScore, Method, Seconds
-from rankstudio.engine.methods.catalog.origin import Origin, OriginKind
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT, RANKING_LAMBDA, SIZE
 from rankstudio.engine.methods.foreign.adapters import CENTRED, SEED, adapter, selects
 from rankstudio.engine.methods.foreign.command import method_of_command
-from rankstudio.engine.methods.foreign.guard import failure
 from rankstudio.engine.methods.foreign.program import PREFIX
 from rankstudio.engine.methods.foreign.signature import DATA, parameters_of, size_argument, summary_of
 from rankstudio.engine.methods.selection.base import PathSelector, Selector
+from rankstudio.engine.plugins.guard import failure
+from rankstudio.engine.plugins.origin import Origin, OriginKind
 from rankstudio.engine.support.files import read_text
 
 SUFFIX = ".py"

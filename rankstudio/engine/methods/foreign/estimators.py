@@ -12,7 +12,8 @@ from rankstudio.engine.errors import PlanError
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog.method import Method
-from rankstudio.engine.methods.foreign.guard import failure, guarded
+from rankstudio.engine.methods.foreign.guard import guarded
+from rankstudio.engine.plugins.guard import failure
 
 
 @cache

@@ -15,7 +15,6 @@ from rankstudio.engine.errors import CodeNotAllowedError, OutputError, PlanError
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import add_entry, find_method
 from rankstudio.engine.methods.catalog.method import Method
-from rankstudio.engine.methods.catalog.origin import OriginKind
 from rankstudio.engine.methods.foreign.code import (
     changed_since,
     code_of_file,
@@ -28,6 +27,7 @@ from rankstudio.engine.methods.foreign.code import (
     names_code,
     names_file,
 )
+from rankstudio.engine.plugins.origin import OriginKind
 from rankstudio.engine.support.files import read_text, write_text
 from rankstudio.engine.support.user_folders import data_folder
 

@@ -1,0 +1,250 @@
+"""Measures of others in each query of some rankings: Python functions, called beside the kernels."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import Cancelled, MeasureError, PlanError, one_line, shown
+from rankstudio.engine.language import tr
+from rankstudio.engine.metrics._kernels import Codes
+from rankstudio.engine.metrics.conventions import Convention, Ties
+from rankstudio.engine.metrics.names import Measure
+from rankstudio.engine.plugins.guard import PRINTED_AS_NOTES, failure
+from rankstudio.engine.support.stop_request import stop_if_asked
+
+MOST_ORDERS = 720
+"""Orders of equal scores over which a function is averaged; of more orders, as many are drawn."""
+
+_SLACK = 1e-9  # beyond the range of a measure, for rounding
+
+
+class ForeignValues:
+    """Measures of others on some documents.
+
+    Parameters
+    ----------
+    measures : sequence of Measure
+    places : sequence of int
+        Their places among the evaluator's measures.
+    labels : ndarray of shape (m,)
+        Labels, in the order in which rankings name them.
+    query_ptr : ndarray of shape (Q + 1,)
+    convention : Convention
+    greatest_grade : float
+        Grade of the dataset.
+    """
+
+    def __init__(
+        self,
+        measures: Sequence[Measure],
+        places: Sequence[int],
+        labels: Floats,
+        query_ptr: Ints,
+        convention: Convention,
+        greatest_grade: float,
+    ) -> None:
+        grade = convention.greatest_grade or greatest_grade
+        self._functions = [_Function.of(m, replace(convention, greatest_grade=grade)) for m in measures]
+        self._places = places
+        self._values = np.unique(labels)
+        self._query_ptr = query_ptr
+        self._averaged = convention.ties is Ties.AVERAGED
+
+    def measure(self, ranked: Codes, begins: Ints, ends: Ints, *, backwards: bool, out: Floats) -> None:
+        """Write the measures of some rankings of each query into their places of ``out``.
+
+        Parameters
+        ----------
+        ranked : ndarray of shape (K, m)
+            Of :func:`rankstudio.engine.metrics.evaluator.rank`.
+        begins, ends : ndarray of shape (Q,)
+            Rows to measure, for each query.
+        backwards : bool
+            Whether equal scores stand in the order opposite to that of the ranking.
+        out : ndarray of shape (M, K, Q)
+
+        Raises
+        ------
+        MeasureError
+            If a function fails, or returns no number.
+        Cancelled
+            If somebody asked to stop.
+        """
+        with PRINTED_AS_NOTES:
+            for query, (first, stop) in enumerate(pairwise(self._query_ptr.tolist())):
+                before: Codes | None = None
+                for row in range(int(begins[query]), int(ends[query])):
+                    codes = ranked[row, first:stop]
+                    if before is not None and np.array_equal(codes, before):
+                        out[self._places, row, query] = out[self._places, row - 1, query]
+                    else:
+                        out[self._places, row, query] = self._of_query(codes, backwards)
+                    before = codes
+
+    def _of_query(self, codes: Codes, backwards: bool) -> list[float]:
+        """Return the value of each measure in a query whose documents are ranked so."""
+        stop_if_asked()
+        lengths = tie_lengths(codes)
+        labels = self._values[codes >> 1]
+        if backwards:
+            labels = _with_ties_reversed(labels, lengths)
+        return [function.value(labels, lengths, averaged=self._averaged) for function in self._functions]
+
+
+class _Function(NamedTuple):
+    """A function with the arguments that it takes beside the labels."""
+
+    measure: Measure
+    call: Callable[..., Any]
+    settings: dict[str, Any]
+    takes_ties: bool
+
+    @classmethod
+    def of(cls, measure: Measure, convention: Convention) -> _Function:
+        entry = measure.family.entry
+        assert entry is not None
+        call = entry.load()
+        names = _names_taken(call, entry.key)
+        given = {"cutoff": measure.cut, "convention": convention}
+        return cls(measure, call, {n: v for n, v in given.items() if n in names}, "ties" in names)
+
+    def value(self, labels: Floats, lengths: Ints, *, averaged: bool) -> float:
+        """Return the value of labels in ranked order, of which so many have equal scores."""
+        if self.takes_ties:
+            return self._checked(labels, ties=tuple(lengths.tolist()))
+        if not averaged or lengths.size == labels.size:
+            return self._checked(labels)
+        values = []
+        for order in orders_of_ties(labels, lengths):
+            stop_if_asked()
+            values.append(self._checked(order))
+        return math.fsum(values) / len(values)
+
+    def _checked(self, labels: Floats, **ties: tuple[int, ...]) -> float:
+        labels = labels.copy()  # the next measure reads them, too
+        labels.flags.writeable = False
+        try:
+            value = self.call(labels, **self.settings, **ties)
+            number = float(value) if _is_number(value) else None
+        except (KeyboardInterrupt, MemoryError, Cancelled):
+            raise
+        except BaseException as error:  # the code of somebody else may raise anything, SystemExit included
+            raise MeasureError(self.measure.name, failure(error)) from error
+        if number is None:
+            text = tr("expected a number, got {value}").format(value=_shown(value))
+            raise MeasureError(self.measure.name, text)
+        problem = self._problem(number)
+        if problem:
+            raise MeasureError(self.measure.name, problem)
+        return number
+
+    def _problem(self, value: float) -> str:
+        """Return what is wrong with a value, "" if nothing is."""
+        entry = self.measure.family.entry
+        assert entry is not None
+        if not math.isfinite(value):
+            return tr("expected a finite number, got {value}").format(value=value)
+        if not entry.low - _SLACK <= value <= entry.high + _SLACK:
+            text = tr("expected a number from {low:g} to {high:g}, got {value}")
+            return text.format(low=entry.low, high=entry.high, value=value)
+        return ""
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.number | np.bool_) and not isinstance(value, complex)
+
+
+def _shown(value: object) -> str:
+    """Return a value of somebody else for a message; its kind, where it cannot be written."""
+    try:
+        return one_line(" ".join(shown(value).split()))
+    except Exception:  # the code of somebody else may raise anything
+        return type(value).__name__
+
+
+def _names_taken(call: Callable[..., Any], key: str) -> set[str]:
+    """Return which of the arguments a function takes by name.
+
+    Raises
+    ------
+    PlanError
+        If it cannot be called with labels and these.
+    """
+    known = {"cutoff", "convention", "ties"}
+    try:
+        parameters = list(inspect.signature(call).parameters.values())
+    except (TypeError, ValueError):  # of a compiled function
+        return set()
+    names = {p.name for p in parameters[1:] if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)} & known
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needed = [p.name for p in parameters[1:] if p.default is p.empty and p.kind not in variable]
+    if not parameters or parameters[0].kind is inspect.Parameter.KEYWORD_ONLY or set(needed) - names:
+        text = tr(
+            "The measure {name} cannot be called: expected a function of labels, and if needed of cutoff, "
+            "convention and ties."
+        )
+        raise PlanError(text.format(name=key))
+    return names
+
+
+def tie_lengths(codes: Codes) -> Ints:
+    """Return how many documents have each score, from the first rank down, in the codes of a ranking."""
+    starts = np.flatnonzero((codes & 1) == 0)
+    return np.diff(np.append(starts, codes.size))
+
+
+def _with_ties_reversed(labels: Floats, lengths: Ints) -> Floats:
+    if lengths.size == labels.size:
+        return labels
+    ends = np.cumsum(lengths)
+    return np.concatenate([labels[end - n : end][::-1] for end, n in zip(ends, lengths, strict=True)])
+
+
+def orders_of_ties(labels: Floats, lengths: Ints) -> Iterator[Floats]:
+    """Yield the different orders of labels within ties; of more than MOST_ORDERS, as many drawn ones.
+
+    The different orders are equally probable. Those drawn depend on the labels only.
+    """
+    ends = np.cumsum(lengths).tolist()
+    ties = [labels[end - n : end] for end, n in zip(ends, lengths.tolist(), strict=True)]
+    if math.prod(map(_number_of_orders, ties)) <= MOST_ORDERS:
+        yield from _combined(ties)
+        return
+    random = np.random.default_rng(0)
+    for _ in range(MOST_ORDERS):
+        yield np.concatenate([random.permutation(tie) for tie in ties])
+
+
+def _number_of_orders(tie: Floats) -> int:
+    counts = np.unique(tie, return_counts=True)[1].tolist()
+    return math.factorial(tie.size) // math.prod(map(math.factorial, counts))
+
+
+def _combined(ties: Sequence[Floats]) -> Iterator[Floats]:
+    """Yield all combinations of the orders of several ties."""
+    if not ties:
+        yield np.empty(0)
+        return
+    for rest in _combined(ties[1:]):
+        for first in _distinct_orders(ties[0].tolist()):
+            yield np.concatenate((first, rest))
+
+
+def _distinct_orders(labels: list[float]) -> Iterator[list[float]]:
+    """Yield the different orders of some labels."""
+    if len(set(labels)) <= 1:
+        yield labels
+        return
+    for label in sorted(set(labels)):
+        rest = list(labels)
+        rest.remove(label)
+        for order in _distinct_orders(rest):
+            yield [label, *order]

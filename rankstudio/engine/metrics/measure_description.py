@@ -1,0 +1,48 @@
+"""Measures of others as plain values, for studies: what is needed to show results without their code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+
+from rankstudio.engine.metrics.measure_entry import MeasureEntry, refuse_invalid_measure
+from rankstudio.engine.plugins.origin import Origin, OriginKind
+
+_TEXTS = ("key", "label", "function", "summary", "convention", "cutoff", "per_query")
+
+
+def description_of_measure(entry: MeasureEntry) -> dict[str, Any]:
+    """Return a measure as plain values, for :func:`described_measure`."""
+    origin = entry.origin
+    assert origin is not None
+    return {
+        **{name: getattr(entry, name) for name in _TEXTS},
+        "higher_is_better": entry.higher_is_better,
+        "low": None if entry.low == -inf else entry.low,
+        "high": None if entry.high == inf else entry.high,
+        "origin": {"kind": origin.kind.value, "name": origin.name, "version": origin.version},
+    }
+
+
+def described_measure(values: Mapping[str, Any]) -> MeasureEntry:
+    """Return the measure that plain values describe; it has no code.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError, PlanError
+        If the values do not describe a measure.
+    """
+    origin = values["origin"]
+    name, version = (origin[key] for key in ("name", "version"))
+    if any(type(text) is not str or len(text) > 200 or not text.isprintable() for text in (name, version)):
+        raise ValueError("expected the name and the version of a package")
+    entry = MeasureEntry(
+        **{name: values[name] for name in _TEXTS},
+        higher_is_better=values["higher_is_better"],
+        low=-inf if values["low"] is None else values["low"],
+        high=inf if values["high"] is None else values["high"],
+        origin=Origin(OriginKind(origin["kind"]), name, version, present=False),
+    )
+    refuse_invalid_measure(entry)
+    return entry

@@ -1,0 +1,137 @@
+"""The measures of others that this process knows: those of plug-ins, added ones, those of opened studies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from threading import RLock
+
+from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.language import tr, translatable
+from rankstudio.engine.metrics.families import BY_NAME
+from rankstudio.engine.metrics.measure_entry import MeasureEntry, refuse_invalid_measure
+from rankstudio.engine.plugins.entries import entries_of
+from rankstudio.engine.plugins.origin import Origin, OriginKind
+
+_EXISTS = translatable("A measure with the name {key} exists already. Choose another name.")
+
+
+class MeasureRegistry:
+    """The measures of others by name, whose case is ignored.
+
+    Parameters
+    ----------
+    entries : iterable of MeasureEntry, optional
+        By default those of all plug-ins, read on first use.
+
+    Notes
+    -----
+    One registry serves the whole process, on all threads. Measures are added, and never removed while plans
+    may name them.
+    """
+
+    def __init__(self, entries: Iterable[MeasureEntry] | None = None) -> None:
+        self._lock = RLock()
+        self._listed: dict[str, MeasureEntry] | None = None
+        if entries is not None:
+            self._listed = {entry.key.lower(): entry for entry in entries}
+        self._remembered: dict[str, MeasureEntry] = {}
+
+    def entries(self) -> tuple[MeasureEntry, ...]:
+        """Return the measures that can be chosen: of plug-ins, and added ones."""
+        return tuple(self._entries().values())
+
+    def find(self, name: str) -> MeasureEntry | None:
+        """Return a measure by its name without cut-off, also one that is only known from a study."""
+        key = name.lower()
+        return self._entries().get(key) or self._remembered.get(key)
+
+    def add(self, entry: MeasureEntry) -> MeasureEntry:
+        """Add a measure for this process, replacing an added one with its name.
+
+        Raises
+        ------
+        PlanError
+            If the entry is invalid, or has the name of a built-in measure or of one of a plug-in.
+        """
+        with self._lock:
+            entries = self._entries()
+            refuse_invalid_measure(entry)
+            if entry.origin is None:
+                package = entry.function.partition(":")[0].partition(".")[0]
+                entry = replace(entry, origin=Origin(OriginKind.IMPORT, package, ""))
+            known = entries.get(entry.key.lower())
+            if known is not None and known.origin is not None and known.origin.kind is OriginKind.PACKAGE:
+                raise _exists(entry)
+            if entry.key.lower() in BY_NAME:
+                raise _exists(entry)
+            self._listed = {**entries, entry.key.lower(): entry}
+            return entry
+
+    def remember(self, entry: MeasureEntry) -> None:
+        """Make known a measure that a study describes, for the study's results; it cannot be computed."""
+        with self._lock:
+            self._remembered[entry.key.lower()] = entry
+
+    def receive(self, entry: MeasureEntry) -> None:
+        """Take a measure that another process has: its own code if it goes along, else only what it is."""
+        if self.find(entry.key) is not None:
+            return
+        if entry.function and entry.origin is not None:
+            self.remember(replace(entry, origin=replace(entry.origin, present=False)))
+        else:
+            self.add(entry)
+
+    def _entries(self) -> dict[str, MeasureEntry]:
+        with self._lock:
+            if self._listed is None:
+                self._listed = _of_plugins()
+            return self._listed
+
+
+def _of_plugins() -> dict[str, MeasureEntry]:
+    """Return the measures of all plug-ins, and warn of those that cannot be used."""
+    entries: dict[str, MeasureEntry] = {}
+    names: set[str] = set(BY_NAME)
+
+    def refuse(entry: object) -> None:
+        refuse_invalid_measure(entry)
+        assert isinstance(entry, MeasureEntry)
+        if entry.key.lower() in names:
+            raise _exists(entry)
+        names.add(entry.key.lower())
+
+    unusable = tr("A measure of the plug-in {name} cannot be used: {reason}")
+    for loaded, entry in entries_of("measures", refuse, _EXISTS, unusable):
+        origin = Origin(OriginKind.PACKAGE, loaded.package, loaded.version)
+        entries[entry.key.lower()] = replace(entry, origin=origin)
+    return entries
+
+
+def _exists(entry: MeasureEntry) -> PlanError:
+    return PlanError(tr(_EXISTS).format(key=shown(entry.key)))
+
+
+MEASURES = MeasureRegistry()
+"""The registry of this process."""
+
+
+def add_measure(entry: MeasureEntry) -> MeasureEntry:
+    """Add a measure for this process, as if a plug-in had it; see :meth:`MeasureRegistry.add`.
+
+    Parameters
+    ----------
+    entry : Measure
+        Its function must be importable, in worker processes, too.
+
+    Returns
+    -------
+    Measure
+        The measure as it was added.
+
+    Raises
+    ------
+    PlanError
+        If the entry is invalid, or its name is taken.
+    """
+    return MEASURES.add(entry)

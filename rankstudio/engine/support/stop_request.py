@@ -1,0 +1,46 @@
+"""Asking in the middle of a long computation whether somebody wants it to stop."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+_own = threading.local()
+
+
+@contextmanager
+def heeding(check: Callable[[], object]) -> Iterator[None]:
+    """Let :func:`stop_if_asked` call a function on this thread.
+
+    Parameters
+    ----------
+    check : callable
+        Raises Cancelled if somebody asked to stop.
+    """
+    before: Callable[[], object] | None = getattr(_own, "check", None)
+    _own.check = check
+    try:
+        yield
+    finally:
+        _own.check = before
+
+
+def check_of_this_thread() -> Callable[[], object]:
+    """Return what :func:`stop_if_asked` calls on this thread, for threads that help it."""
+    check: Callable[[], object] | None = getattr(_own, "check", None)
+    return check if check is not None else _never
+
+
+def _never() -> None:
+    """Do not stop."""
+
+
+def stop_if_asked() -> None:
+    """Raise Cancelled if somebody asked this thread's work to stop.
+
+    Work that takes long between two of its progress events calls this in between.
+    """
+    check: Callable[[], object] | None = getattr(_own, "check", None)
+    if check is not None:
+        check()
