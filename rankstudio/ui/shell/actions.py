@@ -382,14 +382,14 @@ class Actions:
     window : QMainWindow
         Gets the menu bar and owns the actions.
     theme : Theme
-    parts : PluginParts
+    parts : PluginParts, optional
         Pages and panels of plug-ins, which follow the pages in the menu *View*.
     """
 
-    def __init__(self, window: QMainWindow, theme: Theme, parts: PluginParts) -> None:
+    def __init__(self, window: QMainWindow, theme: Theme, parts: PluginParts | None = None) -> None:
         self._actions: dict[str, QAction] = {}
         self.submenus: dict[str, QMenu] = {}
-        self.of_parts = tuple(_commands_of(parts))
+        self.of_parts = () if parts is None else tuple(_commands_of(parts))
         for name, commands in MENUS.items():
             menu = window.menuBar().addMenu(_TITLES[name])
             menu.setObjectName(f"menu-{name.lower()}")
