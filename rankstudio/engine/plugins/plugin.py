@@ -37,6 +37,9 @@ class Plugin:
         Formats of data files.
     summary : str
         Description in one sentence.
+    texts : str
+        ``"package:folder"`` with translations of the texts of the entries: compiled gettext catalogs in
+        UTF-8, such as ``folder/de/LC_MESSAGES/mine.mo``. The package is not imported for them.
     api : int
         Version of :mod:`rankstudio.api` that it is written for.
 
@@ -52,6 +55,7 @@ class Plugin:
     measures: tuple[Keyed, ...] = ()
     data_formats: tuple[Keyed, ...] = ()
     summary: str = ""
+    texts: str = ""
     api: int = 1
 
 

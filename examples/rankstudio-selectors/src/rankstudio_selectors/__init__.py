@@ -13,5 +13,6 @@ PLUGIN = Plugin(
     methods=(MRMR, MMR, MSD, NGAS, XGAS, HCAS),
     measures=(FIRST_RANK, GRADED_RBP),
     summary="Filters that prefer relevant, dissimilar features: mRMR, MMR, MSD, NGAS, XGAS and HCAS.",
+    texts="rankstudio_selectors:locale",
     api=1,
 )
