@@ -15,6 +15,7 @@ from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arithmetic.sparse_query_data import group_sparse, is_sparse
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import MissingQueryWarning, ParameterError
+from rankstudio.engine.methods.capabilities import Capabilities
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.left_out import LeftOutScorer
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need, whole_need
@@ -35,7 +36,7 @@ MOST_SEED = 2**32 - 1
 """The greatest seed that numpy's generators take as it is."""
 
 
-class LinearRanker(Estimator):
+class LinearRanker(Capabilities, Estimator):
     """Base class of methods that learn one weight per feature.
 
     Subclasses implement :meth:`learn`, a generator of steps over grouped data. It knows no progress bar,

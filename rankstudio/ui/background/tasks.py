@@ -370,15 +370,14 @@ class FoldCache:
             yield told.found
 
     def _subsets(self, wanted: EvidenceWanted) -> SubsetSpace:
-        """Return the sets of the size of a selection by greedy RankRLS; a group counts as one."""
+        """Return the sets of the size of a selection by exact left-out errors; a group counts as one."""
         from rankstudio.engine.analysis.evidence.best_subset import SubsetSpace  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
-        from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS  # noqa: PLC0415 - on the worker only
 
-        method = self._method(wanted)
-        assert isinstance(method, GreedyRankRLS)
-        units = ColumnGroups.of(wanted.fold.train.n_features, [tuple(group) for group in method.groups])
-        return SubsetSpace.of(method, len(units.containing(wanted.selected)))
+        judge = self._method(wanted).exact_exchange()
+        assert judge is not None  # the window offers best sets of such methods only
+        units = ColumnGroups.of(wanted.fold.train.n_features, judge.groups)
+        return SubsetSpace.of(judge, len(units.containing(wanted.selected)))
 
     def _method(self, wanted: EvidenceWanted) -> LinearRanker:
         """Return the method of a selection, free to select: a set that was given whole is judged as any."""

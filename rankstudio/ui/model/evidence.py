@@ -196,9 +196,9 @@ class Evidence(QObject):
     def whole(self) -> bool:
         """Whether all evidence applies to the method, rather than what any selector has."""
         model = self._current.model
-        if model is None or model.plan.method != GREEDY or model.plan.preferences:
+        if model is None or model.plan.preferences or "exact_exchange" not in model.plan.entry.capabilities:
             return False
-        return bool(model.parameters["pairs"] == "query")
+        return bool(model.parameters.get("pairs", "query") == "query")
 
     @property
     def judged(self) -> bool:
@@ -218,8 +218,10 @@ class Evidence(QObject):
         model = self._current.model
         if model is None or not self.whole:
             return False
-        parameters = model.parameters
-        return not self._groups and (parameters["search"], parameters["fitting"]) == ("forward", "pre")
+        tested = {"paths_from_sums", "step_test"} <= set(model.plan.entry.capabilities)
+        usual, parameters = {"search": "forward", "fitting": "pre"}, model.parameters
+        forward = all(parameters.get(name, value) == value for name, value in usual.items())
+        return tested and forward and not self._groups
 
     @property
     def _groups(self) -> tuple[tuple[int, ...], ...]:

@@ -15,10 +15,10 @@ from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.query_data import QueryData, group, several_queries
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.capabilities import ExactExchange
 from rankstudio.engine.methods.catalog.selectors import GREEDY_RANKRLS
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.constraints import Constraints
-from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and_bound import SizeSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_search import search_sizes
@@ -61,17 +61,17 @@ class SubsetSpace:
     cost: PairCost = field(default_factory=PairCost)
 
     @classmethod
-    def of(cls, method: GreedyRankRLS, n_features: int) -> SubsetSpace:
+    def of(cls, judge: ExactExchange, n_features: int) -> SubsetSpace:
         """Return the sets that a method may select, of a size up to ``n_features``."""
         return cls(
             n_features,
-            method.checked("regularization"),
-            tuple(method.pinned),
-            tuple(method.banned),
-            groups=tuple(tuple(one) for one in method.groups),
-            costs=None if method.costs is None else tuple(np.asarray(method.costs, dtype=float).tolist()),
-            budget=method.budget,
-            cost=method.pair_cost(),
+            judge.regularization,
+            judge.pinned,
+            judge.banned,
+            groups=judge.groups,
+            costs=judge.costs,
+            budget=judge.budget,
+            cost=judge.cost,
         )
 
     def problem(self, data: GivenData) -> tuple[QueryData, SubsetProblem, Constraints]:

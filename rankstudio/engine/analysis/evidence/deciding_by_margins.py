@@ -7,12 +7,8 @@ from collections.abc import Generator
 import numpy as np
 
 from rankstudio.engine.analysis.evidence.decided_step import DecidedStep
-from rankstudio.engine.analysis.evidence.query_parts import (
-    ComparedByQuery,
-    compared_by_query,
-    divides_by_query,
-)
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.capabilities import ComparedByQuery
 from rankstudio.engine.methods.selection.base import Selector
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.support.work import WorkProgress
@@ -30,8 +26,8 @@ def margin_steps(
     Parameters
     ----------
     estimator : Selector
-        Not fitted here; one of those that
-        :func:`rankstudio.engine.analysis.evidence.query_parts.divides_by_query` knows.
+        Not fitted here; one that divides its scores among the queries, see
+        :meth:`rankstudio.engine.methods.capabilities.Capabilities.compared_by_query`.
     data : QueryData or TrainingData
         Of any size.
     n_features : int, optional
@@ -46,20 +42,21 @@ def margin_steps(
     Notes
     -----
     A step compares scores, and each query has a part in them; see
-    :mod:`rankstudio.engine.analysis.evidence.query_parts`. The queries go first that favour the selected
+    :mod:`rankstudio.engine.methods.selection.query_parts`. The queries go first that favour the selected
     feature most over a rival, until the parts of the others add up to less for it than for the rival. For
     rankings by single features in one direction, whose scores are means over queries, the numbers are exact;
     for other methods they are right to first order.
     """
-    if not divides_by_query(estimator):
-        expected = "a selector whose scores are divided among the queries"
-        raise ParameterError("estimator", type(estimator).__name__, expected)
     rows = training_data(data)
     n = rows.X.shape[1]
     wanted = getattr(estimator, "n_features_to_select", None) if n_features is None else n_features
     most = n if wanted is None else min(wanted, n)
+    compared = estimator.compared_by_query(rows, most)
+    if compared is None:
+        expected = "a selector whose scores are divided among the queries"
+        raise ParameterError("estimator", type(estimator).__name__, expected)
     found: list[DecidedStep] = []
-    for told in compared_by_query(estimator, rows, most):
+    for told in compared:
         if isinstance(told, WorkProgress):
             yield told
             continue

@@ -8,14 +8,14 @@ from numpy.typing import ArrayLike
 from rankstudio.engine.analysis.evidence.decided_step import DecidedStep
 from rankstudio.engine.analysis.evidence.deciding_by_margins import margin_steps
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
-from rankstudio.engine.analysis.evidence.query_parts import divides_by_query
-from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, enough_queries
+from rankstudio.engine.analysis.evidence.set_checks import enough_queries, summed_paths
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.capabilities import PathsFromSums
 from rankstudio.engine.methods.selection.base import Selector
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import prefer
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import Waiting, finish
 
@@ -81,12 +81,13 @@ def deciding_steps(
     WorkProgress
         For greedy RankRLS a :class:`PartialResult` with :class:`DecidedStep` of the first steps.
     """
-    if isinstance(estimator, Selector) and divides_by_query(estimator):
-        return (yield from margin_steps(estimator, data, n_features))
     rows = training_data(data)
+    add_up = estimator.paths_from_sums(rows)
+    if add_up is None and isinstance(estimator, Selector):
+        return (yield from margin_steps(estimator, rows, n_features))
     enough_queries(rows.ptr.size - 1, 3, "Deciding queries")
     with STEADY:
-        search = _QuerySearch(estimator, rows)
+        search = _QuerySearch(summed_paths(estimator, rows))
     found: tuple[DecidedStep, ...] = ()
     for step in range(len(search.selected)):
         with STEADY:
@@ -98,19 +99,17 @@ def deciding_steps(
 class _QuerySearch:
     """The search for the deciding queries of the steps of a path."""
 
-    def __init__(self, estimator: LinearRanker, data: TrainingData) -> None:
-        self._paths = SubsetPaths(estimator, data)
-        steps = self._paths.path(self._paths.statistics)
+    def __init__(self, paths: PathsFromSums) -> None:
+        self._paths = paths
+        steps = paths.path()
         self.selected = steps[-1].selected
         self._compared = [step.candidates for step in steps]
-        self._informative = np.diagonal(self._paths.statistics.total)[:-1] > 0
-        self._room = self._paths.room()
 
     def decided(self, step: int) -> DecidedStep:
         """Return the fewest queries that were found for a step, from 0."""
         winner, before = self.selected[step], self.selected[:step]
         best = DecidedStep(winner, (), None)
-        if step < len(self._paths.rules.pinned):
+        if step < self._paths.n_pinned:
             return best
         errors = self._paths.errors(before).added
         for rival in self._rivals(step, errors):
@@ -124,7 +123,7 @@ class _QuerySearch:
     def _rivals(self, step: int, errors: Floats) -> list[int]:
         """Return the candidates that seem to need the fewest queries to win."""
         winner, compared = self.selected[step], self._compared[step]
-        candidates = prefer(np.flatnonzero(~np.isnan(compared)), self._informative)
+        candidates = prefer(np.flatnonzero(~np.isnan(compared)), self._paths.informative)
         candidates = candidates[candidates != winner]
         leads = -np.sort(errors[:, [winner]] - errors[:, candidates], axis=0)
         needed = np.array([_estimate(leads[:, at]) for at in range(candidates.size)])
@@ -151,8 +150,7 @@ class _QuerySearch:
 
     def _chosen(self, step: int, removed: Ints) -> int | None:
         """Return what a step selects without some queries; None where it selects nothing."""
-        known = self._paths.without(removed, self._room)
-        steps = self._paths.path(known, self.selected[:step])
+        steps = self._paths.path_without(removed, self.selected[:step])
         return steps[-1].selected[step] if len(steps[-1].selected) > step else None
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from rankstudio.engine.analysis.evidence.verdicts import Loss
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.methods.capabilities import ExactExchange
 from rankstudio.engine.methods.left_out import measured_left_out
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
-from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import errors_of_sets
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
@@ -23,9 +23,6 @@ from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.statistics.paired import mean_difference
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import finish
-
-Judge = GreedyRankRLS | RankRLS
-"""By whose left-out predictions a set is judged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,14 +52,18 @@ class FeatureLosses:
 
 
 def feature_losses(
-    judge: Judge, data: GivenData, features: Sequence[int], measure: str = "", convention: str = DEFAULT
+    judge: ExactExchange,
+    data: GivenData,
+    features: Sequence[int],
+    measure: str = "",
+    convention: str = DEFAULT,
 ) -> FeatureLosses:
     """Measure a set of features on left-out queries, with all features and without each of them.
 
     Parameters
     ----------
-    judge : GreedyRankRLS or RankRLS
-        Its λ and loss are used; no features are selected.
+    judge : ExactExchange
+        λ and loss of RankRLS.
     data : QueryData or TrainingData
         Data with several queries, of any size.
     features : sequence of int
@@ -77,7 +78,8 @@ def feature_losses(
     if not measure:
         values = left_out_errors(judge, data, sets)
     else:
-        ranker = RankRLS(judge.regularization, cost=judge.cost, ties=judge.ties, weighting=judge.weighting)
+        loss = judge.cost
+        ranker = RankRLS(judge.regularization, cost=loss.cost, ties=loss.ties, weighting=loss.weighting)
         with STEADY:
             values = np.array([_measured(ranker, data, one, measure, convention) for one in sets])
     return FeatureLosses(columns, measure, values[0], values[1:])
@@ -105,11 +107,11 @@ class _NoModel:
         return np.zeros(data.y.size)
 
 
-def left_out_errors(judge: Judge, data: GivenData, sets: Sequence[Sequence[int]]) -> Floats:
+def left_out_errors(judge: ExactExchange, data: GivenData, sets: Sequence[Sequence[int]]) -> Floats:
     """Return the left-out squared error of each query for some sets of columns, shape (sets, Q)."""
     columns = sorted({column for one in sets for column in one})
     place = {column: at for at, column in enumerate(columns)}
-    rows = summed_rows(training_data(data), judge.pair_cost(), columns or [0])
+    rows = summed_rows(training_data(data), judge.cost, columns or [0])
     with STEADY:
         narrow = [[place[column] for column in one] for one in sets]
-        return errors_of_sets(rows, judge.checked("regularization"), narrow)
+        return errors_of_sets(rows, judge.regularization, narrow)

@@ -8,11 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
-from rankstudio.engine.analysis.evidence.feature_losses import Judge
 from rankstudio.engine.analysis.evidence.refitted_stability import refitting_seconds, refitting_steps
 from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions, Gathering, evidence_steps
 from rankstudio.engine.analysis.evidence.stability_selection import StabilitySelection
-from rankstudio.engine.analysis.evidence.subset_paths import by_sums
 from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan, single_plan
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
@@ -24,8 +22,7 @@ from rankstudio.engine.experiment.units.fold_context import group_training
 from rankstudio.engine.experiment.units.preferred import with_preferences
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.rankers.rankrls import RankRLS
-from rankstudio.engine.methods.selection.base import GrowingSelector, PathSelector, Selector
+from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.work import WorkProgress
 
@@ -140,7 +137,7 @@ class JudgedSelection:
 
     def refitting_seconds(self, workers: int = 1) -> float:
         """Estimate how long learning on the halves takes; 0 where paths follow from sums over queries."""
-        if self.plan.preferences or by_sums(self.method, self.data):
+        if self.plan.preferences or self.method.paths_from_sums(self.data) is not None:
             return 0.0
         return refitting_seconds(self.plan, self.train, self.options.n_halves, workers)
 
@@ -163,12 +160,14 @@ def _check_selects(plan: Plan) -> None:
 
 def _judge(
     plan: Plan, parameters: Mapping[str, Any], ranker: Mapping[str, Any], feature_ids: Ints
-) -> Judge | None:
-    """Return RankRLS where it ranks with the selected features; None for greedy RankRLS, too."""
+) -> LinearRanker | None:
+    """Return what ranks with the selected features, if it has exact left-out errors.
+
+    None for methods that select by these errors: the evidence has them as judge.
+    """
     entry = plan.ranker_entry
-    if entry is not None:
-        made = estimator(plan, entry, ranker, feature_ids) if issubclass(entry.load(), RankRLS) else None
-        return made if isinstance(made, RankRLS) else None
-    if not plan.entry.lacking and issubclass(plan.entry.load(), PathSelector):
-        return RankRLS(float(parameters["regularization"]))
-    return None
+    if entry is None and plan.entry.lacking:
+        return None
+    made = estimator(plan, entry or plan.entry, parameters if entry is None else ranker, feature_ids)
+    exchange = made.exact_exchange()
+    return None if exchange is None or (entry is None and exchange.is_criterion) else made

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
-from rankstudio.engine.analysis.evidence.subset_paths import enough_queries
+from rankstudio.engine.analysis.evidence.set_checks import enough_queries
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import MOST_SEED

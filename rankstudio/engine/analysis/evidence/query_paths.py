@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, enough_queries
+from rankstudio.engine.analysis.evidence.set_checks import enough_queries, summed_paths
 from rankstudio.engine.arithmetic.query_data import group
-from rankstudio.engine.arrays import Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
@@ -97,10 +96,5 @@ def query_paths(estimator: LinearRanker, data: GivenData, marked: Iterable[int])
     for part in (chosen, others):
         enough_queries(part.size, 2, _WHAT)
     with STEADY:
-        paths = SubsetPaths(estimator, rows)
-        room = paths.room()
-
-        def steps(part: Ints) -> tuple[Step, ...]:
-            return tuple(paths.path(paths.among(part, room)))
-
-        return QueryPaths(steps(chosen), steps(others))
+        paths = summed_paths(estimator, rows)
+        return QueryPaths(tuple(paths.path_of(chosen)), tuple(paths.path_of(others)))

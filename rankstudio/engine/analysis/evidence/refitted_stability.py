@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from contextlib import ExitStack
 
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
+from rankstudio.engine.analysis.evidence.set_checks import enough_queries
 from rankstudio.engine.analysis.evidence.stability_selection import (
     MOST_HALVES,
     StabilitySelection,
@@ -14,7 +15,6 @@ from rankstudio.engine.analysis.evidence.stability_selection import (
     with_paths,
     without_paths,
 )
-from rankstudio.engine.analysis.evidence.subset_paths import enough_queries
 from rankstudio.engine.analysis.workload import workload
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.data.splitting.query_halves import halved

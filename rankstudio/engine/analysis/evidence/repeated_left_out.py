@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
-from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, enough_queries
+from rankstudio.engine.analysis.evidence.set_checks import enough_queries, summed_paths
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.capabilities import PathsFromSums
 from rankstudio.engine.methods.selection.base import TIE
-from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.support.threads import STEADY, pool, share
 from rankstudio.engine.support.work import Waiting, finish
@@ -130,8 +130,8 @@ def left_out_steps(
     rows = training_data(data)
     enough_queries(rows.ptr.size - 1, 3, "The repeated selection")
     with STEADY:
-        paths = SubsetPaths(estimator, rows)
-        order = paths.path(paths.statistics)[-1].selected
+        paths = summed_paths(estimator, rows)
+        order = paths.path()[-1].selected
         errors = [paths.errors(order[:size]).present for size in range(len(order) + 1)]
     empty, usual = errors[0], np.column_stack(errors[1:] or errors)
     repeated = np.empty_like(usual)
@@ -142,13 +142,10 @@ def left_out_steps(
         selected += [()] * (paths.n_queries - done)
     found = RepeatedLeftOut(usual[:done], repeated[:done], empty[:done], tuple(selected[:done]))
     with pool() as (executor, workers):
-        rooms = [paths.room() for _ in range(workers)]
 
         def learn(query: int) -> None:
-            room = rooms.pop()
-            coefs, selected[query] = _without(paths, query, usual.shape[1], room)
-            rooms.append(room)
-            repeated[query] = _errors(paths, query, coefs)
+            coefs, selected[query] = _without(paths, query, usual.shape[1])
+            repeated[query] = paths.errors_of(query, coefs)
 
         for first in range(done, paths.n_queries, _AT_ONCE):
             end = min(first + _AT_ONCE, paths.n_queries)
@@ -159,19 +156,9 @@ def left_out_steps(
     return found
 
 
-def _without(
-    paths: SubsetPaths, query: int, n_steps: int, room: Floats
-) -> tuple[list[Floats], tuple[int, ...]]:
+def _without(paths: PathsFromSums, query: int, n_steps: int) -> tuple[list[Floats], tuple[int, ...]]:
     """Return the weights after each step of the path without a query, and its features."""
-    steps = paths.path(paths.without(np.array([query]), room))[:n_steps]
+    steps = paths.path_without(np.array([query]))[:n_steps]
     coefs = [step.coef for step in steps]
     # A path that ends early has its last model to the end.
     return coefs + coefs[-1:] * (n_steps - len(coefs)), steps[-1].selected
-
-
-def _errors(paths: SubsetPaths, query: int, coefs: list[Floats]) -> Floats:
-    """Return the squared errors of some models on a query, shape (k,)."""
-    gram = paths.statistics.gram[query // BLOCK, :, :, query % BLOCK]
-    models = np.column_stack((coefs, np.full(len(coefs), -1.0)))
-    errors: Floats = np.maximum(np.einsum("ki,ij,kj->k", models, gram, models, optimize=True), 0.0)
-    return errors

@@ -15,25 +15,24 @@ from numpy.typing import ArrayLike
 from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SubsetSpace, find_best_subset
 from rankstudio.engine.analysis.evidence.deciding_queries import deciding_steps
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
-from rankstudio.engine.analysis.evidence.feature_losses import Judge, feature_losses, left_out_errors
+from rankstudio.engine.analysis.evidence.feature_losses import feature_losses, left_out_errors
 from rankstudio.engine.analysis.evidence.near_best_sets import near_sets_of_size
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.analysis.evidence.path_length import path_length
-from rankstudio.engine.analysis.evidence.query_parts import divides_by_query
 from rankstudio.engine.analysis.evidence.repeated_left_out import left_out_steps
-from rankstudio.engine.analysis.evidence.set_changes import changes_of
-from rankstudio.engine.analysis.evidence.shapley_shares import MOST_FEATURES, shapley_steps
+from rankstudio.engine.analysis.evidence.set_changes import exchanged_changes
+from rankstudio.engine.analysis.evidence.shapley_shares import MOST_FEATURES, exchanged_shares
 from rankstudio.engine.analysis.evidence.stability_selection import StabilitySelection, stability_steps
 from rankstudio.engine.analysis.evidence.step_significance import significance_steps
-from rankstudio.engine.analysis.evidence.subset_paths import by_sums, each_left_out, sums_fit
 from rankstudio.engine.analysis.evidence.verdicts import Exchange, SetDifference, VerdictRules
 from rankstudio.engine.arithmetic.query_data import group, several_queries
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.capabilities import ExactExchange
 from rankstudio.engine.methods.selection.base import TIE, GrowingSelector, Selector
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
-from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
+from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import each_left_out, sums_fit
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summing_rows
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_seconds
 from rankstudio.engine.methods.shards.sums import informative_columns, sums_of_products
@@ -79,9 +78,9 @@ class EvidenceOptions:
     n_steps : int or None
         Length of the paths for probabilities, p values and left-out curves; by default 12, or more for large
         sets, see :func:`rankstudio.engine.analysis.evidence.path_length.path_length`.
-    judge : GreedyRankRLS, RankRLS or None
-        Estimator whose left-out predictions are used; by default the estimator if it is greedy RankRLS.
-        Without one there are no losses, changes, shares or alternatives.
+    judge : LinearRanker or None
+        Estimator with exact left-out errors, as RankRLS; by default the estimator if it selects by these
+        errors, as greedy RankRLS. Without one there are no losses, changes, shares or alternatives.
     measure : str
         Measure of the losses; "" for the squared error.
     convention : str
@@ -103,7 +102,7 @@ class EvidenceOptions:
     n_features: int | None = None
     selected: tuple[int, ...] | None = None
     n_steps: int | None = None
-    judge: Judge | None = None
+    judge: LinearRanker | None = None
     measure: str = ""
     convention: str = DEFAULT
     n_halves: int = 50
@@ -224,8 +223,11 @@ class _Evidence:
         free = len(units.groups) - len(units.containing(getattr(estimator, "banned", ())))
         n_steps = options.n_steps or path_length(known.size, free)
         self._path = _sized(estimator, min(free, max(n_steps, known.size, 1)))
-        own = estimator if isinstance(estimator, GreedyRankRLS) else None
-        self._judge: Judge | None = options.judge or own
+        self._exchange = exchange = estimator.exact_exchange()
+        own = exchange if exchange is not None and exchange.is_criterion else None
+        self._judge: ExactExchange | None = (
+            options.judge.exact_exchange() if options.judge is not None else own
+        )
         wanted = [part for part in PARTS if part in options.parts and part not in known.done]
         self.parts = tuple(part for part in wanted if self._applies(part))
 
@@ -280,26 +282,23 @@ class _Evidence:
             return judged and (part != "changes" or self._sums_fit)
         if not labelled or n_queries < 3:
             return False
-        if part == "deciding" and divides_by_query(method):
+        if part == "deciding" and method.compared_by_query(self._data, k) is not None:
             return k > 0
-        if not isinstance(method, GreedyRankRLS) or method.pairs != "query":
-            return False
         if part in ("best", "near_best"):
-            return k > 0 and self._sums_fit
-        further = {
-            "deciding": k > 0,
-            "significance": method.pair_cost().ties,
-            "repeated": each_left_out(self._data),
-        }
-        return by_sums(self._path, self._data) and further[part]
+            exact = self._exchange is not None and self._exchange.is_criterion
+            return exact and k > 0 and self._sums_fit
+        if part == "significance":
+            ties = self._exchange is None or self._exchange.cost.ties
+            return ties and self._path.step_test(self._data) is not None
+        has_sums = self._path.paths_from_sums(self._data) is not None
+        return has_sums and (k > 0 if part == "deciding" else each_left_out(self._data))
 
     def _judged(self, most: int) -> bool:
         """Return whether sets of so many features at most are judged by RankRLS."""
-        exact = self._judge is not None and getattr(self._judge, "pairs", "query") == "query"
-        return exact and not self._data.preferring and 0 < self.found.k <= most
+        return self._judge is not None and not self._data.preferring and 0 < self.found.k <= most
 
     @property
-    def _by(self) -> Judge:
+    def _by(self) -> ExactExchange:
         assert self._judge is not None  # parts without one do not apply
         return self._judge
 
@@ -311,7 +310,7 @@ class _Evidence:
     def _summed(self) -> Work:
         """Add up the products of features in each query of large data, once for all parts."""
         if self._data.several and self._sums_fit:
-            yield from summing_rows(self._data, self._by.pair_cost())
+            yield from summing_rows(self._data, self._by.cost)
 
     @property
     def _sums_fit(self) -> bool:
@@ -328,15 +327,15 @@ class _Evidence:
         yield WorkProgress("changing the set", 0.0)
         selected, others = self.found.selected, tuple((yield from self._others()).tolist())
         if swap_seconds(self.found.n_queries, len(selected), len(others)) <= self._options.max_seconds:
-            self._keep(changes=changes_of(self._by, self._data, selected), candidates=others)
+            self._keep(changes=exchanged_changes(self._by, self._data, selected), candidates=others)
 
     def _shares(self) -> Work:
-        shares = yield from shapley_steps(self._by, self._data, self.found.selected)
+        shares = yield from exchanged_shares(self._by, self._data, self.found.selected)
         self._keep(shares=shares)
 
     def _stability(self) -> Work:
         wanted = self._options.n_halves, self._options.seed, self.found.stability
-        if self._refit is None or by_sums(self._path, self._data):
+        if self._refit is None or self._path.paths_from_sums(self._data) is not None:
             work = stability_steps(self._path, self._data, *wanted)
         else:
             work = self._refit(self._path)
@@ -485,9 +484,8 @@ class _Evidence:
 
     def _space(self, size: int | None = None) -> SubsetSpace:
         """Return which sets the method selects from."""
-        method = self._estimator
-        assert isinstance(method, GreedyRankRLS)  # for others there is no best set
-        return SubsetSpace.of(method, self.found.size if size is None else size)
+        assert self._exchange is not None  # for others there is no best set
+        return SubsetSpace.of(self._exchange, self.found.size if size is None else size)
 
 
 def _difference(features: tuple[int, ...], errors: Floats, others: Floats) -> SetDifference:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.analysis.evidence.subset_paths import check_judge, columns_of
+from rankstudio.engine.analysis.evidence.set_checks import columns_of, exact_exchange
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.capabilities import ExactExchange
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_criteria
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
@@ -62,7 +63,7 @@ def set_changes(
 
     Parameters
     ----------
-    estimator : GreedyRankRLS or RankRLS
+    estimator : GreedyRankRLS, RankRLS or another method with exact left-out errors
         Its λ and loss are used; it is not fitted here.
     X : array-like of shape (m, n)
     y : array-like of shape (m,)
@@ -99,14 +100,18 @@ def set_changes(
 def changes_of(estimator: LinearRanker, data: GivenData, features: Sequence[int]) -> SetChanges:
     """Return the result of :func:`set_changes` for grouped data."""
     rows = training_data(data)
-    judge = check_judge(estimator, rows, _WHAT)
+    return exchanged_changes(exact_exchange(estimator, rows, _WHAT), rows, features)
+
+
+def exchanged_changes(judge: ExactExchange, data: GivenData, features: Sequence[int]) -> SetChanges:
+    """Return the result of :func:`set_changes` by the λ and loss of a judge."""
+    rows = training_data(data)
     n = rows.X.shape[1]
     columns = columns_of(features, n, least=0)
     others = np.setdiff1d(np.arange(n), columns)
-    regularization = judge.checked("regularization")
     with STEADY:
-        pairs = summed_rows(rows, judge.pair_cost())
-        criterion, among, without, beside = swap_criteria(pairs, regularization, columns, others)
+        pairs = summed_rows(rows, judge.cost)
+        criterion, among, without, beside = swap_criteria(pairs, judge.regularization, columns, others)
     added, swapped = np.full(n, np.nan), np.full((len(columns), n), np.nan)
     added[others], swapped[:, others] = beside, among
     return SetChanges(columns, criterion, added, without, swapped)

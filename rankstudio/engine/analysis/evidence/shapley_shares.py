@@ -9,12 +9,12 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.analysis.evidence.subset_paths import check_judge, columns_of
+from rankstudio.engine.analysis.evidence.set_checks import columns_of, exact_exchange
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
+from rankstudio.engine.methods.capabilities import ExactExchange
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import FloatingSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import on_demand_search
@@ -66,7 +66,7 @@ def shapley_shares(
 
     Parameters
     ----------
-    estimator : GreedyRankRLS or RankRLS
+    estimator : GreedyRankRLS, RankRLS or another method with exact left-out errors
         Its λ and loss are used; it is not fitted here.
     X : array-like of shape (m, n)
     y : array-like of shape (m,)
@@ -101,12 +101,17 @@ def shapley_steps(
 ) -> Waiting[ShapleyShares]:
     """Yield progress, and return the result of :func:`shapley_shares` for grouped data."""
     rows = training_data(data)
-    judge = check_judge(estimator, rows, "Shapley shares")
-    columns = _columns(estimator, rows, features)
-    regularization = judge.checked("regularization")
+    judge = exact_exchange(estimator, rows, "Shapley shares")
+    return (yield from exchanged_shares(judge, rows, _columns(estimator, rows, features)))
+
+
+def exchanged_shares(
+    judge: ExactExchange, data: TrainingData, columns: tuple[int, ...]
+) -> Waiting[ShapleyShares]:
+    """Yield progress, and return the shares of some columns by the λ and loss of a judge."""
     with STEADY:
-        narrow = summed_rows(rows, judge.pair_cost(), columns)
-        search = on_demand_search(narrow, regularization, len(columns))
+        narrow = summed_rows(data, judge.cost, columns)
+        search = on_demand_search(narrow, judge.regularization, len(columns))
     errors = yield from _errors_of_subsets(search, len(columns))
     gains = errors[0] - errors
     prefixes = gains[(1 << np.arange(len(columns) + 1)) - 1]
@@ -116,7 +121,7 @@ def shapley_steps(
 def _columns(estimator: LinearRanker, data: TrainingData, features: Sequence[int] | None) -> tuple[int, ...]:
     """Return the columns of the model, checked."""
     n = data.X.shape[1]
-    if features is None and not isinstance(estimator, GreedyRankRLS):
+    if features is None and not estimator.entry.selects:
         raise ParameterError("features", None, "columns, as RankRLS selects none")
     if features is None:
         *_, last = estimator.learn(data)

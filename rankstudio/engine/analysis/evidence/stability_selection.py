@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
-from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, by_sums, enough_queries
+from rankstudio.engine.analysis.evidence.set_checks import enough_queries
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.splitting.query_halves import half_of_queries
 from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker
+from rankstudio.engine.methods.capabilities import PathsFromSums
 from rankstudio.engine.methods.foreign.instances import as_method
 from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
 from rankstudio.engine.methods.shards.sums import informative_columns
@@ -240,8 +241,9 @@ def stability_steps(
     if found.seed != start or found.places.shape[1] != rows.X.shape[1]:
         raise ParameterError("known", found.seed, f"a result for the same data with the seed {start}")
     halves = _Halves(rows.ptr.size - 1, start, range(found.n_paths, count))
-    learn = _summed_paths if by_sums(estimator, rows) else _learned_paths
-    for told in learn(estimator, rows, halves):
+    add_up = estimator.paths_from_sums(rows)
+    learned = _learned_paths(estimator, rows, halves) if add_up is None else _summed_paths(add_up, halves)
+    for told in learned:
         if isinstance(told, WorkProgress):
             yield told
         else:
@@ -289,21 +291,17 @@ def with_paths(found: StabilitySelection, paths: Sequence[Path]) -> StabilitySel
     return StabilitySelection(counts, np.vstack((found.places, places)), found.n_candidates, found.seed)
 
 
-def _summed_paths(estimator: Selector, data: TrainingData, halves: _Halves) -> Iterator[list[Path]]:
-    """Yield the paths of greedy RankRLS on some halves, a few at a time."""
+def _summed_paths(add_up: Callable[[], PathsFromSums], halves: _Halves) -> Iterator[list[Path]]:
+    """Yield the paths from sums over queries on some halves, a few at a time."""
     with STEADY:
-        paths = SubsetPaths(estimator, data)
+        paths = add_up()
     with pool() as (executor, workers):
-        rooms = [paths.room(halves.n_queries // 2) for _ in range(workers)]
         for first in range(0, len(halves.numbers), _AT_ONCE):
             part = halves.numbers[first : first + _AT_ONCE]
             found: dict[int, Path] = {}
 
             def learn(number: int, found: dict[int, Path] = found) -> None:
-                queries = halves.queries(number)
-                room = rooms.pop()
-                steps = paths.path(paths.among(queries, room))
-                rooms.append(room)
+                steps = paths.path_of(halves.queries(number))
                 found[number] = [step.selected for step in steps]
 
             with STEADY:

@@ -10,10 +10,11 @@ import numpy as np
 from rankstudio.engine.analysis.features.feature_profile import ClassDensity, class_names, has_many_zeros
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan, estimator
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.selection.expected_divergence import ExpectedDivergence, GradeDensities
+from rankstudio.engine.methods.capabilities import GradeDensities
 
 MOST_POINTS = 512
 """Values of a feature at which its densities are kept: a plot has no more pixels."""
@@ -75,12 +76,13 @@ def compared_densities(
     The cost equals scoring these features once.
     """
     method = estimator(plan, plan.entry, path.unit.parameters, ids)
-    assert isinstance(method, ExpectedDivergence)  # the catalog's entry says so
     scores = path.steps[0].candidates
     order = path.steps[-1].selected
     found = []
     for column in columns:
         compared = method.densities_of(train, column)
+        if compared is None:
+            raise PlanError(tr("{method} compares no densities.").format(method=plan.entry.label))
         grid, classes = _drawn(compared, train.y)
         score = float(scores[column]) if scores.size else float("nan")
         place = order.index(column) + 1 if column in order else 0

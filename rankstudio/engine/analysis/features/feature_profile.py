@@ -26,8 +26,8 @@ from rankstudio.engine.support.shard import shards_of
 from rankstudio.engine.support.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.features.feature_penalties import FeaturePenalties
     from rankstudio.engine.analysis.features.fsmrank_bounds import FSMRankBounds
+    from rankstudio.engine.methods.capabilities import FeaturePenalties
 
 GRID_POINTS = 128  # a smooth line 400 px wide
 ALONE = ("MAP", "NDCG@10")

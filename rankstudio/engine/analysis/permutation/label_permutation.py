@@ -11,35 +11,20 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.arithmetic.pair_cost.class_rows import tied_scale
-from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
-from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
-from rankstudio.engine.arithmetic.pair_cost.preference_rows import PreferenceBlock, preference_blocks, rows_of
-from rankstudio.engine.arithmetic.query_data import QueryData, centre, group, several_queries
+from rankstudio.engine.arithmetic.query_data import QueryData, centre, group
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.preferences.preferences import Preferences
-from rankstudio.engine.errors import OutOfMemoryError, ParameterError, between
+from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker
-from rankstudio.engine.methods.pair_learners import (
-    PairwiseLeastSquares,
-    PreferenceLearner,
-    labels_or_zeros,
-    preferring,
-)
-from rankstudio.engine.methods.rankers.rankrls import RankRLS
-from rankstudio.engine.methods.rankers.rankrls_outputs import OutputModels
-from rankstudio.engine.methods.selection.column_groups import ColumnGroups
-from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
+from rankstudio.engine.methods.pair_learners import labels_or_zeros, preferring
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.statistics._checks import confidence
-from rankstudio.engine.steps import Step
-from rankstudio.engine.support import memory
-from rankstudio.engine.support.threads import STEADY, at_most, pool, share
+from rankstudio.engine.support.threads import STEADY, pool, share
 from rankstudio.engine.support.work import finish
 
 Paths = Callable[[Floats], list[Floats]]
@@ -47,19 +32,6 @@ Paths = Callable[[Floats], list[Floats]]
 
 PermutedPaths = Callable[[Sequence[Ints]], list[Floats]]
 """From orders, in which each row has the part that another one had, to the criteria of the steps of each."""
-
-_OUTPUTS = 16  # label vectors of one product
-
-_MOST_ROOM = 4e9  # bytes; not what is free just now: another algorithm's criteria have other last bits
-
-# What the shortcuts know; any other parameter has to be as it is by default. Of losses they know those whose
-# rows are the same whatever the labels are.
-_LOSS = frozenset({"cost", "ties", "weighting"})
-_GREEDY = _LOSS | {
-    *("n_features_to_select", "regularization", "pinned", "banned", "algorithm"),
-    *("n_candidates", "seed", "costs", "budget", "size_penalty"),
-}
-_RANKRLS = _LOSS | {"regularization", "solver", "tol", "max_iter"}
 
 
 @contextmanager
@@ -83,123 +55,11 @@ def _paths_of_labels(
     if data.several:
         return lambda labels: [learned_path(estimator, replace(data, y=row)) for row in labels]
     rows: QueryData = data.whole("The permutation test")
-    if rows.sparse:
+    shared = None if rows.sparse else estimator.paths_of_labels(rows)
+    if shared is None:
         return lambda labels: [_learned(estimator, rows, row) for row in labels]
-    if type(estimator) is GreedyRankRLS and _greedy_shortcut(estimator, rows):
-        return _greedy_paths(estimator, rows, executor, workers)
-    if type(estimator) is RankRLS and _rankrls_shortcut(estimator) and rows.ptr.size > 2:
-        return _rankrls_paths(estimator, rows, executor, workers)
-    return lambda labels: [_learned(estimator, rows, row) for row in labels]
-
-
-def rows_and_targets(
-    estimator: PairwiseLeastSquares, data: QueryData
-) -> tuple[QueryData, Callable[[Floats], Floats]]:
-    """Return the fixed rows of a loss, and the function that computes targets (m, v) from labels (m, v)."""
-    cost = estimator.pair_cost()
-    return PairRows.of(data, cost), targets_of(data.ptr, cost)
-
-
-def targets_of(ptr: Ints, cost: PairCost) -> Callable[[Floats], Floats]:
-    """Return the function of labels (m, v) that :func:`rows_and_targets` returns."""
-    if cost.default:
-        return lambda labels: centre(labels, ptr)
-    scale = tied_scale(ptr, cost)[:, None]
-    return lambda labels: centre(labels, ptr) * scale
-
-
-def _usual(estimator: LinearRanker, known: frozenset[str]) -> bool:
-    """Return whether all parameters but the known ones are as they are by default."""
-    usual: dict[str, Any] = type(estimator)().get_params()
-    return all(value == usual[name] for name, value in estimator.get_params().items() if name not in known)
-
-
-def _greedy_shortcut(estimator: GreedyRankRLS, data: QueryData) -> bool:
-    """Return whether paths can share the Gram matrices of the queries.
-
-    So they can where the loss has the same rows whatever the labels are: of all pairs inside a query.
-    """
-    usual = _usual(estimator, _GREEDY) and estimator.algorithm in ("auto", "statistics", "rows")
-    usual = usual and data.ptr.size > 2  # of one ranking documents are left out
-    return estimator.pair_cost().ties and usual and _room(estimator, data) <= _MOST_ROOM
-
-
-def _room(estimator: GreedyRankRLS, data: QueryData) -> float:
-    """Return how many bytes the Gram matrices of the queries and the states of the threads' paths take."""
-    n, Q = data.X.shape[1], data.ptr.size - 1
-    return float(8 * Q * (n + 1) * (2 * (n + 1) + 4 * estimator.n_steps(n)))
-
-
-def _refuse_large(needed: float, m: int, n: int) -> None:
-    """Raise OutOfMemoryError where less memory is free than is needed."""
-    free = memory.available()
-    if needed > free:
-        raise OutOfMemoryError(
-            f"Not enough memory for the permutation test of greedy RankRLS: {m:,} documents with {n:,} "
-            f"features need {memory.size(needed)}, and {memory.size(free)} are free. Try the algorithm "
-            "columns."
-        )
-
-
-def _rankrls_shortcut(estimator: RankRLS) -> bool:
-    """Return whether labels can be outputs of one factorisation."""
-    return estimator.solver != "cg" and _usual(estimator, _RANKRLS) and estimator.pair_cost().ties
-
-
-def _greedy_paths(
-    estimator: GreedyRankRLS, data: QueryData, executor: Executor | None, workers: int
-) -> Paths:
-    from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (  # noqa: PLC0415 - numba
-        KnownStatistics,
-        forward_path,
-        gram_statistics,
-    )
-
-    several_queries(data.ptr, type(estimator).__name__)
-    _refuse_large(_room(estimator, data), *data.X.shape)
-    regularization = estimator.checked("regularization")
-    groups, cost = ColumnGroups.of(data.X.shape[1], ()), PairCost()
-    rules = estimator.rules(groups)
-    data, targets = rows_and_targets(estimator, data)
-    known = gram_statistics(data)
-
-    def paths(labels: Floats) -> list[Floats]:
-        found: list[Floats] = [np.empty(0)] * labels.shape[0]
-
-        def learn(number: int) -> None:
-            relabelled = QueryData(data.X, data.y, data.ptr)
-            relabelled.shared.of(KnownStatistics).found[True, cost] = known.relabelled(
-                data.centred[0], targets(labels[number][:, None]), data.ptr
-            )
-            with at_most(1):
-                told = forward_path(
-                    training_data(relabelled), regularization, groups, rules, cost, "statistics"
-                )
-                found[number] = np.array([step.criterion for step in told if isinstance(step, Step)])
-
-        share(executor, workers, learn, range(labels.shape[0]))
-        return found
-
-    return paths
-
-
-def _rankrls_paths(estimator: RankRLS, data: QueryData, executor: Executor | None, workers: int) -> Paths:
-    several_queries(data.ptr, "The permutation test of RankRLS")
-    data, targets = rows_and_targets(estimator, data)
-    models = OutputModels(data, estimator.checked("regularization"))
-
-    def paths(labels: Floats) -> list[Floats]:
-        centred, found = targets(np.ascontiguousarray(labels.T)), np.empty((labels.shape[0], 1))
-
-        def learn(first: int) -> None:
-            part = slice(first, first + _OUTPUTS)
-            rest = models.residuals(np.ascontiguousarray(centred[:, part]))
-            found[part, 0] = np.einsum("mv,mv->v", rest, rest)
-
-        share(executor, workers, learn, range(0, labels.shape[0], _OUTPUTS))
-        return list(found)
-
-    return paths
+    on_threads = partial(share, executor, workers)
+    return lambda labels: shared(labels, on_threads)
 
 
 def _learned(estimator: LinearRanker, data: QueryData, labels: Floats) -> Floats:
@@ -216,11 +76,6 @@ def learned_path(estimator: LinearRanker, data: GivenData) -> Floats:
     steps = list(type(estimator)(**estimator.get_params(deep=False)).learn(data))
     path = steps if any(step.selected != steps[-1].selected for step in steps) else steps[-1:]
     return np.array([step.criterion for step in path])
-
-
-_MOST_ROOM_OF_BLOCKS = (
-    1e9  # bytes; not what is free just now: rows that are made anew each time have other last bits
-)
 
 
 def compared_rows(data: QueryData) -> Bools:
@@ -242,22 +97,7 @@ def preferred_paths(estimator: LinearRanker, data: QueryData) -> Iterator[Permut
     data : QueryData
         With preferences.
     """
-    assert data.preferences is not None
-    preferences = data.preferences
-    blocks = None
-    if isinstance(estimator, PairwiseLeastSquares) and type(estimator) in (GreedyRankRLS, RankRLS):
-        blocks = _blocks(estimator, data)
-
-    def exchanged(order: Ints) -> QueryData:
-        other = replace(data, preferences=preferences.in_order(order))
-        if blocks is not None:
-            assert isinstance(estimator, PairwiseLeastSquares)
-            place = np.empty_like(order)
-            place[order] = np.arange(order.size)
-            # Who has the part of whom: what the preferences make of it is known.
-            PairRows.keep(other, estimator.pair_cost(), rows_of(data.X[place], blocks))
-        return other
-
+    exchanged = estimator.exchanged_preferences(data)
     with pool() as (executor, workers):
 
         def paths(orders: Sequence[Ints]) -> list[Floats]:
@@ -270,15 +110,6 @@ def preferred_paths(estimator: LinearRanker, data: QueryData) -> Iterator[Permut
             return found
 
         yield paths
-
-
-def _blocks(estimator: PairwiseLeastSquares, data: QueryData) -> tuple[PreferenceBlock, ...] | None:
-    """Return what makes rows of the documents; None where it takes much memory."""
-    sizes = np.diff(data.ptr).astype(np.float64)
-    if 8.0 * float(((sizes + 1) * sizes).sum()) > _MOST_ROOM_OF_BLOCKS:
-        return None
-    assert data.preferences is not None
-    return tuple(preference_blocks(data.ptr, data.preferences, estimator.pair_cost()))
 
 
 _MOST = 10_000_000  # permutations: the least p is 1 / (1 + permutations), of no use below 1e-7
@@ -416,7 +247,7 @@ def _paths(
     rows = None if data.several else data.whole("The permutation test")
     if rows is None or rows.preferences is None:
         return labelled_paths(estimator, data), None
-    if not isinstance(estimator, PreferenceLearner):
+    if not estimator.entry.learns_preferences:
         raise ParameterError("estimator", type(estimator).__name__, "a method that learns from preferences")
     return preferred_paths(estimator, rows), compared_rows(rows)
 

@@ -19,6 +19,20 @@ from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.plugins.origin import Origin
 from rankstudio.engine.steps import Step
 
+CAPABILITIES = (
+    "paths_from_sums",
+    "step_test",
+    "exact_exchange",
+    "compared_by_query",
+    "paths_of_labels",
+    "densities_of",
+    "weighed_features",
+)
+"""What an estimator may give: methods of :class:`rankstudio.engine.methods.capabilities.Capabilities`.
+
+An entry declares ``exact_exchange`` if the method selects by the exact left-out error: best sets are known.
+"""
+
 _LOADER = "rankstudio.engine.methods.foreign.estimators"
 _ROUNDING = 1e-12  # of a criterion before a step: less than this is only the rounding of its sum
 
@@ -173,8 +187,6 @@ class Method:
         Arguments of the estimator that plans cannot set, for programs that call it.
     learns_preferences : bool
         Whether it supports preferences between documents besides labels.
-    permutes : bool
-        Whether paths for many label vectors share computations, so that a permutation test takes seconds.
     measured : bool
         Whether the criterion is the negative of a measure.
     candidate_score : CandidateScore or None
@@ -188,8 +200,8 @@ class Method:
     combines : bool
         Whether each step of a selector adds one new feature, a weighted sum of the step's features, with
         which a linear final ranker ranks. The estimator has them as ``combinations_``, shape (t, n).
-    compares_densities : bool
-        Whether it scores a feature by the densities of its values in each grade, which can be shown.
+    capabilities : tuple of str
+        Some of :data:`CAPABILITIES`: what its estimator gives to analyses beyond its steps.
     module, extra : str
         Optional library that it needs, and the extra that installs it; "" if every installation contains it.
     ranks_with : str
@@ -220,14 +232,13 @@ class Method:
     takes: tuple[str, ...] = ()
     library: tuple[str, ...] = ()
     learns_preferences: bool = False
-    permutes: bool = False
     measured: bool = False
     candidate_score: CandidateScore | None = None
     left_out: bool = False
     live: bool = False
     drops_features: bool = False
     combines: bool = False
-    compares_densities: bool = False
+    capabilities: tuple[str, ...] = ()
     module: str = ""
     extra: str = ""
     ranks_with: str = ""
@@ -242,9 +253,19 @@ class Method:
         return {p.name: p.default for p in self.parameters}
 
     @property
+    def permutes(self) -> bool:
+        """Whether paths for many label vectors share computations: a permutation test takes seconds."""
+        return "paths_of_labels" in self.capabilities
+
+    @property
+    def compares_densities(self) -> bool:
+        """Whether it scores a feature by the densities of its values in each grade, which can be shown."""
+        return "densities_of" in self.capabilities
+
+    @property
     def weighs_features(self) -> bool:
-        """Whether the method weighs features by importance and similarity, as FSMRank and GAS do."""
-        return any(p.own_file for p in self.parameters)
+        """Whether it weighs features by importance and similarity, as FSMRank and GAS do."""
+        return "weighed_features" in self.capabilities
 
     @property
     def selects(self) -> bool:

@@ -9,7 +9,7 @@ from threading import RLock
 
 from rankstudio.engine.errors import PlanError, one_line, shown
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog.method import Method
+from rankstudio.engine.methods.catalog.method import CAPABILITIES, Method
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.plugins.entries import entries_of
 from rankstudio.engine.plugins.origin import Origin, OriginKind
@@ -135,6 +135,11 @@ def refuse_invalid(entry: object) -> None:
         if not isinstance(value, str) or len(value) > most or one_line(value) != value:
             text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
             raise PlanError(text.format(key=entry.key, field=name, most=most, value=shown(value)))
+    unknown = [name for name in entry.capabilities if name not in CAPABILITIES]
+    if unknown:
+        text = tr("{key}: capabilities: expected some of {known}, got {name}.")
+        known = ", ".join(CAPABILITIES)
+        raise PlanError(text.format(key=entry.key, known=known, name=shown(unknown[0])))
     if not entry.label.strip():
         raise PlanError(tr("{key}: the label is empty.").format(key=entry.key))
     _refuse_parameters(entry)

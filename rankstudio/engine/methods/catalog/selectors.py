@@ -41,7 +41,7 @@ GREEDY_RANKRLS = Method(
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     learns_preferences=True,
-    permutes=True,
+    capabilities=("paths_from_sums", "step_test", "exact_exchange", "paths_of_labels"),
     candidate_score=CandidateScore("drop in leave-query-out error", "per document", ScoreSource.CRITERION),
     live=True,
     left_out=True,
@@ -267,6 +267,7 @@ FSMRANK = Method(
     criterion="objective",
     step_kind=StepKind.ITERATIONS,
     candidate_score=CandidateScore("absolute weight", "after the iteration", ScoreSource.WEIGHT),
+    capabilities=("compared_by_query", "weighed_features"),
     estimator="rankstudio.engine.methods.selection.fsmrank:FSMRank",
     seconds=Seconds(0.1, 0.33),
     parameters=(
@@ -298,6 +299,7 @@ FSMSVM = Method(
     summary=("Orders the features by their FSMRank weights; RankSVM is trained for every size."),
     criterion="objective of RankSVM",
     candidate_score=CandidateScore("absolute weight", "in FSMRank"),
+    capabilities=("compared_by_query", "weighed_features"),
     estimator="rankstudio.engine.methods.selection.fsmrank:FSMSVM",
     seconds=Seconds(0.24, 0.07),
     ranks_with="RankSVM",
@@ -328,6 +330,7 @@ FSMRANK_TOP = Method(
     formula="f_k(x) = Σ_{i among the k greatest |w_i|} w_i x_i,  w of FSMRank",
     criterion="objective of FSMRank",
     candidate_score=CandidateScore("absolute weight", "in FSMRank"),
+    capabilities=("compared_by_query", "weighed_features"),
     estimator="rankstudio.engine.methods.selection.fsmrank:FSMRankTop",
     seconds=Seconds(0.0, 0.22),
     ranks_with="FSMRank",
@@ -359,7 +362,7 @@ EXPECTED_DIVERGENCE = _order(
     formula="ψ(f) = s(f) + d(f),  d(f) = Σ_{m<n} (n − m) JS(f^{r_m}, f^{r_n})",
     takes=("convention", "groups"),
     candidate_score=CandidateScore("NDCG@10 alone plus expected divergence", "", from_zero=False),
-    compares_densities=True,
+    capabilities=("compared_by_query", "densities_of"),
     estimator="rankstudio.engine.methods.selection.expected_divergence:ExpectedDivergence",
     seconds=Seconds(0.07, 0.02),
     parameters=(
@@ -406,6 +409,7 @@ GAS = _order(
     formula="maximise over x ∈ {0,1}ⁿ, Σ x_i = k:  Σ w_i x_i − c Σ_{i≠j} e_ij x_i x_j",
     takes=("convention",),
     candidate_score=CandidateScore("importance minus redundancy", "", from_zero=False),
+    capabilities=("compared_by_query", "weighed_features"),
     estimator="rankstudio.engine.methods.selection.gas:GAS",
     seconds=Seconds(0.13, 0.015),
     parameters=(
@@ -465,6 +469,7 @@ FS_BFS = _order(
     slow=True,
     candidate_score=CandidateScore("best measure", "of a subset with the feature", from_zero=False),
     combines=True,
+    capabilities=("compared_by_query",),
     estimator="rankstudio.engine.methods.selection.fs_bfs:FSBFS",
     seconds=Seconds(8.4, 0.034),
     parameters=(
@@ -527,6 +532,7 @@ SINGLE_FEATURE = _order(
     ),
     takes=("convention", "groups"),
     candidate_score=CandidateScore("measure", "of the feature alone", from_zero=False),
+    capabilities=("compared_by_query",),
     estimator="rankstudio.engine.methods.selection.single_feature:SingleFeatureRanking",
     seconds=Seconds(0.03, 0.015),
     parameters=(
@@ -559,6 +565,7 @@ MUTUAL_INFORMATION = _order(
     takes=("groups",),
     live=True,
     candidate_score=CandidateScore("mutual information", "in nats"),
+    capabilities=("compared_by_query",),
     estimator="rankstudio.engine.methods.selection.single_feature:MutualInformation",
     seconds=Seconds(0.03, 0.015),
     parameters=(
@@ -592,6 +599,7 @@ CHI_SQUARED = _order(
     takes=("groups",),
     live=True,
     candidate_score=CandidateScore("statistic χ²", ""),
+    capabilities=("compared_by_query",),
     estimator="rankstudio.engine.methods.selection.single_feature:ChiSquared",
     seconds=Seconds(0.03, 0.015),
     parameters=MUTUAL_INFORMATION.parameters,
@@ -611,6 +619,7 @@ RECURSIVE_ELIMINATION = _order(
     candidate_score=CandidateScore(
         "absolute weight", "of the remaining features (the smallest is dropped)", least=True
     ),
+    capabilities=("compared_by_query",),
     estimator="rankstudio.engine.methods.selection.recursive_elimination:RecursiveElimination",
     seconds=Seconds(0.02, 0.021),
     parameters=(
@@ -664,6 +673,7 @@ L1_PATH = _order(
     formula="minimise over w:  ½ ‖y^ − X^w‖² + α ‖w‖₁,  α falling from where w = 0",
     live=True,
     candidate_score=CandidateScore("correlation with the residual", "(the lasso's α)"),
+    capabilities=("compared_by_query",),
     estimator="rankstudio.engine.methods.selection.l1_path:L1Path",
     seconds=Seconds(0.03, 0.015),
     parameters=(

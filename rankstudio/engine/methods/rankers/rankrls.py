@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -15,9 +15,10 @@ from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows, losses_in
 from rankstudio.engine.arithmetic.query_data import QueryData, several_queries
 from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arithmetic.sparse_query_data import is_sparse
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.capabilities import ExactExchange, LabelPaths
 from rankstudio.engine.methods.catalog.rankers import RANKRLS
 from rankstudio.engine.methods.catalog.shared import LAMBDA
 from rankstudio.engine.methods.holdout import HoldOutRanker, KernelDecomposition
@@ -44,11 +45,13 @@ from rankstudio.engine.methods.pair_learners import (
     refuse_unusual,
     unusual,
 )
+from rankstudio.engine.methods.permuted_labels import LOSS, exchanged_rows, is_usual
 from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradients
 from rankstudio.engine.methods.rankers.rankrls_outputs import (
     Sums,
     added,
     fit_outputs,
+    label_paths,
     left_out_outputs,
     query_ids,
     several_outputs,
@@ -67,6 +70,9 @@ from rankstudio.engine.methods.shards.sums import sums_of_products
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
+
+_RELABELLED = LOSS | {"regularization", "solver", "tol", "max_iter"}
+"""What paths of permuted labels know; any other parameter has to be as it is by default."""
 
 
 @dataclass
@@ -178,6 +184,22 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             raise ParameterError("pairs", self.pairs, "query where X is sparse")
         if not preferring:
             refuse_unusual(self.pair_cost())
+
+    def exact_exchange(self) -> ExactExchange | None:  # noqa: D102 - inherited
+        if self.pairs != "query":
+            return None
+        return ExactExchange(self.checked("regularization"), self.pair_cost())
+
+    def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
+        """Return what learns label vectors as outputs of one factorisation (Paper I, section 4.1)."""
+        usual = type(self) is RankRLS and self.solver != "cg" and is_usual(self, _RELABELLED)
+        if not usual or not self.pair_cost().ties or data.ptr.size == 2:
+            return None
+        return label_paths(data, self.checked("regularization"), self.pair_cost())
+
+    def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:  # noqa: D102 - inherited
+        plain = super().exchanged_preferences(data)
+        return exchanged_rows(self.pair_cost(), data, plain) if type(self) is RankRLS else plain
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield the only step, with all features; shards and conjugate gradients yield progress before it."""

@@ -13,13 +13,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.nested_rankrls import factorise
-from rankstudio.engine.arithmetic.query_data import QueryData, centre, check_labels
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.query_data import QueryData, centre, check_labels, several_queries
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.methods.capabilities import LabelPaths, Share
+from rankstudio.engine.methods.permuted_labels import rows_and_targets
 from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradients
 from rankstudio.engine.support.blocks import solve_lower
 from rankstudio.engine.support.query_ids import checked_ids
+
+_OUTPUTS = 16  # label vectors of one product
 
 Sums = tuple[Floats, Floats]
 """X^'X^ (n, n) and X^'y^ (n,) or (n, v)."""
@@ -181,3 +186,23 @@ def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
     left[np.diag_indices_from(left)] += regularization
     coef: Floats = cho_solve((factorise(left, regularization), True), right, check_finite=False)
     return coef.T
+
+
+def label_paths(data: QueryData, regularization: float, cost: PairCost) -> LabelPaths:
+    """Return what learns from the documents of several queries with other labels."""
+    several_queries(data.ptr, "The permutation test of RankRLS")
+    data, targets = rows_and_targets(cost, data)
+    models = OutputModels(data, regularization)
+
+    def paths(labels: Floats, share: Share) -> list[Floats]:
+        centred, criteria = targets(np.ascontiguousarray(labels.T)), np.empty((labels.shape[0], 1))
+
+        def learn(first: int) -> None:
+            part = slice(first, first + _OUTPUTS)
+            rest = models.residuals(np.ascontiguousarray(centred[:, part]))
+            criteria[part, 0] = np.einsum("mv,mv->v", rest, rest)
+
+        share(learn, range(0, labels.shape[0], _OUTPUTS))
+        return list(criteria)
+
+    return paths

@@ -14,6 +14,7 @@ from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import between
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.capabilities import ExactExchange
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.scikit_learn import check_is_fitted
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
@@ -226,6 +227,10 @@ class PathSelector(GrowingSelector):
     def orders_by_lambda(self) -> bool:
         """Whether the order also depends on λ."""
         return False
+
+    def exact_exchange(self) -> ExactExchange | None:
+        """Return λ and the default loss of RankRLS, which ranks with the features."""
+        return ExactExchange(float(self.checked("regularization")))
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Find the first k features, with progress events."""

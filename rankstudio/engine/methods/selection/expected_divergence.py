@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.magnitude import check_rows
 from rankstudio.engine.arithmetic.query_data import QueryData
-from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.methods.capabilities import Compared, GradeDensities
 from rankstudio.engine.methods.catalog.selectors import EXPECTED_DIVERGENCE
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.selection.base import Ordering, ScoredSelector, best_first
-from rankstudio.engine.methods.selection.single_feature import measuring_features
+from rankstudio.engine.methods.selection.single_feature import measured_alone, measuring_features
 from rankstudio.engine.methods.shards.sums import informative_columns, labels_of
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT, objective
@@ -29,42 +30,11 @@ from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 _MOST_CLASSES = 64  # pairs of classes are compared: what has more is no grade
 _DENSITY = 160.0  # nanoseconds for a value of a feature, in the training documents and those to compare
 _WHAT = "estimating densities"
+_GROUPS = 20  # of queries without which densities are estimated again
 _VALUES = 1 << 22  # numbers of features that are looked at together: 32 MB
 _SHARE = 1 / 8  # of the memory budget, for features of several shards: each time all of these are read
 _PER_DOCUMENT = 200.0  # bytes of a feature, its order, its values by grade and what is summed of them
 _THIN = 1e-4  # of the sum of weights: where densities are smaller on average, the fast sums' error would show
-
-
-@dataclass(frozen=True, eq=False)
-class GradeDensities:
-    """Kernel density estimates of one feature, one per grade, as compared by expected divergence.
-
-    Attributes
-    ----------
-    grades : ndarray of shape (R,)
-        Labels, ascending.
-    places : ndarray of shape (P,)
-        Distinct values at which densities are compared, ascending.
-    counts : ndarray of shape (P,)
-        Number of documents with each value.
-    densities : ndarray of shape (R, P)
-        Density of each grade at these values. Normalised densities of a row, each times its count, sum to
-        one.
-    known : ndarray of shape (R,), bool
-        Whether the grade has a density: "released" ones have none if all values are equal.
-    bandwidths : ndarray of shape (R,)
-        h; 0 if all values are equal.
-    divergence : float
-        d of the feature.
-    """
-
-    grades: Floats
-    places: Floats
-    counts: Floats
-    densities: Floats
-    known: Bools
-    bandwidths: Floats
-    divergence: float
 
 
 @dataclass(eq=False, repr=False)
@@ -202,6 +172,32 @@ class ExpectedDivergence(ScoredSelector):
         # A constant feature leaves the order of the file, in which relevant documents may come first.
         varies = yield from informative_columns(data)
         return Ordering(best_first(np.where(varies, scores, -np.inf), k), scores, found)
+
+    def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
+        """Return importance and divergence by query; None with groups or costs, which divide the scores."""
+        if len(self.groups) > 0 or self.costs is not None:
+            return None
+        from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
+
+        values = measured_alone(data, "NDCG@10", objective(self.convention), both_directions=False)
+        return compared_means(self, data, n_features, values, self._divergence_parts(data))
+
+    def _divergence_parts(self, data: TrainingData) -> Waiting[Floats]:
+        """Return what FS-ED's divergences lose without each query, shape (n, Q).
+
+        Densities are estimated again without each of some groups of queries, whose documents share the loss.
+        """
+        Q, sizes = data.ptr.size - 1, np.diff(data.ptr)
+        whole = (yield from self.order_features(data, 1)).found["divergence_"]
+        parts = np.empty((whole.size, Q))
+        for number, some in enumerate(
+            np.array_split(np.random.default_rng(0).permutation(Q), min(Q, _GROUPS))
+        ):
+            yield WorkProgress("comparing queries", number / min(Q, _GROUPS))
+            rest = data.taken(np.setdiff1d(np.arange(Q), some))
+            lost = whole - (yield from self.order_features(rest, 1)).found["divergence_"]
+            parts[:, some] = lost[:, None] * sizes[some] / sizes[some].sum()
+        return parts
 
 
 def divergences(X: Floats, y: Floats, at: Floats, *, normalised: bool = True, exact: bool = False) -> Floats:

@@ -16,6 +16,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import between
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import MOST_SEED
+from rankstudio.engine.methods.capabilities import Compared, ComparedByQuery
 from rankstudio.engine.methods.catalog.selectors import FS_BFS
 from rankstudio.engine.methods.rankers.coordinate_ascent import ascent_search
 from rankstudio.engine.methods.scikit_learn import check_is_fitted, validate_data
@@ -191,6 +192,31 @@ class FSBFS(PathSelector):
         self.subsets_ = tuple(node.features for node in nodes)
         self.combinations_ = np.array([node.coef for node in nodes])
         self.subset_scores_ = np.array([node.value for node in nodes])
+
+    def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
+        """Yield the measures of the combinations that are compared, which do not change with the queries."""
+        from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
+
+        n, taken = data.X.shape[1], 0
+        for node in self.nodes(data):
+            if isinstance(node, WorkProgress):
+                yield node
+                continue
+            others = [column for column in node.reached if column not in node.features]
+            combinations = np.array([node.coef, *(node.combinations[column] for column in others)])
+            values = yield from measured_by_query(
+                data, combinations, self.measure, objective(self.convention)
+            )
+            counted = ~np.isnan(values[0])
+            values = np.where(counted, values, 0.0) / max(1, counted.sum())
+            scores, parts = np.full(n, np.nan), np.zeros((n, counted.size))
+            inside = list(node.features)
+            scores[inside], parts[inside] = node.value, values[0]
+            scores[others], parts[others] = [node.reached[column] for column in others], values[1:]
+            yield ComparedByQuery(node.features, scores, parts, counted)
+            taken += len(node.features)
+            if taken >= n_features:
+                return
 
     def transform(self, X: ArrayLike) -> Any:
         """Return the new features of X, shape (m, t), in order."""

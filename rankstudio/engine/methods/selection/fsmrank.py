@@ -12,11 +12,12 @@ from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.language import tr
+from rankstudio.engine.methods.capabilities import Compared, ComparedByQuery, FeaturePenalties
 from rankstudio.engine.methods.catalog import selectors
 from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.own_values import OwnValues, own_importance, own_similarity
 from rankstudio.engine.methods.selection.base import GrowingSelector, Selector, as_key, without
-from rankstudio.engine.methods.selection.kendall import comparing_rankings
+from rankstudio.engine.methods.selection.kendall import comparing_rankings, kendall_between
 from rankstudio.engine.methods.selection.single_feature import directed_measures
 from rankstudio.engine.methods.shards.sums import summed
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
@@ -62,6 +63,48 @@ class _Weighing(Selector):
     max_iter: int = 400
 
     n_iter_: int = field(init=False)
+
+    def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
+        """Yield FSMRank's absolute weights; those without a query follow from derivatives of its objective.
+
+        Similarities and importances stay as they are, and features without weight stay without.
+        """
+        from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
+
+        fsmrank, last = yield from last_step(self.get_params(), data)
+        order = by_weight(last.coef)
+        similarity, _, lambda1, _ = yield from without_notes(fsmrank.penalties(data))
+        n, Q = data.X.shape[1], data.ptr.size - 1
+        parts, left = np.zeros((n, Q)), np.full(n, np.nan)
+        if order.size:
+            weights = last.coef[order]
+            slopes, curvature, pairs = yield from pair_slopes(data, order, weights)
+            whole = max(1.0, float(pairs.sum()))
+            rest = np.maximum(whole - pairs, 1.0)
+            total = slopes.sum(axis=1, keepdims=True)
+            change = (total - slopes) / rest - total / whole
+            signs = np.sign(weights)
+            bend = curvature / whole + lambda1 * similarity[np.ix_(order, order)] * np.outer(signs, signs)
+            without = weights[:, None] - np.linalg.lstsq(bend, change, rcond=None)[0]
+            # A weight that would change its sign ends at 0.
+            parts[order] = np.abs(weights)[:, None] - np.maximum(signs[:, None] * without, 0.0)
+            left[order] = np.abs(weights)
+        for column in order[:n_features].tolist():
+            yield ComparedByQuery((column,), left.copy(), parts, np.ones(Q, dtype=np.bool_))
+            left[column] = np.nan
+
+    def weighed_features(self, data: TrainingData, columns: Ints, others: Ints) -> Waiting[FeaturePenalties]:
+        """Return the importance of some features, of their negatives, and their similarity to others."""
+        names = FSMRank().get_params()
+        made = FSMRank(**{name: value for name, value in self.get_params().items() if name in names})
+        both = yield from weighing_features(data, made.checked("importance"))
+        n = data.X.shape[1]
+        if isinstance(made.similarity, str) and made.similarity == "kendall" and not made.project:
+            similarity = yield from kendall_between(data, columns, others)
+        else:
+            matrix = yield from without_notes(made.similarities(data))  # the run gave them
+            similarity = np.asarray(matrix[np.ix_(columns, others)])
+        return FeaturePenalties(both[columns], both[n:][columns], similarity)
 
 
 @dataclass(eq=False, repr=False)

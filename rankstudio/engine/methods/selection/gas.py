@@ -9,18 +9,19 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.capabilities import Compared, FeaturePenalties
 from rankstudio.engine.methods.catalog import selectors
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
 from rankstudio.engine.methods.own_values import OwnValues, own_importance, own_similarity
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector
 from rankstudio.engine.methods.selection.fsmrank import comparing_features
-from rankstudio.engine.methods.selection.kendall import Between, kendall_similarity
-from rankstudio.engine.methods.selection.single_feature import measuring_features
+from rankstudio.engine.methods.selection.kendall import Between, kendall_between, kendall_similarity
+from rankstudio.engine.methods.selection.single_feature import measured_alone, measuring_features
 from rankstudio.engine.methods.shards.sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import DEFAULT, objective
 from rankstudio.engine.metrics.names import measure as find_measure
-from rankstudio.engine.support.work import Waiting, WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress, without_notes
 
 MEASURES = {"map": "MAP", "ndcg@10": "NDCG@10", "loss": "Disagreement"}
 """Measures of importance; of the last one, an error, importance is what is left to 1."""
@@ -135,6 +136,31 @@ class GAS(PathSelector):
                     scores[others] -= 2.0 * c * (yield from between(int(order[t]), others))
         found = {"importance_": importance, "scores_": scores, "directions_": directions}
         return Ordering(order, compared, found)
+
+    def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:  # noqa: D102 - inherited
+        from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
+
+        if isinstance(self.importance, str):
+            values = measured_alone(data, MEASURES[self.importance], objective(self.convention))
+        else:  # given: no query has a part in it
+            values = _no_parts(data.X.shape[1], data.ptr.size - 1)
+        return compared_means(self, data, n_features, values)
+
+    def weighed_features(self, data: TrainingData, columns: Ints, others: Ints) -> Waiting[FeaturePenalties]:
+        """Return the importance of some features, the same for their negatives, and similarity to others."""
+        importance, _ = yield from self.weights(data)
+        if isinstance(self.similarity, str) and self.similarity == "kendall":
+            similarity = yield from kendall_between(data, columns, others)
+        else:
+            matrix = yield from without_notes(self.similarities(data))  # the run gave them
+            similarity = np.asarray(matrix[np.ix_(columns, others)])
+        return FeaturePenalties(importance[columns], importance[columns], similarity)
+
+
+def _no_parts(n: int, n_queries: int) -> Waiting[Floats]:
+    """Return zeros (n, Q) without any progress."""
+    yield from ()
+    return np.zeros((n, n_queries))
 
 
 @contextmanager

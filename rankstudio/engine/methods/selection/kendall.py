@@ -112,3 +112,12 @@ def comparing_rankings(data: TrainingData) -> Waiting[Floats]:
             matrix[j, j:] = yield from between(j, np.arange(j, n))
             matrix[j:, j] = matrix[j, j:]
     return matrix
+
+
+def kendall_between(data: TrainingData, columns: Ints, others: Ints) -> Waiting[Floats]:
+    """Return the similarity of some features to others (c, o): O(m log |q|) for a pair."""
+    similarity = np.empty((columns.size, others.size))
+    with kendall_similarity(data) as between:
+        for row, feature in zip(similarity, columns.tolist(), strict=True):
+            row[:] = yield from between(feature, others)
+    return similarity

@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.capabilities import Compared, ComparedByQuery
 from rankstudio.engine.methods.catalog.selectors import L1_PATH
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector
 from rankstudio.engine.methods.shards.sums import sums_of_products
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
+_RIVALS = 8  # features whose queries are compared: the best ones
+_SAME = 1e-6  # share of α: the path has its knots up to rounding
 _AS_HIGH = 1e-9  # share of α: correlations that differ by no more are equal but for rounding
 
 
@@ -87,6 +90,79 @@ class L1Path(PathSelector):
         order = np.argsort(-np.nan_to_num(first, nan=-1.0), kind="stable")[:k].astype(np.int64)
         found = {"alphas_": first, "lasso_alphas_": alphas, "lasso_coefs_": weights}
         return Ordering(order, _residual_correlations(gram, right, order, scaling, found), found)
+
+    def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
+        """Yield for each step the α at which each feature comes into the lasso beside those that are in it.
+
+        Beside the features A with the signs s, feature j comes in at α = N / (σ - M) for σ = 1 or -1, with
+        N = t_j - G_jA G_AA⁻¹ t_A and M = G_jA G_AA⁻¹ s_A. Without a query the same holds for the other sums.
+        """
+        from rankstudio.engine.methods.selection import query_parts  # noqa: PLC0415 - numba
+
+        steps = yield from query_parts.sized_steps(self, data, n_features)
+        path = yield from self.order_features(data, n_features)
+        gram, right = yield from sums_of_products(data)
+        entered, knots = path.found["alphas_"], path.found["lasso_alphas_"]
+        for place, step in enumerate(steps):
+            winner, scores = step.selected[place], np.full(gram.shape[0], np.nan)
+            knot = int(np.argmax(knots == entered[winner]))
+            known = path.found["lasso_coefs_"][knot]
+            inside = np.flatnonzero(known)
+            candidates = np.setdiff1d(np.flatnonzero(~np.isnan(step.candidates)), inside)
+            if np.isnan(entered[winner]) or winner not in candidates:
+                yield ComparedByQuery((winner,), scores, *query_parts.nothing_compared(data, gram.shape[0]))
+                continue
+            whole = np.block([[gram, right[:, None]], [right, 0.0]])[None]
+            lasso = _Entry(np.sign(known[inside]), self.scaling == "unit")
+            alphas, signs = lasso.best(whole, inside, candidates, knots[knot - 1] if knot else np.inf)
+            if not abs(alphas[candidates == winner][0] - entered[winner]) <= _SAME * entered[winner]:
+                yield ComparedByQuery((winner,), scores, *query_parts.nothing_compared(data, gram.shape[0]))
+                continue
+            near = np.argsort(-np.nan_to_num(alphas, nan=-1.0), kind="stable")[: _RIVALS + 1]
+            near = near[~np.isnan(alphas[near])]
+            columns = [*inside.tolist(), *candidates[near].tolist()]
+            own = yield from query_parts.grams_by_query(data, columns)
+            at = np.ix_([*columns, gram.shape[0]], [*columns, gram.shape[0]])
+            places = np.arange(len(columns))
+            without = lasso.alphas(
+                whole[0][at] - own, places[: inside.size], places[inside.size :], signs[near]
+            )
+            scores[candidates[near]] = alphas[near]
+            parts = np.zeros((gram.shape[0], len(own)))
+            parts[candidates[near]] = alphas[near, None] - without.T
+            yield ComparedByQuery((winner,), scores, parts, np.ones(len(own), dtype=np.bool_))
+
+
+@dataclass(frozen=True, eq=False)
+class _Entry:
+    """The α at which features come into the lasso beside some with given signs (a,)."""
+
+    signs: Floats
+    scaled: bool
+
+    def best(self, gram: Floats, inside: Ints, candidates: Ints, most: float) -> tuple[Floats, Floats]:
+        """Return the greatest α up to ``most`` of each candidate, and whether it comes in with 1 or -1."""
+        both = [
+            self.alphas(gram, inside, candidates, np.full(candidates.size, one))[0] for one in (1.0, -1.0)
+        ]
+        fits = [(one > 0) & (one <= most * (1 + _SAME)) for one in both]
+        up, down = (np.where(fit, one, np.nan) for fit, one in zip(fits, both, strict=True))
+        turned = fits[1] & ~(up >= down)
+        return np.where(turned, down, up), np.where(turned, -1.0, 1.0)
+
+    def alphas(self, gram: Floats, inside: Ints, candidates: Ints, sigma: Floats) -> Floats:
+        """Return the α of each candidate by some sums [X y]'[X y] (B, n + 1, n + 1), shape (B, c)."""
+        squares = np.diagonal(gram, axis1=1, axis2=2)
+        length = np.sqrt(np.maximum(squares, 0.0)) if self.scaled else np.ones_like(squares)
+        length[:, -1] = 1.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gram = gram / length[:, :, None] / length[:, None, :]
+            beside = gram[:, candidates][:, :, inside]
+            matrix, right = gram[:, inside][:, :, inside], gram[:, inside, -1]
+            ends = np.stack([right, np.broadcast_to(self.signs, right.shape)], axis=-1)
+            N, M = np.moveaxis(beside @ np.linalg.solve(matrix, ends), -1, 0)
+            found: Floats = (gram[:, candidates, -1] - N) / (sigma - M)
+        return found
 
 
 def _residual_correlations(

@@ -10,6 +10,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.language import tr
+from rankstudio.engine.methods.capabilities import Compared, ComparedByQuery
 from rankstudio.engine.methods.catalog.selectors import RECURSIVE_ELIMINATION
 from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector
@@ -99,6 +100,56 @@ class RecursiveElimination(PathSelector):
         ranking = np.empty(order.size, dtype=np.int64)
         ranking[order] = np.arange(1, order.size + 1)
         return Ordering(order[:k], compared, {"ranking_": ranking})
+
+    def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
+        """Yield for each step which of the features so far would go, were there one too many.
+
+        With t features left, the one with the smallest weight goes, and is the t-th of the path; the first
+        one is what the second step leaves. Of RankRLS the weights without a query are exact, of RankSVM they
+        follow from its gradient and the second derivatives.
+        """
+        from rankstudio.engine.methods.selection.query_parts import grams_by_query, sized_steps  # noqa: PLC0415 - numba
+
+        steps = yield from sized_steps(self, data, max(n_features, min(2, data.X.shape[1])))
+        importance, regularization = self.checked("importance"), self.checked("regularization")
+        varies = np.diag((yield from sums_of_products(data))[0]) > 0
+        n, Q = data.X.shape[1], data.ptr.size - 1
+        for place in range(min(n_features, len(steps))):
+            left = np.array(steps[min(max(place, 1), len(steps) - 1)].selected, dtype=np.int64)
+            winner, scores, parts = int(left[place]), np.full(n, np.nan), np.zeros((n, Q))
+            if left.size > 1 and varies[left].all():
+                own = yield from grams_by_query(data, left.tolist())
+                total = own.sum(axis=0)
+                if self.ranker == "rankrls":
+                    weights = _ridge_weights(total[None], regularization)[0]
+                    without = _ridge_weights(total - own, regularization)
+                else:
+                    weights, without = yield from _svm_weights(data, left, self.checked("C"))
+                if importance == "scaled":
+                    weights = weights * np.sqrt(np.diag(total)[:-1])
+                    squares = np.diagonal(total - own, axis1=1, axis2=2)[:, :-1]
+                    without = without * np.sqrt(np.maximum(squares, 0.0))
+                sign = 1.0 if place == 0 else -1.0
+                scores[left] = sign * np.abs(weights)
+                parts[left] = sign * (np.abs(weights)[:, None] - np.abs(without).T)
+            yield ComparedByQuery((winner,), scores, parts, np.ones(Q, dtype=np.bool_))
+
+
+def _ridge_weights(grams: Floats, regularization: float) -> Floats:
+    """Return RankRLS's weights by some sums [X y]'[X y] (B, c + 1, c + 1), shape (B, c)."""
+    left = grams[:, :-1, :-1] + regularization * np.eye(grams.shape[1] - 1)
+    return np.asarray(np.linalg.solve(left, grams[:, :-1, -1:])[:, :, 0])
+
+
+def _svm_weights(data: TrainingData, columns: Ints, C: float) -> Waiting[tuple[Floats, Floats]]:
+    """Return RankSVM's weights with some columns (c,), and to first order those without each query (Q, c)."""
+    from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
+
+    with ranksvm_weights(data, C) as learned:
+        weights = yield from learned(columns)
+    slopes, curvature, _ = yield from pair_slopes(data, columns, weights)
+    change = np.linalg.solve(np.eye(columns.size) + C * curvature, C * slopes)
+    return weights, weights + change.T
 
 
 def _rankrls_weights(gram: Floats, right: Floats, regularization: float) -> Weights:

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.methods.capabilities import Compared
 from rankstudio.engine.methods.catalog.selectors import CHI_SQUARED, MUTUAL_INFORMATION, SINGLE_FEATURE
 from rankstudio.engine.methods.selection import sparse_columns
 from rankstudio.engine.methods.selection.base import Ordering, ScoredSelector, best_first
@@ -94,6 +95,15 @@ class SingleFeatureRanking(ScoredSelector):
         shown = np.where(varies, scores if higher else 1.0 - scores, np.nan)
         return Ordering(best_first(gains, k), shown, {"scores_": scores, "directions_": directions})
 
+    def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
+        """Return the measures of the queries; None with groups or costs, which divide the scores."""
+        if len(self.groups) > 0 or self.costs is not None:
+            return None
+        from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
+
+        values = measured_alone(data, self.measure, objective(self.convention), self.direction == "best")
+        return compared_means(self, data, n_features, values)
+
 
 def measuring_features(
     data: TrainingData, measure: str, convention: str | Convention = DEFAULT, both_directions: bool = True
@@ -126,6 +136,16 @@ def measuring_features(
         return values, np.ones(values.size)
     better = turned > values if find_measure(measure).higher_is_better else turned < values
     return np.where(better, turned, values), np.where(better, -1.0, 1.0)
+
+
+def measured_alone(
+    data: TrainingData, name: str, convention: Convention, both_directions: bool = True
+) -> Waiting[Floats]:
+    """Return the measure of each feature alone in each query, the greater the better, shape (n, Q)."""
+    from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
+
+    _, directions = yield from measuring_features(data, name, convention, both_directions)
+    return (yield from measured_by_query(data, np.diag(directions), name, convention))
 
 
 def directed_measures(
@@ -237,6 +257,22 @@ class MutualInformation(ScoredSelector):
             (counts,) = yield from summed(data, _COUNTING, _joint_counts, *message)
             scores[columns] = [self.statistic(joint) for joint in counts]
         return Ordering(best_first(scores, k), scores, {"scores_": scores})
+
+    def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
+        """Return the documents' gains, added up by query; None with groups or costs, which divide the scores.
+
+        The bins are taken not to change with the queries. Mutual information is a mean over documents of
+        ln(p(b, l) / (p(b) p(l))), which to first order does not depend on a query's documents.
+        """
+        no_parts = len(self.groups) > 0 or self.costs is not None
+        return None if no_parts else self._compared(data, n_features)
+
+    def _compared(self, data: TrainingData, n_features: int) -> Compared:
+        from rankstudio.engine.methods.selection.query_parts import compared_parts, sized_steps  # noqa: PLC0415 - numba
+
+        steps = yield from sized_steps(self, data, n_features)
+        parts = yield from statistic_by_query(self, data)
+        yield from compared_parts(steps, parts, np.ones(parts.shape[1], dtype=np.bool_))
 
 
 @dataclass(eq=False, repr=False)

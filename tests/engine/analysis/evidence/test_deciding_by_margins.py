@@ -31,16 +31,13 @@ from rankstudio.engine import (
     selection_evidence,
 )
 from rankstudio.engine.analysis.evidence.deciding_by_margins import margin_steps
-from rankstudio.engine.analysis.evidence.query_parts import (
-    ComparedByQuery,
-    compared_by_query,
-    divides_by_query,
-    scores_by_query,
-)
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.capabilities import ComparedByQuery
 from rankstudio.engine.methods.selection.base import Selector
+from rankstudio.engine.methods.selection.single_feature import measured_alone
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
+from rankstudio.engine.metrics.conventions import objective
 from rankstudio.engine.support.work import finish
 
 SELECTORS = [
@@ -92,7 +89,9 @@ def decided_at(method: Selector, order: list[int], place: int) -> Any:
 
 
 def compared(method: Selector, data: TrainingData, n_features: int) -> list[ComparedByQuery]:
-    return [one for one in compared_by_query(method, data, n_features) if isinstance(one, ComparedByQuery)]
+    told = method.compared_by_query(data, n_features)
+    assert told is not None
+    return [one for one in told if isinstance(one, ComparedByQuery)]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +161,12 @@ def test_scores_of_queries_average_to_those_of_the_method(method: Selector, attr
     """Catches another measure, direction or convention than the method's."""
     X, y, qid = graded(1)
     expected = getattr(method.fit(X, y, qid=qid), attribute)
-    found = np.nanmean(finish(scores_by_query(method, training_data(group(X, y, qid)))), axis=1)
+    data = training_data(group(X, y, qid))
+    if isinstance(method, ExpectedDivergence):  # whose parts have divergences, too
+        alone = measured_alone(data, "NDCG@10", objective(method.convention), both_directions=False)
+        found = np.nanmean(finish(alone), axis=1)
+    else:
+        found = compared(method, data, 2)[0].parts.sum(axis=1)
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
@@ -282,7 +286,7 @@ def test_other_methods_have_none() -> None:
     X, y, qid = graded(0)
     priced = SingleFeatureRanking(2, costs=[1.0, 2.0, 3.0])
     for method in (GreedyRankRLS(2), SingleFeatureRanking(2, groups=[(1, 2)]), priced, LambdaMARTTop(2)):
-        assert not divides_by_query(method)
+        assert method.compared_by_query(training_data(group(X, y, qid)), 2) is None
     with pytest.raises(ParameterError, match="divided among the queries"):
         finish(margin_steps(GreedyRankRLS(2), group(X, y, qid)))
 

@@ -126,6 +126,8 @@ def test_every_function_gives_the_numbers_of_data_in_memory(problem: Problem) ->
     data, n = grouped(problem), problem.X.shape[1]
     method = GreedyRankRLS(n, problem.regularization)
     space = SubsetSpace(n, problem.regularization)
+    exchange = method.exact_exchange()
+    assert exchange is not None
     results = [
         [
             finish(stability_steps(method, one, 3, 1)),
@@ -136,7 +138,7 @@ def test_every_function_gives_the_numbers_of_data_in_memory(problem: Problem) ->
             [*find_best_subset(one, space)][-1].found,
             finish(find_near_best_sets(one, space)),
             query_paths(method, one, [0, 2, 3]).marked[-1].selected,
-            left_out_errors(method, one, [(0, 1), ()]),
+            left_out_errors(exchange, one, [(0, 1), ()]),
         ]
         for one in (data, cut(data))
     ]
@@ -154,8 +156,8 @@ def test_candidates_with_prices_are_tested_by_shards_too() -> None:
 @pytest.mark.parametrize("measure", ["", "MAP", "NDCG@5"])
 @pytest.mark.parametrize("judge", [RankRLS(2.0), RankRLS(2.0, cost="unit"), GreedyRankRLS(2, 2.0)], ids=repr)
 def test_losses_by_any_measure(judge: Any, measure: str) -> None:
-    data = judged()
-    losses = [feature_losses(judge, one, (2, 0, 5), measure) for one in (data, cut(data, 100))]
+    data, exchange = judged(), judge.exact_exchange()
+    losses = [feature_losses(exchange, one, (2, 0, 5), measure) for one in (data, cut(data, 100))]
     assert_same(*losses)
 
 

@@ -11,13 +11,11 @@ from oracles import centred_by_loops, greedy_by_retraining, leave_query_out_erro
 from strategies import Problem
 
 from rankstudio.engine import GreedyRankRLS, RankSVM, step_significance
-from rankstudio.engine.analysis.evidence.step_significance import (
-    _ResidualTest,
-    forward_stop,
-)
+from rankstudio.engine.analysis.evidence.step_significance import forward_stop
 from rankstudio.engine.analysis.permutation.label_permutation import permutation_test, permuted_rows
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.selection.greedy_rankrls.step_test import ResidualTest
 
 
 @settings(max_examples=15)
@@ -119,10 +117,10 @@ def test_drops_of_all_permutations_at_once_are_those_of_a_path_each(
     method = GreedyRankRLS(6, 4.0, **options)  # type: ignore[arg-type]
     found = step_significance(method, X, np.round(y), qid=qid, n_permutations=9)
 
-    def one_by_one(self: _ResidualTest, targets: np.ndarray, step: int) -> np.ndarray:
+    def one_by_one(self: ResidualTest, targets: np.ndarray, step: int) -> np.ndarray:
         return np.array([self._drop(labels[:, None], step) for labels in targets.T])
 
-    monkeypatch.setattr(_ResidualTest, "_best_drops", one_by_one)
+    monkeypatch.setattr(ResidualTest, "_best_drops", one_by_one)
     slow = step_significance(method, X, np.round(y), qid=qid, n_permutations=9)
     np.testing.assert_allclose(found.permuted, slow.permuted, atol=1e-9 * found.empty)
     assert found.selected == slow.selected

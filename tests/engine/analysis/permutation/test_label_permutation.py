@@ -27,6 +27,7 @@ from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
+from rankstudio.engine.methods import permuted_labels
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.rankers.lambdamart import LambdaMART
 from rankstudio.engine.methods.selection.single_feature import SingleFeatureRanking
@@ -313,7 +314,7 @@ def test_the_rows_are_those_of_a_method_that_learns_anew(monkeypatch: pytest.Mon
     for method in (GreedyRankRLS(3), RankRLS(weighting="pairs")):
         known = permutation_test(method, data.X, **given_)
         with monkeypatch.context() as patched:
-            patched.setattr(label_permutation, "_blocks", lambda *_: None)  # they do not fit
+            patched.setattr(permuted_labels, "_blocks", lambda *_: None)  # they do not fit
             anew = permutation_test(method, data.X, **given_)
         np.testing.assert_allclose(known.permuted, anew.permuted, rtol=1e-10)
         np.testing.assert_allclose(known.observed, anew.observed, rtol=1e-10)

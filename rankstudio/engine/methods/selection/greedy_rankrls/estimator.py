@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.query_data import QueryData, several_queries
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.methods.capabilities import ExactExchange, LabelPaths, PathsFromSums, StepTest
 from rankstudio.engine.methods.catalog.selectors import GREEDY_RANKRLS
 from rankstudio.engine.methods.left_out import LeftOutScorer
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, whole_need
@@ -22,6 +24,7 @@ from rankstudio.engine.methods.pair_learners import (
     refuse_unusual,
     unusual,
 )
+from rankstudio.engine.methods.permuted_labels import LOSS, exchanged_rows, is_usual
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
@@ -35,11 +38,20 @@ from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import (
     on_demand_need,
     path_need,
     search_path,
+    sums_fit,
     whole_path,
 )
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
+
+_MOST_ROOM = 4e9  # bytes; not what is free just now: another algorithm's criteria have other last bits
+
+_RELABELLED = LOSS | {
+    *("n_features_to_select", "regularization", "pinned", "banned", "algorithm"),
+    *("n_candidates", "seed", "costs", "budget", "size_penalty"),
+}
+"""What paths of permuted labels know; any other parameter has to be as it is by default."""
 
 
 @dataclass(eq=False, repr=False)
@@ -311,6 +323,70 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         self, data: TrainingData, columns: Sequence[int]
     ) -> Waiting[LeftOutScorer | None]:
         return self._ranker.left_out_scorer(data, columns)
+
+    def paths_from_sums(self, data: TrainingData) -> Callable[[], PathsFromSums] | None:
+        """Return what adds up the queries, for forward search without groups: any algorithm's path."""
+        if not self._adds_up(data):
+            return None
+        from rankstudio.engine.methods.selection.greedy_rankrls.summed_paths import SummedPaths  # noqa: PLC0415 - numba
+
+        def add_up() -> SummedPaths:
+            regularization = self.checked("regularization")
+            return SummedPaths(
+                data, regularization, self.rules(ColumnGroups.of(data.X.shape[1], ())), self.pair_cost()
+            )
+
+        return add_up
+
+    def step_test(self, data: TrainingData) -> Callable[[], StepTest] | None:  # noqa: D102 - inherited
+        add_up = self.paths_from_sums(data)
+        if add_up is None:
+            return None
+        from rankstudio.engine.methods.selection.greedy_rankrls.step_test import ResidualTest  # noqa: PLC0415 - numba
+
+        return lambda: ResidualTest(add_up(), data, self.pair_cost())  # type: ignore[arg-type]
+
+    def _adds_up(self, data: TrainingData) -> bool:
+        """Return whether paths follow from sums of per-query statistics that fit into memory."""
+        if type(self) is not GreedyRankRLS or data.preferring:
+            return False
+        if self.pairs != "query" or data.ptr.size == 2:  # documents are left out, not queries
+            return False
+        forward = self.search == "forward" and self.fitting == "pre" and len(self.groups) == 0
+        return forward and self.algorithm in ("auto", "statistics", "rows") and sums_fit(data)
+
+    def exact_exchange(self) -> ExactExchange | None:  # noqa: D102 - inherited
+        if self.pairs != "query":
+            return None
+        return ExactExchange(
+            self.checked("regularization"),
+            self.pair_cost(),
+            is_criterion=True,
+            pinned=tuple(self.pinned),
+            banned=tuple(self.banned),
+            groups=tuple(tuple(group) for group in self.groups),
+            costs=None if self.costs is None else tuple(np.asarray(self.costs, dtype=float).tolist()),
+            budget=self.budget,
+        )
+
+    def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
+        """Return what shares the Gram matrices of the queries, for losses whose rows have no labels."""
+        if type(self) is not GreedyRankRLS:
+            return None
+        usual = is_usual(self, _RELABELLED) and self.algorithm in ("auto", "statistics", "rows")
+        usual = usual and data.ptr.size > 2  # of one ranking documents are left out
+        n, n_queries = data.X.shape[1], data.ptr.size - 1
+        needed = float(8 * n_queries * (n + 1) * (2 * (n + 1) + 4 * self.n_steps(n)))
+        if not (self.pair_cost().ties and usual and needed <= _MOST_ROOM):
+            return None
+        from rankstudio.engine.methods.selection.greedy_rankrls.label_paths import label_paths  # noqa: PLC0415 - numba
+
+        regularization, rules = self.checked("regularization"), self.rules(ColumnGroups.of(n, ()))
+        return label_paths(data, regularization, rules, self.pair_cost(), needed)
+
+    def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:  # noqa: D102 - inherited
+        plain = super().exchanged_preferences(data)
+        return exchanged_rows(self.pair_cost(), data, plain) if type(self) is GreedyRankRLS else plain
 
     @property
     def _ranker(self) -> RankRLS:

@@ -23,11 +23,14 @@ from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import (
     greedy_steps,
 )
 from rankstudio.engine.methods.selection.greedy_rankrls.swap_search import swap_path
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.work import WorkProgress
 
 _DELAY = 16  # steps: with fewer the matrices are written more often, with more each step reads more
+_MOST_COPIED = 4e9  # bytes of Gram matrices and a copy; not what is free just now: ways differ in last bits
+_MOST_MAPPED = 32e9  # those of shards, which are in a file where the memory limit is less
 KEPT_ROWS = 1e9  # bytes of rows of Gram matrices that data of one shard keep for other λ
 # Whole Gram matrices may take so many times the documents' numbers where there are so many times k features:
 # with more, the rows of k features are computed sooner. By two measurements, of few and of many documents.
@@ -247,3 +250,18 @@ def whole_search(
     if back:
         return column_search.BackFittingSearch(data, regularization)
     return column_search.OnDemandSearch(column_search.ColumnProducts(data), regularization)
+
+
+def sums_fit(data: TrainingData) -> bool:
+    """Return whether the Gram matrices of all queries, and a copy, are small enough for paths from sums."""
+    return _matrices(data) <= (_MOST_MAPPED if data.several else _MOST_COPIED)
+
+
+def each_left_out(data: TrainingData) -> bool:
+    """Return whether the queries are few enough for a path without each, which copies from all others."""
+    return _matrices(data) <= _MOST_COPIED
+
+
+def _matrices(data: TrainingData) -> float:
+    """Return the bytes of the Gram matrices of all queries, and a copy."""
+    return 16.0 * int(data.ptr.size - 1) * int(data.X.shape[1] + 1) ** 2

@@ -1,24 +1,22 @@
-"""Greedy RankRLS on some of the queries, or with other labels, from sums of per-query statistics."""
+"""Paths of greedy RankRLS on some of the queries, or with other labels, from sums of per-query statistics."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
-from rankstudio.engine.analysis.evidence._subset_kernel import gather_row, gather_squares
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
-from rankstudio.engine.arithmetic.query_data import QueryData, several_queries
-from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.rankers.rankrls import RankRLS
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.methods.capabilities import QueryErrors
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
-from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
+from rankstudio.engine.methods.selection.greedy_rankrls._subset_kernel import gather_row, gather_squares
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (
     ForwardSearch,
     GreedyState,
@@ -34,94 +32,15 @@ from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import del
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import forward
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
 from rankstudio.engine.methods.shards.scratch import Room, Scratch
-from rankstudio.engine.methods.shards.training_data import (
-    GivenData,
-    ShardSession,
-    TrainingData,
-    training_data,
-)
+from rankstudio.engine.methods.shards.training_data import ShardSession, TrainingData
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.memory import budget
 from rankstudio.engine.support.shard import Shard
 from rankstudio.engine.support.threads import at_most
 from rankstudio.engine.support.work import WorkProgress
 
-_MOST_ROOM = 4e9  # bytes of Gram matrices and a copy; not what is free just now: ways differ in last bits
-_MOST_MAPPED = 32e9  # those of shards, which are in a file where the memory limit is less
 _UNASKED = 1e8  # bytes of copies: to ask what is free takes longer than a path
 _COST = PairCost()  # of rows, whatever that of the documents is
-
-
-def enough_queries(count: int, least: int, what: str) -> None:
-    """Raise DatasetError if there are fewer queries than an analysis needs."""
-    if count < least:
-        raise DatasetError(f"{what}: expected documents of at least {least} queries, found {count}.")
-
-
-def columns_of(features: Sequence[int], n: int, *, least: int, most: int | None = None) -> tuple[int, ...]:
-    """Return the columns of a set of some of n features; raise ParameterError for invalid columns."""
-    columns, most = tuple(int(column) for column in features), n if most is None else most
-    distinct = len(set(columns)) == len(columns) and all(0 <= column < n for column in columns)
-    if not distinct or not least <= len(columns) <= most:
-        expected = f"{least} to {most} different columns from 0 to {n - 1}"
-        raise ParameterError("features", list(columns), expected)
-    return columns
-
-
-def check_judge(estimator: LinearRanker, data: TrainingData, what: str) -> GreedyRankRLS | RankRLS:
-    """Return a method by whose left-out errors sets of features are judged; raise an error for others."""
-    several_queries(data.ptr, what)
-    if not isinstance(estimator, GreedyRankRLS | RankRLS):
-        raise ParameterError("estimator", type(estimator).__name__, "GreedyRankRLS or RankRLS")
-    if estimator.pairs != "query":
-        raise ParameterError("pairs", estimator.pairs, "query, because whole queries are left out")
-    return estimator
-
-
-def by_sums(estimator: LinearRanker, data: GivenData) -> bool:
-    """Return whether the path of a method follows from sums of per-query statistics that fit into memory.
-
-    This is the case for forward search by greedy RankRLS without groups; all its algorithms give the same
-    path.
-    """
-    data = training_data(data)
-    if type(estimator) is not GreedyRankRLS or data.preferring:
-        return False
-    if estimator.pairs != "query" or data.ptr.size == 2:  # documents are left out, not queries
-        return False
-    forward = estimator.search == "forward" and estimator.fitting == "pre" and len(estimator.groups) == 0
-    return forward and estimator.algorithm in ("auto", "statistics", "rows") and sums_fit(data)
-
-
-def sums_fit(data: TrainingData) -> bool:
-    """Return whether the Gram matrices of all queries, and a copy, are small enough for paths from sums."""
-    return _size(data) <= (_MOST_MAPPED if data.several else _MOST_ROOM)
-
-
-def each_left_out(data: TrainingData) -> bool:
-    """Return whether the queries are few enough for a path without each, which copies from all others."""
-    return _size(data) <= _MOST_ROOM
-
-
-def _size(data: TrainingData) -> float:
-    """Return the bytes of the Gram matrices of all queries, and a copy."""
-    return 16.0 * int(data.ptr.size - 1) * int(data.X.shape[1] + 1) ** 2
-
-
-@dataclass(frozen=True, eq=False)
-class QueryErrors:
-    """Left-out squared errors of each query at one point of a path.
-
-    Attributes
-    ----------
-    present : ndarray of shape (Q,)
-        Errors with the features so far.
-    added : ndarray of shape (Q, n)
-        Errors with each other feature added; undefined for features of the path.
-    """
-
-    present: Floats
-    added: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,50 +110,94 @@ class _FillingSearch(ForwardSearch):
         yield from super().select(feature)
 
 
-class SubsetPaths:
+class SummedPaths:
     """Paths of greedy RankRLS on any of the queries, without their documents.
 
     Parameters
     ----------
-    estimator : GreedyRankRLS
-    data : QueryData or TrainingData
+    data : TrainingData
         Data of all queries, of any size.
-
-    Raises
-    ------
-    ParameterError
-        For other methods, or if paths do not follow from sums of per-query statistics.
+    regularization : float
+        λ.
+    rules : Constraints
+        Which features may be selected, without groups.
+    cost : PairCost
 
     Notes
     -----
     O(mn²) once for m documents with n features. A path of k features on Q queries then takes O(Qnk) to copy
-    the required parts of the Gram matrices, or O(Qn²) for k of at least n / 2, and O(Qnk²).
+    the required parts of the Gram matrices, or O(Qn²) for k of at least n / 2, and O(Qnk²). Each thread has
+    copies of its own; where there is too little memory for all of them, they are in unnamed files.
     """
 
-    def __init__(self, estimator: LinearRanker, data: GivenData) -> None:
-        data = training_data(data)
-        if not isinstance(estimator, GreedyRankRLS) or not by_sums(estimator, data):
-            expected = "GreedyRankRLS with search forward, fitting pre, and without groups"
-            raise ParameterError("estimator", type(estimator).__name__, expected)
-        n = data.X.shape[1]
-        self.regularization: float = estimator.checked("regularization")
-        self._groups = ColumnGroups.of(n, ())
-        self.rules: Constraints = estimator.rules(self._groups)
-        self._data, self._cost = data, estimator.pair_cost()
-        self.rows = summed_rows(data, self._cost)
-        self.statistics: Statistics = gram_statistics(self.rows)
+    def __init__(self, data: TrainingData, regularization: float, rules: Constraints, cost: PairCost) -> None:
+        self.regularization, self.rules = regularization, rules
+        self._groups = ColumnGroups.of(data.X.shape[1], ())
+        self._data, self._cost = data, cost
+        self._rows = summed_rows(data, cost)
+        self.statistics: Statistics = gram_statistics(self._rows)
         self.n_queries = int(data.ptr.size) - 1
         self._room = Room(lambda: budget() / 4, unasked=_UNASKED)
+        self._copies: dict[int, list[Floats]] = {}
 
-    def room(self, n_queries: int | None = None) -> Floats:
-        """Return buffers for the Gram matrices of so many queries that :meth:`among` copies, one per thread.
+    @property
+    def n_pinned(self) -> int:
+        """Number of first steps that select a pinned feature."""
+        return len(self.rules.pinned)
 
-        Where there is too little memory for all of them, they are in unnamed files.
+    @property
+    def informative(self) -> Bools:
+        """Whether each feature varies within some query, shape (n,)."""
+        varies: Bools = np.diagonal(self.statistics.total)[:-1] > 0
+        return varies
+
+    def path(self) -> list[Step]:
+        """Return the steps on all queries."""
+        return self._path(self.statistics)
+
+    def path_of(self, queries: Ints) -> list[Step]:
+        """Return the steps on some queries, given in ascending order."""
+        with self._copy(queries.size) as room:
+            return self._path(self._among(queries, room))
+
+    def path_without(self, queries: Ints, first: Sequence[int] | None = None) -> list[Step]:
+        """Return the steps on all but a few queries, as of :meth:`labelled_path`."""
+        with self._copy(self.n_queries) as room:
+            return self._path(self._without(queries, room), first)
+
+    def labelled_path(self, labels: Floats, first: Sequence[int] | None = None) -> list[Step]:
+        """Return the steps with other labels (m, 1), centred.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (m, 1)
+        first : sequence of int, optional
+            Features to start with; the path then ends with the next one.
         """
-        blocks = -(-(self.n_queries if n_queries is None else n_queries) // BLOCK)
-        return Scratch(self._room).empty(blocks, *self.statistics.gram.shape[1:])
+        return self._path(self._labelled(labels), first)
 
-    def among(self, queries: Ints, room: Floats) -> SomeQueries:
+    def errors_of(self, query: int, coefs: Sequence[Floats]) -> Floats:
+        """Return the squared errors of some models on a query, shape (k,)."""
+        gram = self.statistics.gram[query // BLOCK, :, :, query % BLOCK]
+        models = np.column_stack((coefs, np.full(len(coefs), -1.0)))
+        errors: Floats = np.maximum(np.einsum("ki,ij,kj->k", models, gram, models, optimize=True), 0.0)
+        return errors
+
+    @contextmanager
+    def _copy(self, n_queries: int) -> Iterator[Floats]:
+        """Lend buffers for the Gram matrices of so many queries."""
+        blocks = -(-n_queries // BLOCK)
+        unused = self._copies.setdefault(blocks, [])
+        try:
+            room = unused.pop()
+        except IndexError:
+            room = Scratch(self._room).empty(blocks, *self.statistics.gram.shape[1:])
+        try:
+            yield room
+        finally:
+            unused.append(room)
+
+    def _among(self, queries: Ints, room: Floats) -> SomeQueries:
         """Return the statistics of some queries, given in ascending order, in the buffers ``room``."""
         out, total = room[: -(-queries.size // BLOCK)], np.zeros_like(self.statistics.total)
         squares = np.empty((len(out), *out.shape[2:]))
@@ -245,8 +208,8 @@ class SubsetPaths:
         known = Statistics(tuple(map(np.ascontiguousarray, parts)), total, out)  # type: ignore[arg-type]
         return SomeQueries(known, self.statistics.gram, queries)
 
-    def without(self, queries: Ints, room: Floats) -> SomeQueries:
-        """Return the statistics of all but a few queries in ``room``; faster than :meth:`among`."""
+    def _without(self, queries: Ints, room: Floats) -> SomeQueries:
+        """Return the statistics of all but a few queries in ``room``; faster than :meth:`_among`."""
         all_of, blocks, lanes = self.statistics, queries // BLOCK, queries % BLOCK
         squares, rights, labels = known = (
             all_of.known[0].copy(),
@@ -280,7 +243,7 @@ class SubsetPaths:
             pass
         return out
 
-    def labelled(self, labels: Floats) -> Statistics:
+    def _labelled(self, labels: Floats) -> Statistics:
         """Return the statistics of all queries with other labels (m, 1), centred; O(mn)."""
         known = self.statistics
         rights, total = np.zeros_like(known.known[1]), known.total.copy()
@@ -289,13 +252,13 @@ class SubsetPaths:
         rights[at[0], :, at[1]] = products
         total[-1, :-1] = total[:-1, -1] = rights.sum(axis=0).sum(axis=-1)
         squares = np.zeros(known.known[2].size)
-        squares[: self.n_queries] = np.add.reduceat(labels[:, 0] ** 2, self.rows.ptr[:-1])
+        squares[: self.n_queries] = np.add.reduceat(labels[:, 0] ** 2, self._rows.ptr[:-1])
         total[-1, -1] = squares.sum()
         return replace(
             known, known=(known.known[0], rights, squares.reshape(known.known[2].shape)), total=total
         )
 
-    def path(self, known: Statistics | SomeQueries, first: Sequence[int] | None = None) -> list[Step]:
+    def _path(self, known: Statistics | SomeQueries, first: Sequence[int] | None = None) -> list[Step]:
         """Return the steps of a path.
 
         Parameters

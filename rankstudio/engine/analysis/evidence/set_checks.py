@@ -1,0 +1,50 @@
+"""What analyses of sets of features check first: enough queries, valid columns, an exact error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rankstudio.engine.arithmetic.query_data import several_queries
+from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.capabilities import ExactExchange, PathsFromSums
+from rankstudio.engine.methods.shards.training_data import TrainingData
+
+
+def enough_queries(count: int, least: int, what: str) -> None:
+    """Raise DatasetError if there are fewer queries than an analysis needs."""
+    if count < least:
+        raise DatasetError(f"{what}: expected documents of at least {least} queries, found {count}.")
+
+
+def columns_of(features: Sequence[int], n: int, *, least: int, most: int | None = None) -> tuple[int, ...]:
+    """Return the columns of a set of some of n features; raise ParameterError for invalid columns."""
+    columns, most = tuple(int(column) for column in features), n if most is None else most
+    distinct = len(set(columns)) == len(columns) and all(0 <= column < n for column in columns)
+    if not distinct or not least <= len(columns) <= most:
+        expected = f"{least} to {most} different columns from 0 to {n - 1}"
+        raise ParameterError("features", list(columns), expected)
+    return columns
+
+
+def exact_exchange(estimator: LinearRanker, data: TrainingData, what: str) -> ExactExchange:
+    """Return λ and loss by whose left-out errors sets of features are judged; raise an error without."""
+    several_queries(data.ptr, what)
+    exchange = estimator.exact_exchange()
+    if exchange is not None:
+        return exchange
+    if getattr(estimator, "pairs", "query") != "query":
+        raise ParameterError(
+            "pairs", getattr(estimator, "pairs", ""), "query, because whole queries are left out"
+        )
+    expected = "GreedyRankRLS, RankRLS or a method with their exact errors"
+    raise ParameterError("estimator", type(estimator).__name__, expected)
+
+
+def summed_paths(estimator: LinearRanker, data: TrainingData) -> PathsFromSums:
+    """Return the paths of a method from sums over queries; ParameterError where it has none."""
+    add_up = estimator.paths_from_sums(data)
+    if add_up is None:
+        expected = "GreedyRankRLS with search forward, fitting pre, and without groups"
+        raise ParameterError("estimator", type(estimator).__name__, expected)
+    return add_up()

@@ -1,0 +1,340 @@
+"""What a method can give to analyses beyond its steps, if it can.
+
+An analysis asks the estimator, never for its class: somebody's own estimator gives the same by overriding a
+method of :class:`Capabilities`. What it does not give is learned again where that is possible, and otherwise
+absent with a sentence. The method's entry in the catalog declares the most important ones
+(``Method.capabilities``), so that forms and menus know them without importing the estimator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import Waiting, WorkProgress
+
+
+@dataclass(frozen=True, eq=False)
+class QueryErrors:
+    """Left-out squared errors of each query at one point of a path.
+
+    Attributes
+    ----------
+    present : ndarray of shape (Q,)
+        Errors with the features so far.
+    added : ndarray of shape (Q, n)
+        Errors with each other feature added; undefined for features of the path.
+    """
+
+    present: Floats
+    added: Floats
+
+
+class PathsFromSums(Protocol):
+    """Paths of a method on any of the queries, computed from sums over queries without the documents.
+
+    Methods may be called from several threads at once. The paths are those that the method finds when it is
+    trained with these queries alone.
+    """
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries, Q."""
+        ...
+
+    @property
+    def n_pinned(self) -> int:
+        """Number of first steps that select a pinned feature, whatever the queries are."""
+        ...
+
+    @property
+    def informative(self) -> Bools:
+        """Whether each feature varies within some query, shape (n,)."""
+        ...
+
+    def path(self) -> list[Step]:
+        """Return the steps on all queries."""
+        ...
+
+    def path_of(self, queries: Ints) -> list[Step]:
+        """Return the steps on some queries, given by their positions in ascending order."""
+        ...
+
+    def path_without(self, queries: Ints, first: Sequence[int] | None = None) -> list[Step]:
+        """Return the steps on all but a few queries.
+
+        Parameters
+        ----------
+        queries : ndarray of int
+            Positions of the queries that are left out.
+        first : sequence of int, optional
+            Features to start with; the path then ends with the next one.
+        """
+        ...
+
+    def errors(self, first: Sequence[int]) -> QueryErrors:
+        """Return the left-out errors of all queries after some features."""
+        ...
+
+    def errors_of(self, query: int, coefs: Sequence[Floats]) -> Floats:
+        """Return the squared errors of some models, k weight vectors, on a query, shape (k,)."""
+        ...
+
+
+class StepTest(Protocol):
+    """What each step of a path lowers the error by, with other labels.
+
+    Attributes
+    ----------
+    selected : tuple of int
+        0-based columns in the order of the path, one per step.
+    drops : ndarray of shape (k,)
+        Reduction of the left-out error by each step.
+    empty : float
+        Error of the empty model.
+    at_once : int
+        Number of permutations that are compared at a time.
+    """
+
+    @property
+    def selected(self) -> tuple[int, ...]: ...  # noqa: D102 - above
+
+    @property
+    def drops(self) -> Floats: ...  # noqa: D102 - above
+
+    @property
+    def empty(self) -> float: ...  # noqa: D102 - above
+
+    @property
+    def at_once(self) -> int: ...  # noqa: D102 - above
+
+    def permuted(self, orders: Sequence[Ints], step: int) -> Floats:
+        """Return the reduction by the best feature of a step, from 0, with permuted residuals.
+
+        Parameters
+        ----------
+        orders : sequence of ndarray of shape (m,)
+            The documents in the order of each permutation, within their queries.
+        step : int
+
+        Returns
+        -------
+        ndarray of shape (len(orders),)
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class ExactExchange:
+    """λ and loss of RankRLS, by whose exact left-out error any set of features is compared with any other.
+
+    Attributes
+    ----------
+    regularization : float
+        λ > 0.
+    cost : PairCost
+        The loss of a pair.
+    is_criterion : bool
+        Whether the method selects by this error. The best set of a size is then the set that it looks for.
+    pinned, banned : tuple of int
+        0-based columns that it always selects, and that it never selects.
+    groups : tuple of tuple of int
+        Columns that it selects together.
+    costs : tuple of float or None
+        Cost of each feature.
+    budget : float or None
+        Maximum total cost of a set.
+    """
+
+    regularization: float
+    cost: PairCost = field(default_factory=PairCost)
+    is_criterion: bool = False
+    pinned: tuple[int, ...] = ()
+    banned: tuple[int, ...] = ()
+    groups: tuple[tuple[int, ...], ...] = ()
+    costs: tuple[float, ...] | None = None
+    budget: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedByQuery:
+    """What a step compares, divided among the queries.
+
+    Attributes
+    ----------
+    winners : tuple of int
+        0-based columns that the step selects.
+    scores : ndarray of shape (n,)
+        Score of each candidate, the greater the better; NaN for the others.
+    parts : ndarray of shape (n, Q)
+        Part of each query in it. What all parts do not add up to counts for every query alike.
+    counted : ndarray of shape (Q,), bool
+        Queries that count at all; a measure may not be defined for the others.
+    """
+
+    winners: tuple[int, ...]
+    scores: Floats
+    parts: Floats
+    counted: Bools
+
+
+Compared = Iterator[ComparedByQuery | WorkProgress]
+
+Share = Callable[[Callable[[int], None], Iterable[int]], None]
+"""Calls a function with each of some numbers, on several threads."""
+
+LabelPaths = Callable[[Floats, Share], list[Floats]]
+"""From label vectors (b, m), in the order of the grouped rows, to the criteria of the steps of each."""
+
+
+@dataclass(frozen=True, eq=False)
+class GradeDensities:
+    """Kernel density estimates of one feature, one per grade, as a method compared them.
+
+    Attributes
+    ----------
+    grades : ndarray of shape (R,)
+        Labels, ascending.
+    places : ndarray of shape (P,)
+        Distinct values at which densities are compared, ascending.
+    counts : ndarray of shape (P,)
+        Number of documents with each value.
+    densities : ndarray of shape (R, P)
+        Density of each grade at these values. Normalised densities of a row, each times its count, sum to
+        one.
+    known : ndarray of shape (R,), bool
+        Whether the grade has a density: "released" ones have none if all values are equal.
+    bandwidths : ndarray of shape (R,)
+        h; 0 if all values are equal.
+    divergence : float
+        d of the feature.
+    """
+
+    grades: Floats
+    places: Floats
+    counts: Floats
+    densities: Floats
+    known: Bools
+    bandwidths: Floats
+    divergence: float
+
+
+@dataclass(frozen=True, eq=False)
+class FeaturePenalties:
+    """Importance s of some features, and their similarity A to others.
+
+    Attributes
+    ----------
+    importance, of_negative : ndarray of shape (c,)
+        Of each feature, and of its negative: s of FSMRank, w of GAS, which has one number for both.
+    similarity : ndarray of shape (c, o)
+        A of FSMRank, e of GAS.
+    """
+
+    importance: Floats
+    of_negative: Floats
+    similarity: Floats
+
+
+class Capabilities:
+    """What analyses ask of a method, each with the answer that it gives nothing.
+
+    An estimator overrides what it can give. A subclass of an estimator whose learning differs overrides it,
+    too, or returns None.
+    """
+
+    def paths_from_sums(self, data: TrainingData) -> Callable[[], PathsFromSums] | None:
+        """Return what adds up the documents of each query, and gives paths on any of the queries.
+
+        Deciding queries, stability, the repeated selection and selections for some queries are then exact and
+        fast; otherwise the method is trained again for each.
+
+        Parameters
+        ----------
+        data : TrainingData
+
+        Returns
+        -------
+        callable or None
+            Function that adds up, once; None if paths on these data do not follow from sums. To return it
+            costs nothing.
+        """
+        return None
+
+    def step_test(self, data: TrainingData) -> Callable[[], StepTest] | None:
+        """Return what prepares the test of each step against permuted residuals; None without.
+
+        Parameters
+        ----------
+        data : TrainingData
+        """
+        return None
+
+    def exact_exchange(self) -> ExactExchange | None:
+        """Return λ and loss of RankRLS, if exact left-out errors of RankRLS compare sets of its features.
+
+        Losses without a feature, swaps, Shapley shares, substitutes and best sets follow from them.
+        """
+        return None
+
+    def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
+        """Return what the steps that select the first features compare, divided among the queries.
+
+        Deciding queries then follow without training again, to first order.
+
+        Parameters
+        ----------
+        data : TrainingData
+        n_features : int
+            Number of features; a step may select several of them.
+
+        Returns
+        -------
+        iterator of ComparedByQuery and WorkProgress, or None
+            None if nothing is known about the parts of queries. It computes on iteration only.
+        """
+        return None
+
+    def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
+        """Return what learns from the same documents with other labels, faster than by training again.
+
+        Parameters
+        ----------
+        data : QueryData
+            Documents in memory, without preferences.
+        """
+        return None
+
+    def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:
+        """Return what gives the documents other parts in the preferences.
+
+        Parameters
+        ----------
+        data : QueryData
+            Documents with preferences.
+
+        Returns
+        -------
+        callable
+            From an order (m,), in which each document has the part that another one had, to the data. It may
+            keep with them what training would compute again.
+        """
+        preferences = data.preferences
+        assert preferences is not None
+        return lambda order: replace(data, preferences=preferences.in_order(order))
+
+    def densities_of(self, data: QueryData, column: int) -> GradeDensities | None:
+        """Return the densities by which it compares a feature, None if it compares none."""
+        return None
+
+    def weighed_features(
+        self, data: TrainingData, columns: Ints, others: Ints
+    ) -> Waiting[FeaturePenalties] | None:
+        """Return the importance of some features and their similarity to others; None if it weighs none."""
+        return None

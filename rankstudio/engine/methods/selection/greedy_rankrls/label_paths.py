@@ -1,0 +1,64 @@
+"""Paths of greedy RankRLS for many label vectors, which share the Gram matrices of the queries."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.query_data import QueryData, several_queries
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import OutOfMemoryError
+from rankstudio.engine.methods.capabilities import LabelPaths, Share
+from rankstudio.engine.methods.permuted_labels import rows_and_targets
+from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.selection.constraints import Constraints
+from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (
+    KnownStatistics,
+    forward_path,
+    gram_statistics,
+)
+from rankstudio.engine.methods.shards.training_data import training_data
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support import memory
+from rankstudio.engine.support.threads import at_most
+
+
+def label_paths(
+    data: QueryData, regularization: float, rules: Constraints, cost: PairCost, needed: float
+) -> LabelPaths:
+    """Return what selects with other labels; OutOfMemoryError where less memory is free than needed."""
+    several_queries(data.ptr, "GreedyRankRLS")
+    _refuse_large(needed, *data.X.shape)
+    groups, shared_cost = ColumnGroups.of(data.X.shape[1], ()), PairCost()
+    data, targets = rows_and_targets(cost, data)
+    known = gram_statistics(data)
+
+    def paths(labels: Floats, share: Share) -> list[Floats]:
+        criteria: list[Floats] = [np.empty(0)] * labels.shape[0]
+
+        def learn(number: int) -> None:
+            relabelled = QueryData(data.X, data.y, data.ptr)
+            relabelled.shared.of(KnownStatistics).found[True, shared_cost] = known.relabelled(
+                data.centred[0], targets(labels[number][:, None]), data.ptr
+            )
+            with at_most(1):
+                path = forward_path(
+                    training_data(relabelled), regularization, groups, rules, shared_cost, "statistics"
+                )
+                criteria[number] = np.array([step.criterion for step in path if isinstance(step, Step)])
+
+        share(learn, range(labels.shape[0]))
+        return criteria
+
+    return paths
+
+
+def _refuse_large(needed: float, m: int, n: int) -> None:
+    """Raise OutOfMemoryError where less memory is free than is needed."""
+    free = memory.available()
+    if needed > free:
+        raise OutOfMemoryError(
+            f"Not enough memory for the permutation test of greedy RankRLS: {m:,} documents with {n:,} "
+            f"features need {memory.size(needed)}, and {memory.size(free)} are free. Try the algorithm "
+            "columns."
+        )

@@ -1,0 +1,140 @@
+"""What each query adds to the scores by which the steps of a selector compare features.
+
+A step selects another feature as soon as the parts of the remaining queries favour another one. For scores
+that are means over queries the parts are exact; for others they are what the score loses without the query,
+with what the step depends on otherwise, such as the features before, kept as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arithmetic.pair_losses import LinearPairs, SquaredHinge
+from rankstudio.engine.arithmetic.pairs import Pairs
+from rankstudio.engine.arithmetic.query_data import QueryData, query_grams
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.methods.capabilities import Compared, ComparedByQuery
+from rankstudio.engine.methods.selection.base import Selector
+from rankstudio.engine.methods.shards.sums import summed
+from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.methods.shards.work import Joined
+from rankstudio.engine.metrics.conventions import Convention
+from rankstudio.engine.metrics.evaluator import Evaluator
+from rankstudio.engine.metrics.names import measure as find_measure
+from rankstudio.engine.steps import Step, steps_of
+from rankstudio.engine.support.work import Waiting, without_notes
+
+COMPARING = "comparing queries"
+
+
+def sized_steps(estimator: Selector, data: TrainingData, n_features: int) -> Waiting[list[Step]]:
+    """Return the steps that select so many features."""
+    sized = type(estimator)(**{**estimator.get_params(deep=False), "n_features_to_select": n_features})
+    return without_notes(steps_of(sized.work(data)))
+
+
+def compared_means(
+    estimator: Selector,
+    data: TrainingData,
+    n_features: int,
+    values: Waiting[Floats],
+    others: Waiting[Floats] | None = None,
+) -> Compared:
+    """Yield the scores of filters: means over queries, but for what is the same for all of them.
+
+    The similarities of GAS and the better direction of a feature are taken not to change with the queries.
+
+    Parameters
+    ----------
+    estimator : Selector
+    data : TrainingData
+    n_features : int
+    values : generator of ndarray of shape (n, Q)
+        Value of each feature in each query, NaN for queries without one.
+    others : generator of ndarray of shape (n, Q), optional
+        Further parts of the queries.
+    """
+    steps = yield from sized_steps(estimator, data, n_features)
+    measured = yield from values
+    counted = ~np.isnan(measured[0])
+    parts = np.where(counted, measured, 0.0) / max(1, counted.sum())
+    if others is not None:
+        parts = parts + (yield from others)
+    yield from compared_parts(steps, parts, counted)
+
+
+def compared_parts(steps: Sequence[Step], parts: Floats, counted: Bools) -> Compared:
+    """Yield the scores of steps that add one feature each, with the same parts (n, Q) at every step."""
+    for place, step in enumerate(steps):
+        yield ComparedByQuery((step.selected[place],), step.candidates, parts, counted)
+
+
+def measured_by_query(
+    data: TrainingData, weights: Floats, name: str, convention: Convention
+) -> Waiting[Floats]:
+    """Return a measure of each query ranked by some weights (c, n), the greater the better, shape (c, Q)."""
+    name = find_measure(name).name
+    (values,) = yield from summed(
+        data, COMPARING, _values_by_query, weights, name, convention, by_blocks=True
+    )
+    return np.asarray(values if find_measure(name).higher_is_better else 1.0 - values)
+
+
+def _values_by_query(data: QueryData, weights: Floats, name: str, convention: Convention) -> tuple[Joined]:
+    evaluator = Evaluator(data.y, data.ptr, convention, [name], grading=data.grading)
+    single = np.count_nonzero(weights, axis=1) == 1
+    if single.all():  # a feature and its negative rank as they are, without any rounding
+        columns = np.argmax(weights != 0, axis=1)
+        scores = (data.X[:, columns] * weights[np.arange(len(weights)), columns]).T
+    else:
+        scores = weights @ data.X.T
+    return (Joined(evaluator.per_query_many(np.ascontiguousarray(scores))[name]),)
+
+
+def pair_slopes(data: TrainingData, columns: Ints, weights: Floats) -> Waiting[tuple[Floats, Floats, Floats]]:
+    """Return derivatives of the squared hinge in some weights (c,).
+
+    Returns
+    -------
+    slopes : ndarray of shape (c, Q)
+        Gradient of the loss of each query.
+    curvature : ndarray of shape (c, c)
+        Second derivatives of the whole loss.
+    pairs : ndarray of shape (Q,)
+        Number of pairs of each query.
+    """
+    found = yield from summed(data, COMPARING, _slopes_by_query, columns, weights, by_blocks=True)
+    return found[0], found[1], found[2][0]
+
+
+def _slopes_by_query(data: QueryData, columns: Ints, weights: Floats) -> tuple[Any, ...]:
+    X = np.ascontiguousarray(data.X[:, columns])
+    problem = LinearPairs(X, Pairs(data.y, data.ptr))
+    at = SquaredHinge()(problem.pairs, problem.scores(weights))
+    slopes = np.add.reduceat(X * at.slopes[:, None], data.ptr[:-1])
+    curvature = np.array([problem.curvature(at, unit) for unit in np.eye(columns.size)])
+    sizes = [np.unique(data.y[a:b], return_counts=True)[1] for a, b in pairwise(data.ptr.tolist())]
+    pairs = np.array([(one.sum() ** 2 - (one**2).sum()) / 2 for one in sizes], dtype=np.float64)
+    return Joined(slopes.T), curvature, Joined(pairs[None])
+
+
+def grams_by_query(data: TrainingData, columns: Sequence[int]) -> Waiting[Floats]:
+    """Return [X^ y^]'[X^ y^] of each query for some columns, shape (Q, c + 1, c + 1)."""
+    (grams,) = yield from summed(data, COMPARING, _grams_by_query, tuple(columns), by_blocks=True)
+    return np.ascontiguousarray(np.moveaxis(grams, -1, 0))
+
+
+def _grams_by_query(data: QueryData, columns: tuple[int, ...]) -> tuple[Joined]:
+    X, y = QueryData(np.ascontiguousarray(data.X[:, list(columns)]), data.y, data.ptr).centred
+    out = np.empty((data.ptr.size - 1, len(columns) + 1, len(columns) + 1))
+    return (Joined(np.moveaxis(query_grams(X, y, data.ptr, out), 0, -1)),)
+
+
+def nothing_compared(data: TrainingData, n: int) -> tuple[Floats, Bools]:
+    """Return the parts of queries in scores that are not compared."""
+    Q = data.ptr.size - 1
+    return np.zeros((n, Q)), np.ones(Q, dtype=np.bool_)
