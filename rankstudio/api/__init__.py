@@ -1,4 +1,4 @@
-"""What plug-ins and programs may import to add methods and measures.
+"""What plug-ins and programs may import to add methods, measures and data formats.
 
 Everything here is documented and stable within a version of the interface, ``API``. A plug-in names the
 version that it is written for (``Plugin(api=1)``); a later RankStudio with the same version runs it
@@ -27,6 +27,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rankstudio.engine.arithmetic.query_data import QueryData as QueryData
+    from rankstudio.engine.data.data_format import DataBlock as DataBlock
+    from rankstudio.engine.data.data_format import DataFormat as DataFormat
     from rankstudio.engine.errors import ParameterError as ParameterError
     from rankstudio.engine.errors import RankStudioError as RankStudioError
     from rankstudio.engine.methods.base import LinearRanker as LinearRanker
@@ -105,6 +107,7 @@ _HOMES = {
         "rankstudio.engine.methods.selection.feature_comparison",
     ),
     **dict.fromkeys(("TrainingData", "training_data"), "rankstudio.engine.methods.shards.training_data"),
+    **dict.fromkeys(("DataFormat", "DataBlock"), "rankstudio.engine.data.data_format"),
     "QueryData": "rankstudio.engine.arithmetic.query_data",
     "Evaluator": "rankstudio.engine.metrics.evaluator",
     "Convention": "rankstudio.engine.metrics.conventions",

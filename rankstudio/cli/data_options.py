@@ -138,6 +138,9 @@ def add_column_options(where: Any) -> None:
         help='texts that stand for a missing value, such as "n.a.", besides NULL, NaN, NA and none',
     )
     where.add_argument(
+        "--data-format", metavar="KEY", help="format of the data, if it is not recognised; see plugins"
+    )
+    where.add_argument(
         "--ids-from",
         choices=("0", "1"),
         help="first feature id in LETOR and SVMlight text; by default 0 if any id is 0, otherwise 1",

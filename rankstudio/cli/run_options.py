@@ -87,7 +87,7 @@ def add_preferences(parser: argparse._ActionsContainer) -> None:
         "--preferences",
         type=Path,
         metavar="FILE",
-        help='learn from preferences between documents instead of labels: a CSV file with lines "qid,winner,'
+        help='learn from preferences instead of labels: a CSV file with lines "qid,winner,'
         'loser[,magnitude[,weight]]"; documents are given by id, or by position in the query from 1. Or '
         "clicks: a CSV file with the columns qid, docid, position and click (0 or 1), and optionally session "
         "and propensity",

@@ -25,6 +25,7 @@ COLUMN_OPTIONS = {
     "feature_set": "--feature-set",
     "document": "--docid",
     "missing_texts": "--missing-text",
+    "format": "--data-format",
 }
 """The options by which the terminal has what is said of columns and files."""
 
@@ -59,6 +60,9 @@ class DataColumns:
         File with the feature set of a search engine; "" for the one next to the data, if there is one.
     document : str
         Column of the document ids; "" for the usual name, if present.
+    format : str
+        Key of the format of the data; "" for the recognised one. A plan records a format of a plug-in with
+        its package.
     missing_texts : tuple of str
         Texts that stand for a missing value, besides NULL, NaN, NA and others that are usual.
     """
@@ -75,6 +79,7 @@ class DataColumns:
     feature_set: str = ""
     document: str = ""
     missing_texts: tuple[str, ...] = ()
+    format: str = ""
 
     def __bool__(self) -> bool:
         return self != DataColumns()
@@ -139,7 +144,7 @@ def _checked(values: Any) -> dict[str, Any]:
     told |= {name: _texts(told[name]) for name in ("features", "ignore", "labels", "missing_texts")}
     files, begin = told["judgments"], told["ids_from"]
     told["judgments"] = tuple(files) if isinstance(files, list | tuple) else (files,) if files else ()
-    names = [told[name] for name in ("qid", "label", "part", "feature_set", "document")]
+    names = [told[name] for name in ("qid", "label", "part", "feature_set", "document", "format")]
     right = (
         values.keys() <= told.keys(),
         begin in (None, 0, 1) and not isinstance(begin, bool),

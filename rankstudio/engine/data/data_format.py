@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +13,40 @@ from rankstudio.engine.data.file_access import ARROW, PARQUET, is_packed
 from rankstudio.engine.plugins.entries import imported
 
 _ADAPTER = "rankstudio.engine.data.formats.block_reader"
+
+
+OF = " of "
+"""Stands between the key of a format and its package, where a plan records both."""
+
+
+@dataclass(frozen=True, eq=False)
+class DataBlock:
+    """Documents of a file, in order.
+
+    Attributes
+    ----------
+    X : ndarray of shape (m, n), or sparse matrix of scipy
+        Features; NaN for missing values.
+    y : ndarray of shape (m,)
+        Labels.
+    qid : ndarray of shape (m,)
+        Ids of queries: whole numbers or texts.
+    feature_names : sequence of str
+        Names of the features; () for none. The first block has them for all.
+    documents : sequence of str
+        Ids of the documents; () for none.
+
+    Examples
+    --------
+    >>> DataBlock([[0.5, 2.0]], [1], ["q7"], feature_names=("bm25", "length")).feature_names
+    ('bm25', 'length')
+    """
+
+    X: Any
+    y: Any
+    qid: Any
+    feature_names: Sequence[str] = ()
+    documents: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -120,18 +155,18 @@ class FormatCode:
     need : str
         ``(form, path) -> ContentsNeed``: about how much memory the contents of a file take.
     preview : str
-        ``(form, path, beginning, n_rows) -> FirstRows``; "" where there are no columns to show.
+        ``(form, path, beginning, n_rows) -> FirstRows`` of a table.
     logs_of : str
         ``paths -> (logs, judgments)`` where files of the format may belong to feature logs; else "".
     write : str
-        ``(form, dataset, path, comments)``: writes a dataset.
+        ``(form, dataset, path, comments)``: writes a dataset; "" for a format that is only read.
     """
 
     confidence: str = f"{_ADAPTER}:confidence"
     read: str = f"{_ADAPTER}:read_blocks"
     read_whole: str = ""
     need: str = f"{_ADAPTER}:need"
-    preview: str = ""
+    preview: str = f"{_ADAPTER}:preview"
     logs_of: str = ""
     write: str = f"{_ADAPTER}:write_file"
 
@@ -143,21 +178,34 @@ class DataFormat:
     Attributes
     ----------
     key : str
-        Key in the terminal.
+        Key in the terminal and in plans.
     label : str
         Name for users.
     endings : tuple of str
         Endings of file names; the first one is used for writing. "" is none.
     about : str
         Contents of a line or row.
+    reader : str
+        ``"module:function"`` of a function that gets the path of a file and yields its documents in blocks:
+        ``(X, y, qid)``, or a :class:`DataBlock`, or with ``is_table`` a mapping of names of columns to their
+        values.
+    recognise : str
+        ``"module:function"`` of a function that gets the beginning of a file (at most 4096 bytes) and its
+        name, and returns how certain it is of the format, from 0 to 1. It is not needed for a format with an
+        ending of its own.
+    magic : bytes
+        Bytes with which every file of the format begins, if there are such.
+    writer : str
+        ``"module:function"`` of a function that gets the path of a new file and all documents as a
+        :class:`DataBlock`; "" for a format that is only read.
+    growth : float
+        Bytes of features for each byte of a file, about.
     loses : tuple of str
         Parts of a dataset that the format cannot store.
     extra : str
         Extra that installs its library; "" if none is needed.
     sizes : str
         Ending of the accompanying file of query sizes; "" if the data contain the queries.
-    reads_only : bool
-        Whether it can be read but not written.
     is_table : bool
         Whether the documents are rows of named columns, so that it can be asked which of them are query,
         label and features.
@@ -178,10 +226,14 @@ class DataFormat:
     label: str
     endings: tuple[str, ...]
     about: str = ""
+    reader: str = ""
+    recognise: str = ""
+    magic: bytes = b""
+    writer: str = ""
+    growth: float = 4.0
     loses: tuple[str, ...] = ()
     extra: str = ""
     sizes: str = ""
-    reads_only: bool = False
     is_table: bool = False
     is_joined: bool = False
     has_word_ids: bool = False
@@ -197,6 +249,16 @@ class DataFormat:
         return next((ending for ending in self.endings if ending), "")
 
     @property
+    def reads_only(self) -> bool:
+        """Whether it can be read but not written."""
+        return not self.writer and (bool(self.reader) or not self.code.write)
+
+    @property
+    def recorded(self) -> str:
+        """How plans and studies name a format of a plug-in: its key, package and version."""
+        return f"{self.key}{OF}{self.package}=={self.version}"
+
+    @property
     def takes_sizes(self) -> bool:
         """Whether the queries may come from a file of query sizes beside the data."""
         return self.is_table or bool(self.sizes)
@@ -210,7 +272,17 @@ class DataFormat:
         """Return how certain it is, from 0 to 1, that a file with such a beginning has this format."""
         return float(imported(self.code.confidence)(self, beginning))
 
-    def reader(self) -> Any:
+    def may_have(self, beginning: Beginning) -> bool:
+        """Return whether the name of a file, or its first bytes, may be those of this format of a plug-in."""
+        return bool(imported(f"{_ADAPTER}:is_named")(self, beginning))
+
+    def parsing(self) -> str:
+        """Return what parsed files are kept under: for a format of a plug-in also its reader's checksum."""
+        if not self.package:
+            return self.parsed_as
+        return f"{self.parsed_as} {imported(f'{_ADAPTER}:code_digest')(self)}"
+
+    def table_reader(self) -> Any:
         """Return the ``FormatReader``; its module is imported now."""
         return imported(self.code.read)
 

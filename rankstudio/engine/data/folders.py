@@ -19,11 +19,12 @@ from rankstudio.engine.data.feature_names import set_mismatch, with_feature_set
 from rankstudio.engine.data.feature_sets import read_feature_set
 from rankstudio.engine.data.file_access import regular_file_size
 from rankstudio.engine.data.fold_files import FOLD, PARTS, FilesOfFold, find_folds, name_of_folder
+from rankstudio.engine.data.formats.format_catalog import format_of_key, told_format
 from rankstudio.engine.data.formats.part_reader import FileContents, Files, PartReader
 from rankstudio.engine.data.known_datasets import identify
 from rankstudio.engine.data.read_progress import Progress, ReadProgress
 from rankstudio.engine.data.splitting.shared_rows import share_rows
-from rankstudio.engine.data.table import Missing, Normalize, check_options
+from rankstudio.engine.data.table import Missing, Normalize, ReadAs, check_options
 from rankstudio.engine.data.tabular.recognition import misplaced_part
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.language import tr
@@ -73,7 +74,11 @@ def open_dataset(
     check_options(missing, normalize)
     path = Path(path)
     told = DataColumns.of(columns or {})
-    folds = find_folds(path, judged=bool(told.judgments))
+    try:
+        folds = find_folds(path, judged=bool(told.judgments))
+    except DatasetError:
+        told_format(told.format, path)  # without its plug-in, files of a format are no data
+        raise
     wanted = [part for fold in folds for part in fold.parts.values()]
     total = sum(regular_file_size(file) for part in wanted for file in part)
     reading = ReadProgress(progress, cancelled, total)
@@ -98,7 +103,7 @@ def open_dataset(
         known=identity.known,
         checksum=first.source.checksum,
         read_as=replace(first.read_as, label=told.label) if told.labels else first.read_as,
-        columns=told,
+        columns=replace(told, format=_recorded_format(first.read_as, told)),
         feature_set=identity.feature_set,
         judgments=judgments,
     )
@@ -172,6 +177,12 @@ def _widening(file: Path, width: int, to: int) -> tuple[str, ...]:
     if width == to:
         return ()
     return (f"{file}: the last feature is {width}; features {width + 1} to {to} are 0 in this file.",)
+
+
+def _recorded_format(found: ReadAs, told: DataColumns) -> str:
+    """Return the format as a plan has it: of a plug-in with its package, otherwise as specified."""
+    form = format_of_key(found.format)
+    return form.recorded if form.package else told.format
 
 
 def _name(path: Path, folds: list[FilesOfFold]) -> str:

@@ -94,7 +94,7 @@ def preview_table(path: Path) -> TablePreview:
     beside = sizes_file(file)
     sizes = beside.name if beside else ""
     beginning = beginning_of(file, DataColumns())
-    previews = [entry for entry in data_formats() if entry.code.preview]
+    previews = [entry for entry in data_formats() if entry.is_table]
     confidence, form = max(
         ((entry.confidence(beginning), entry) for entry in previews), key=lambda pair: pair[0]
     )

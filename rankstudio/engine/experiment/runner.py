@@ -115,9 +115,17 @@ def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) ->
         plan = usual_measures(plan, one_ranking=dataset.columns.no_queries)
     if "convention" not in stated or not plan.convention:
         plan = plan.changed(convention=dataset.convention)
-    plan = with_known_costs(plan, dataset)
+    plan = with_known_costs(with_data_format(plan, dataset), dataset)
     validated = plan.inner or any(fold.vali is not None for fold in dataset.folds)
     return plan if "select_by" in stated or validated else plan.changed(select_by=CRITERION)
+
+
+def with_data_format(plan: Plan, dataset: FoldedDataset) -> Plan:
+    """Return a plan that records the format of a plug-in, and its package, with which the data were read."""
+    recorded = dataset.columns.format
+    if not recorded or recorded == plan.columns.get("format"):
+        return plan
+    return plan.changed(columns={**plan.columns, "format": recorded})
 
 
 def with_usual_convention(plan: Plan, dataset: FoldedDataset) -> Plan:

@@ -8,6 +8,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from rankstudio import __version__
+from rankstudio.engine.data.formats.format_catalog import FormatSource
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.metrics.measure_entry import MeasureEntry
 from rankstudio.engine.plugins.origin import OriginKind
@@ -15,14 +16,14 @@ from rankstudio.engine.plugins.origin import OriginKind
 _COUNTED = ("numpy", "scipy", "numba", "scikit-learn")
 
 
-def versions(entries: Iterable[Method | MeasureEntry] = ()) -> dict[str, str]:
+def versions(entries: Iterable[Method | MeasureEntry | FormatSource] = ()) -> dict[str, str]:
     """Return the versions of RankStudio, Python and the numerical libraries, by name.
 
     Parameters
     ----------
-    entries : iterable of Method or MeasureEntry
-        Methods and measures of a run: the packages that they come from are added. A file is part of its
-        method's key.
+    entries : iterable of Method, MeasureEntry or FormatSource
+        Methods, measures and data format of a run: the packages that they come from are added. A file is part
+        of its method's key.
     """
     found = dict(_looked_up())
     for entry in entries:

@@ -1,15 +1,21 @@
-"""Running the code of others: what it prints goes to standard error, and its faults become one line."""
+"""Other people's code is called so that nothing that it does ends the program or spoils its output."""
 
 from __future__ import annotations
 
+import queue
 import sys
 import threading
 import traceback
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 from rankstudio.engine.errors import one_line
+from rankstudio.engine.language import tr
+
+T = TypeVar("T")
 
 _MOST_TEXT = 300
+_PATIENCE = 0.05  # seconds between two looks at whether somebody wants to stop
 
 
 class _Printed:
@@ -49,3 +55,77 @@ def failure(error: BaseException) -> str:
     place = own[-1] if own else place
     text = one_line(f"{type(error).__name__}: {error}".rstrip(": "))[:_MOST_TEXT]
     return text if place is None else f"{text} ({one_line(place.filename)}, line {place.lineno})"
+
+
+def called(function: Callable[[], T], seconds: float | None = None, check: Callable[[], object] = int) -> T:
+    """Return what somebody else's code returns.
+
+    It is called on a thread of its own, so that it can be left behind where it hangs.
+
+    Parameters
+    ----------
+    function : callable
+    seconds : float, optional
+        Time limit; none by default.
+    check : callable
+        Called now and then meanwhile; it may raise an error to stop waiting.
+
+    Raises
+    ------
+    RuntimeError
+        If it raises or ends the program, with the reason as a sentence; TimeoutError if it takes too long.
+    """
+    (result,) = yielded(lambda: [function()], seconds, check)
+    return result
+
+
+def yielded(
+    function: Callable[[], Iterable[T]], seconds: float | None = None, check: Callable[[], object] = int
+) -> Iterator[T]:
+    """Yield what somebody else's code yields; see :func:`called`."""
+    results: queue.Queue[tuple[str, Any]] = queue.Queue(1)
+    ended = threading.Event()
+
+    def work() -> None:
+        try:
+            for item in function():
+                _put(results, ("item", item), ended)
+                if ended.is_set():
+                    return
+            _put(results, ("end", None), ended)
+        except BaseException as error:  # the code of somebody else may raise anything, SystemExit included
+            _put(results, ("error", error), ended)
+
+    waited = 0.0
+    with PRINTED_AS_NOTES:
+        threading.Thread(target=work, name="rankstudio-plugin", daemon=True).start()
+        try:
+            while True:
+                check()
+                try:
+                    kind, value = results.get(timeout=_PATIENCE)
+                except queue.Empty:
+                    waited += _PATIENCE
+                    if seconds is not None and waited >= seconds:
+                        text = tr("it takes more than {seconds:g} seconds")
+                        raise TimeoutError(text.format(seconds=seconds)) from None
+                    continue
+                if kind == "end":
+                    return
+                if kind == "error":
+                    if isinstance(value, MemoryError):
+                        raise value
+                    raise RuntimeError(failure(value)) from value
+                yield value
+        finally:
+            ended.set()
+
+
+def _put(results: queue.Queue[tuple[str, Any]], result: tuple[str, Any], ended: threading.Event) -> None:
+    """Hand a result over, unless nobody waits for it any more."""
+    while not ended.is_set():
+        try:
+            results.put(result, timeout=_PATIENCE)
+            return
+        except queue.Full:
+            continue

@@ -47,13 +47,14 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
     """Return as what a dataset was read, where something beside its lines told query or label."""
     read_as = dataset.read_as
     one = dataset.columns.no_queries
-    if not (read_as.qid or one):
+    form = format_of_key(read_as.format)
+    if not (read_as.qid or one or form.package):
         return ()
-    rows = [Fact(tr("read as"), tr(format_of_key(read_as.format).label), tooltip=read_as_sentence(dataset))]
+    rows = [Fact(tr("read as"), tr(form.label), tooltip=read_as_sentence(dataset))]
     told = tr("query column") if read_as.label else tr("sizes of queries")
-    if format_of_key(read_as.format).is_joined:
+    if form.is_joined:
         rows.append(Fact(tr("joined with"), read_as.qid, tooltip=tr("Other files that the data come from.")))
-    elif not one:
+    elif read_as.qid and not one:
         rows.append(Fact(told, read_as.qid, tooltip=tr("Column or file that assigns documents to queries.")))
     if read_as.label:
         rows.append(
@@ -81,6 +82,8 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
         )
     elif format_of_key(read_as.format).is_joined:
         told = tr("Read as {format}, joined with {qid}; {counts}.")
+    elif not read_as.qid:
+        told = tr("Read as {format}; {counts}.")
     elif not read_as.label:
         told = tr("Read as {format}: {qid} gives the number of documents of each query; {counts}.")
     else:

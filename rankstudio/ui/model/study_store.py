@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.formats.format_catalog import FormatSource
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.storage.study_contents import SealMark
@@ -325,7 +326,7 @@ def _by(found: Mapping[str, str]) -> str:
     )
 
 
-def _why_not_on(found: Mapping[str, str], entries: Sequence[Method | MeasureEntry]) -> str:
+def _why_not_on(found: Mapping[str, str], entries: Sequence[Method | MeasureEntry | FormatSource]) -> str:
     """Return why a run of other versions is not gone on with; its numbers would have two origins."""
     for entry in entries:
         if entry.lacking:

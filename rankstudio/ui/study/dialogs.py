@@ -31,6 +31,7 @@ from PySide6.QtWidgets import (
 
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.fold_files import is_part_file
+from rankstudio.engine.data.formats.format_catalog import data_formats
 from rankstudio.engine.data.table_preview import TablePreview, columns_of
 from rankstudio.engine.data.tabular.recognition import QUERY_NAMES, original_name, plain_name, short
 from rankstudio.ui.language import tr, trn
@@ -123,6 +124,7 @@ class OpenDialog(QFileDialog):
         self.setObjectName("open-dialog")
         self.setOption(QFileDialog.Option.DontUseNativeDialog)
         self.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        of_plugins = [entry for entry in data_formats() if entry.package and entry.endings]
         self.setNameFilters(
             [
                 tr("All files (*)"),
@@ -132,6 +134,7 @@ class OpenDialog(QFileDialog):
                 tr("Models (*.json *.txt *.xml *.model *.onnx)"),
                 tr("Feature logs of search engines (*.json *.ndjson *.jsonl)"),
                 tr("Studies (*.rankstudio)"),
+                *(f"{one.label} ({' '.join(f'*{e}' for e in one.endings)})" for one in of_plugins),
             ]
         )
         self._folder: str | None = None

@@ -13,7 +13,7 @@ _PARTS = (".train", ".vali", ".valid", ".test")
 def _code(recognised: str, read: str = "", **more: str) -> FormatCode:
     """Return where the code of a format is, by names below the package of formats."""
     places = {"confidence": f"recognition:{recognised}", **({"read": read} if read else {}), **more}
-    return FormatCode(**{name: f"{_HERE}.{place}" for name, place in places.items()})
+    return FormatCode(**{"write": "", **{name: f"{_HERE}.{place}" for name, place in places.items()}})
 
 
 _CSV = _code(
@@ -43,7 +43,7 @@ LETOR = DataFormat(
     "LETOR text",
     (".txt", *(e for e in _LINES if e != ".txt"), *_PARTS),
     "`label qid:id feature:value … # comment`, as used by LETOR, SVM-rank, RankLib and MSLR-WEB",
-    ("names of features",),
+    loses=("names of features",),
     has_word_ids=True,
     several_files=True,
     parsed_as="letor",
@@ -62,7 +62,7 @@ FORMATS = (
         "CSV",
         (".csv",),
         "a header, then one row per document; cells separated by commas (or semicolons, bars, tabs)",
-        ("ids of features",),
+        loses=("ids of features",),
         is_table=True,
         parsed_as="csv",
         code=_CSV,
@@ -72,7 +72,7 @@ FORMATS = (
         "TSV",
         (".tsv", ".tab"),
         "the same with tabs",
-        ("ids of features",),
+        loses=("ids of features",),
         is_table=True,
         parsed_as="csv",
         code=_CSV,
@@ -82,7 +82,7 @@ FORMATS = (
         "Parquet",
         (".parquet", ".pq"),
         "a table with a query column",
-        ("ids of features",),
+        loses=("ids of features",),
         extra="parquet",
         is_table=True,
         several_files=True,
@@ -94,7 +94,7 @@ FORMATS = (
         "Arrow (Feather)",
         (".feather", ".arrow", ".ipc"),
         "the same as Parquet",
-        ("ids of features",),
+        loses=("ids of features",),
         extra="parquet",
         is_table=True,
         several_files=True,
@@ -106,8 +106,7 @@ FORMATS = (
         "JSON Lines",
         (".jsonl", ".ndjson", ".json"),
         "an object per document, with the query, the label, and features by name or in a list; read only",
-        ("ids of features",),
-        reads_only=True,
+        loses=("ids of features",),
         is_table=True,
         parsed_as="records",
         code=_code(
@@ -123,7 +122,6 @@ FORMATS = (
         (),
         "`query iteration document grade`, in a file with `qrel` in its name, next to runs (`.run`, "
         "`.trec`, `.res`) with lines `query Q0 document rank score tag`, one feature per run; read only",
-        reads_only=True,
         is_joined=True,
         parsed_as="trec",
         code=_code(
@@ -139,7 +137,6 @@ FORMATS = (
         (".ndjson", ".jsonl"),
         "JSON with `_ltrlog` (Elasticsearch, OpenSearch), `[features]` (Solr) or `matchfeatures` (Vespa), "
         "next to a file of judgments with `qrel`, `judgment` or `rating` in its name; read only",
-        reads_only=True,
         is_joined=True,
         parsed_as="logs",
         code=_code(
@@ -155,7 +152,7 @@ FORMATS = (
         _LINES,
         "`label feature:value …`, next to a file `.group` with the number of documents of each query, "
         "as used by XGBoost",
-        ("names of features", "ids of queries", "comments"),
+        loses=("names of features", "ids of queries", "comments"),
         sizes=".group",
         parsed_as="sizes",
         code=_BY_SIZES,
@@ -166,7 +163,7 @@ FORMATS = (
         _LINES,
         "the same with a file `.query`, as used by LightGBM; its numeric tables without a header, with "
         "the label in the first column, are read too",
-        ("names of features", "ids of queries", "comments"),
+        loses=("names of features", "ids of queries", "comments"),
         sizes=".query",
         parsed_as="sizes",
         code=_BY_SIZES,

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 
-from rankstudio.engine.data.data_format import DataFormat
+from rankstudio.engine.data.data_format import OF, DataFormat, FormatCode
 from rankstudio.engine.data.file_access import without_ending
-from rankstudio.engine.data.formats.built_in import LETOR
-from rankstudio.engine.errors import ParameterError, PlanError, shown
+from rankstudio.engine.data.formats.built_in import FORMATS, LETOR
+from rankstudio.engine.errors import DatasetError, ParameterError, PlanError, one_line, shown
 from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.entries import entries_of
+from rankstudio.engine.plugins.origin import Origin, OriginKind
+
+_KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_ENDING = re.compile(r"\.[a-z0-9][a-z0-9_-]{0,15}")
+_PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+_LONGEST = 80
 
 
 @cache
@@ -20,9 +28,15 @@ def data_formats() -> tuple[DataFormat, ...]:
     unusable = tr("A data format of the plug-in {name} cannot be used: {reason}")
     entries = entries_of("data_formats", refuse_invalid, exists, unusable)
     return tuple(
-        entry if loaded.built_in else replace(entry, package=loaded.package, version=loaded.version)
+        entry if loaded.built_in else _from_package(entry, loaded.package, loaded.version)
         for loaded, entry in entries
     )
+
+
+def _from_package(entry: DataFormat, package: str, version: str) -> DataFormat:
+    """Return a format of a plug-in with the package that it comes from."""
+    parsed_as = f"{package}=={version} {entry.key}"
+    return replace(entry, package=package, version=version, parsed_as=parsed_as, code=FormatCode())
 
 
 def written_formats() -> tuple[DataFormat, ...]:
@@ -50,6 +64,83 @@ def data_endings() -> frozenset[str]:
     return frozenset(ending for entry in data_formats() for ending in entry.endings)
 
 
+@cache
+def built_in_endings() -> frozenset[str]:
+    """Return what names of data files in RankStudio's own formats end with."""
+    return frozenset(ending for entry in FORMATS for ending in entry.endings)
+
+
+def told_format(told: str, path: Path) -> DataFormat | None:
+    """Return the format that a plan or a user names; None for an unspecified one.
+
+    Parameters
+    ----------
+    told : str
+        A key, or what :attr:`DataFormat.recorded` is.
+    path : Path
+        The data, for the message.
+
+    Raises
+    ------
+    DatasetError
+        If there is no such format. The message names the package that has it.
+    """
+    if not told:
+        return None
+    entry = _told(told)
+    if entry is not None:
+        return entry
+    for source in format_sources(told):
+        text = tr("{path}: the format of the data {reason}")
+        raise DatasetError(text.format(path=path, reason=source.lacking))
+    keys = ", ".join(entry.key for entry in data_formats())
+    text = tr("{path}: found no data format {key}; expected one of {keys}.")
+    raise DatasetError(text.format(path=path, key=shown(told), keys=keys))
+
+
+@dataclass(frozen=True)
+class FormatSource:
+    """Where a format that a plan records comes from.
+
+    Attributes
+    ----------
+    origin : Origin
+        The package as it is installed; as it was recorded where it is absent.
+    """
+
+    origin: Origin
+
+    @property
+    def lacking(self) -> str:
+        """What is missing to read the data, as a sentence without a subject; "" if nothing is."""
+        return self.origin.lacking
+
+
+def format_sources(told: str) -> tuple[FormatSource, ...]:
+    """Return where a format that a plan records comes from; () for RankStudio's own and unspecified ones.
+
+    Parameters
+    ----------
+    told : str
+        As a plan has it; see :func:`told_format`.
+    """
+    package, _, version = told.partition(OF)[2].partition("==")
+    entry = _told(told)
+    if entry is not None and entry.package:
+        return (FormatSource(Origin(OriginKind.PACKAGE, entry.package, entry.version)),)
+    if not package:
+        return ()
+    name, number = one_line(package), one_line(version)
+    return (FormatSource(Origin(OriginKind.PACKAGE, name, number, present=False)),)
+
+
+def _told(told: str) -> DataFormat | None:
+    key, _, requirement = told.partition(OF)
+    package = requirement.partition("==")[0]
+    entries = (entry for entry in data_formats() if entry.key == key)
+    return next((entry for entry in entries if not package or entry.package == package), None)
+
+
 def format_of_name(name: str) -> DataFormat:
     """Return the format of a file name; LETOR text by default.
 
@@ -73,3 +164,24 @@ def refuse_invalid(entry: object) -> None:
     """
     if not isinstance(entry, DataFormat):
         raise PlanError(tr("expected a DataFormat, got {value}.").format(value=shown(entry)))
+    if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):
+        text = tr("key: expected lower-case letters, digits, dots and hyphens, got {key}.")
+        raise PlanError(text.format(key=shown(entry.key)))
+    label = entry.label
+    if not isinstance(label, str) or not label.strip() or len(label) > _LONGEST or one_line(label) != label:
+        text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
+        raise PlanError(text.format(key=entry.key, field="label", most=_LONGEST, value=shown(label)))
+    endings = entry.endings
+    if not isinstance(endings, tuple) or not all(
+        isinstance(e, str) and _ENDING.fullmatch(e) for e in endings
+    ):
+        text = tr('{key}: endings: expected a tuple of endings such as (".npz",), got {value}.')
+        raise PlanError(text.format(key=entry.key, value=shown(endings)))
+    places = [entry.reader, *filter(None, [entry.recognise, entry.writer])]
+    wrong = next((p for p in places if not isinstance(p, str) or not _PLACE.fullmatch(p)), None)
+    if wrong is not None:
+        text = tr('{key}: expected functions as "module:function", got {value}.')
+        raise PlanError(text.format(key=entry.key, value=shown(wrong)))
+    if not isinstance(entry.magic, bytes) or not isinstance(entry.growth, int | float):
+        text = tr("{key}: expected bytes as magic and a number as growth.")
+        raise PlanError(text.format(key=entry.key))

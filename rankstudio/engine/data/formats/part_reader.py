@@ -392,9 +392,9 @@ def read_files(
 
 def read_into_memory(part: PartFiles, progress: ReadProgress, *, cache: bool) -> FileContents:
     """Read files into memory, or load them from the cache; see `read_files`."""
-    files = [LoadedFile.read(path, progress) for path in part.paths]
-    progress.stopped = False  # by a reading before this one, that failed
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
+        files = [_opened(part, path, progress, pool) for path in part.paths]
+        progress.stopped = False  # by a reading before this one, that failed
         try:
             pending = [pool.submit(file.checksum) for file in files]
             key = derived_checksum(_joined(_results(pending, progress)), _variant(part)) if cache else ""
@@ -403,13 +403,22 @@ def read_into_memory(part: PartFiles, progress: ReadProgress, *, cache: bool) ->
                 progress.advance(sum(file.size for file in files) / 2)
             else:
                 builder = TableInMemory(part.paths[0])
-                table = builder.finish(part.form.reader()(part, files, builder, progress), part.sizes)
+                table = builder.finish(part.form.table_reader()(part, files, builder, progress), part.sizes)
                 if cache:
                     keep_parsed(key, table, progress.check, sum(file.size for file in files))
             return _contents(part, table, _results(pending, progress))
         except BaseException:
             progress.stopped = True
             raise
+
+
+def _opened(part: PartFiles, path: Path, progress: ReadProgress, pool: Executor) -> LoadedFile | StreamedFile:
+    """Return a file in memory; for a format of a plug-in, which reads it itself, only its checksum is."""
+    if not part.form.package:
+        return LoadedFile.read(path, progress)
+    file = StreamedFile(path, progress, pool)
+    file.end()
+    return file
 
 
 def read_to_disk(
@@ -452,7 +461,7 @@ def read_to_disk(
         found = []
         try:
             with TableOnDisk(part.paths[0], treatment) as builder:
-                facts = part.form.reader()(
+                facts = part.form.table_reader()(
                     part, _streamed(part.paths, progress, pool, found), builder, progress
                 )
                 table = builder.finish(
@@ -470,7 +479,7 @@ def read_to_disk(
 def _variant(part: PartFiles) -> str:
     """Return in which way the bytes are parsed; "" for LETOR text with ids from 1."""
     identity = identity_of(part)
-    how = part.form.parsed_as
+    how = part.form.parsing()
     return "" if how == LETOR.parsed_as and not identity else f"{how} {TABLES_VERSION} {identity}"
 
 

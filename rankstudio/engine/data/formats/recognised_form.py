@@ -7,7 +7,7 @@ from codecs import getincrementaldecoder
 from pathlib import Path
 
 from rankstudio.engine.data.columns import DataColumns
-from rankstudio.engine.data.data_format import Beginning, DataFormat
+from rankstudio.engine.data.data_format import OF, Beginning, DataFormat
 from rankstudio.engine.data.file_access import (
     ARROW,
     HEAD,
@@ -16,12 +16,12 @@ from rankstudio.engine.data.file_access import (
     read_beginning,
     refusal,
 )
-from rankstudio.engine.data.formats.format_catalog import data_formats, format_of_name
+from rankstudio.engine.data.formats.format_catalog import data_formats, format_of_name, told_format
 from rankstudio.engine.data.formats.query_sizes import sizes_file
-from rankstudio.engine.data.formats.recognition import BY_CONTENTS
+from rankstudio.engine.data.formats.recognition import BY_CONTENTS, BY_MARKS
 from rankstudio.engine.data.table import ReadAs
 from rankstudio.engine.data.table_builder import PartFiles
-from rankstudio.engine.errors import FileAccessError
+from rankstudio.engine.errors import DatasetError, FileAccessError, shown_path
 from rankstudio.engine.language import tr
 
 _WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"  # ZIP archives, as which most are stored, and old ones
@@ -42,11 +42,46 @@ def recognised_form(path: Path, told: DataColumns) -> DataFormat:
         If the file cannot be read, or has the ending of a binary format that it does not have.
     """
     beginning = beginning_of(path, told)
-    confidences = [(form.confidence(beginning), form) for form in data_formats()]
-    confidence, form = max(confidences, key=lambda pair: pair[0])
+    own = [form for form in data_formats() if not form.package]
+    confidence, form = max(((f.confidence(beginning), f) for f in own), key=lambda pair: pair[0])
+    is_named = OF not in told.format and bool(told.format)
+    named = told_format(told.format, path) if is_named or confidence < BY_MARKS else None
+    if is_named and named is not None:
+        return named
+    other = _of_plugin(beginning, confidence, named)
+    if other is not None:
+        return other
     if confidence < BY_CONTENTS and not beginning.is_packed:
         refuse_other_binary(path, beginning.head)
     return form
+
+
+def _of_plugin(beginning: Beginning, confidence: float, recorded: DataFormat | None) -> DataFormat | None:
+    """Return the format of a plug-in that is more certain of a file than all of RankStudio's own; or None.
+
+    A recogniser is asked only if a file has an ending or a mark of its format, or no built-in one is certain.
+    """
+    certain = [
+        (form.confidence(beginning), form)
+        for form in data_formats()
+        if form.package and (confidence < BY_MARKS or form.may_have(beginning))
+    ]
+    best = max((value for value, _ in certain), default=0.0)
+    if best <= confidence:
+        return None
+    equal = [form for value, form in certain if value == best]
+    if recorded in equal:
+        return recorded
+    if len(equal) > 1:
+        first, second, *_ = equal
+        text = tr(
+            "{path}: {first} of {package} and {second} of {other} both recognise the file. Name one with "
+            "--data-format {key}, or leave one out with --without."
+        )
+        values = {"first": first.label, "package": first.package, "key": first.key}
+        others = {"second": second.label, "other": second.package}
+        raise DatasetError(text.format(path=shown_path(beginning.path), **values, **others))
+    return equal[0]
 
 
 def beginning_of(path: Path, told: DataColumns) -> Beginning:
@@ -94,6 +129,9 @@ def identity_of(part: PartFiles) -> str:
     is_table = part.form.is_table
     told = part.told.as_dict()
     values = {name: value for name, value in told.items() if is_table != (name in ("ids_from", "no_queries"))}
+    values.pop("format", None)  # as where it is recognised
+    if part.form.package:
+        values["format"] = f"{part.form.key} of {part.form.package}"
     if part.told.labels:  # the labels of all judges are read, whichever is in use
         values.pop("label", None)
     if values.get("ids_from") == 1:  # as where nobody says so

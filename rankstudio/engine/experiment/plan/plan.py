@@ -16,6 +16,7 @@ from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import checked_groups, greatest_size
+from rankstudio.engine.data.formats.format_catalog import FormatSource, format_sources
 from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
 from rankstudio.engine.experiment.plan.hand_choice import (
@@ -264,9 +265,9 @@ class Plan:
         return foreign_entries(used)
 
     @property
-    def sources(self) -> tuple[Method | MeasureEntry, ...]:
-        """Entries of all methods and of the measures that are not RankStudio's own: what computes a run."""
-        return (*self.entries, *self.foreign_measures)
+    def sources(self) -> tuple[Method | MeasureEntry | FormatSource, ...]:
+        """What computes a run: entries of all methods, and measures and a data format of others."""
+        return (*self.entries, *self.foreign_measures, *format_sources(str(self.columns.get("format", ""))))
 
     @property
     def title(self) -> str:

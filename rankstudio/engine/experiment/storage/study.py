@@ -31,6 +31,7 @@ from rankstudio.engine.experiment.plan.protocol import GIVEN, parse_protocol
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_from_dict
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult, path_keeper
+from rankstudio.engine.experiment.runner import with_data_format
 from rankstudio.engine.experiment.storage import sqlite_file
 from rankstudio.engine.experiment.storage.codec import fold_from_values, fold_values, pack_path, unpack_path
 from rankstudio.engine.experiment.storage.sqlite_file import StudyFile
@@ -211,6 +212,7 @@ class Study:
         """
         if not plan.convention:  # it is stored, since the data may not be at hand when the study is read
             plan = plan.changed(convention=dataset.convention)
+        plan = with_data_format(plan, dataset)
         found = fingerprint(dataset)
         place = str(dataset.path.absolute()) if dataset.path is not None else ""
         self._refuse_changes(plan, place, found.files)

@@ -1,0 +1,456 @@
+"""Formats of plug-ins: their functions are called, what they give is checked, and faults become sentences."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.util import find_spec
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.data.comments import TextComments
+from rankstudio.engine.data.data_format import Beginning, ContentsNeed, DataBlock, DataFormat, FirstRows
+from rankstudio.engine.data.dataset import RankingDataset, default_names
+from rankstudio.engine.data.file_access import (
+    packed_pieces,
+    regular_file_size,
+    unpacked_pieces,
+    without_ending,
+)
+from rankstudio.engine.data.formats.format_catalog import built_in_endings
+from rankstudio.engine.data.read_progress import ReadProgress
+from rankstudio.engine.data.source_file import SourceFile
+from rankstudio.engine.data.sparse_values import Entries, sorted_rows
+from rankstudio.engine.data.table import MOST_FEATURES
+from rankstudio.engine.data.table_builder import (
+    DocumentPiece,
+    PartFiles,
+    TableBuilder,
+    TableFacts,
+    check_memory,
+    one_run,
+)
+from rankstudio.engine.data.tabular.documents import ColumnsReader
+from rankstudio.engine.data.tabular.recognition import clean_name, column_names
+from rankstudio.engine.data.tabular.table_columns import TableColumns
+from rankstudio.engine.data.tabular.vectors import with_vectors
+from rankstudio.engine.errors import (
+    DataError,
+    DatasetError,
+    MissingValueError,
+    OutputError,
+    shown,
+    shown_path,
+)
+from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.entries import imported, warn_once
+from rankstudio.engine.plugins.guard import called, yielded
+from rankstudio.engine.support.file_pages import release
+from rankstudio.engine.support.files import write_pieces
+from rankstudio.engine.support.sparse_rows import SparseRows, worth_it
+
+HEAD = 4096
+"""Bytes of a file that a recogniser of a plug-in gets."""
+
+_PATIENCE = 2.0  # seconds that a recogniser may take
+_BY_ENDING = 0.9
+_AT_MOST = 0.79  # without an ending of its own or a mark: what is certain of another format stays that
+_ENDING_OF_OTHERS = 0.3
+_PIECE = 1 << 20
+
+_hopeless: set[str] = set()
+"""Formats whose recogniser hung or failed in this process; it is not asked again."""
+
+
+def confidence(form: DataFormat, beginning: Beginning) -> float:
+    """Return how certain a format of a plug-in is of a file, by its ending, its mark and its recogniser."""
+    name = without_ending(beginning.path.name).lower()
+    endings = [ending for ending in form.endings if ending and name.endswith(ending)]
+    is_marked = bool(form.magic) and beginning.head.startswith(form.magic)
+    if form.magic and not is_marked:
+        return 0.0
+    is_own = is_marked or any(ending not in built_in_endings() for ending in endings)
+    if not form.recognise:
+        return 0.99 if is_own else _ENDING_OF_OTHERS if endings else 0.0
+    certainty = _recognised(form, beginning)
+    if not certainty:
+        return 0.0
+    return _BY_ENDING + 0.09 * certainty if is_own else _AT_MOST * certainty
+
+
+def is_named(form: DataFormat, beginning: Beginning) -> bool:
+    """Return whether the name of a file, or its first bytes, may be those of a format of a plug-in."""
+    name = without_ending(beginning.path.name).lower()
+    is_marked = bool(form.magic) and beginning.head.startswith(form.magic)
+    return is_marked or any(ending and name.endswith(ending) for ending in form.endings)
+
+
+def _recognised(form: DataFormat, beginning: Beginning) -> float:
+    """Return what the recogniser of a format says; 0, with a warning, where it fails."""
+    if form.recorded in _hopeless:
+        return 0.0
+    try:
+        function = partial(_import_and_call, form.recognise, beginning.head[:HEAD], beginning.path.name)
+        certainty = called(function, _PATIENCE)
+        if type(certainty) is bool or not isinstance(certainty, int | float | np.number):
+            raise TypeError(tr("expected a number from 0 to 1, got {value}").format(value=shown(certainty)))
+        if not 0 <= certainty <= 1:
+            raise ValueError(tr("expected a number from 0 to 1, got {value}").format(value=shown(certainty)))
+    except (RuntimeError, TimeoutError, TypeError, ValueError) as error:
+        _hopeless.add(form.recorded)
+        text = tr("{file}: the format {format} of {package} could not be asked: {reason}.")
+        where = {"file": beginning.path.name, "format": form.label, "package": form.package}
+        warn_once(text, **where, reason=str(error))
+        return 0.0
+    return float(certainty)
+
+
+def _import_and_call(place: str, *values: Any) -> Any:
+    return imported(place)(*values)
+
+
+def need(form: DataFormat, path: Path) -> ContentsNeed:
+    """Return about how much memory a file takes."""
+    size = float(regular_file_size(path))
+    return ContentsNeed(max(form.growth, 0.0) * size, size)
+
+
+def code_digest(form: DataFormat) -> str:
+    """Return the checksum of the file with the reader, so that a changed reader reads anew; "" if unknown."""
+    with suppress(ImportError, ValueError, OSError, AttributeError):
+        spec = find_spec(form.reader.partition(":")[0])
+        if spec is not None and spec.origin:
+            return hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()
+    return ""
+
+
+def read_blocks(
+    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress
+) -> TableFacts:
+    """Read files with the reader of a plug-in; see `FormatReader`."""
+    if part.form.is_table:
+        return _read_tables(part, files, builder, progress)
+    shape = _Shape(part)
+    for file in files:
+        for block in _blocks(part.form, file, progress):
+            piece = shape.piece(file.path, block, builder)
+            if not isinstance(piece.X, Entries) and builder.holds_parts:
+                check_memory(shown_path(file.path), builder.n_documents + len(piece.y), piece.X.shape[1])
+            builder.add(piece)
+    if not builder.n_documents:
+        raise _fault(part.form, part.paths[0], tr("it yields no documents"))
+    return TableFacts(shape.width, dense=not shape.is_thin, unit="row", feature_names=shape.names)
+
+
+def _blocks(form: DataFormat, file: SourceFile, progress: ReadProgress) -> Iterator[Any]:
+    """Yield what the reader of a plug-in yields for a file."""
+    if not file.done:
+        file.end()  # for the checksum
+    with _unpacked(file.path) as path:
+        blocks = yielded(lambda: imported(form.reader)(path), check=progress.check)
+        while True:
+            try:
+                block = next(blocks)
+            except StopIteration:
+                return
+            except RuntimeError as error:
+                raise _fault(form, file.path, str(error)) from error
+            yield block
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[Path]:
+    """Give a file to readers that know nothing of compression."""
+    name = without_ending(path.name)
+    if name == path.name:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="rankstudio-") as folder:
+        plain = Path(folder, name)
+        with path.open("rb") as packed, plain.open("wb") as file:
+            for piece in unpacked_pieces(path, iter(lambda: packed.read(_PIECE), b"")):
+                file.write(piece)
+        yield plain
+
+
+def _fault(form: DataFormat, path: Path, problem: str) -> DatasetError:
+    """Return the error of a file that the reader of a plug-in cannot read, or reads wrongly."""
+    text = tr("{path}: {format} of {package} cannot read the file: {problem}.")
+    return DatasetError(
+        text.format(
+            path=shown_path(path), format=form.label, package=form.package, problem=problem.rstrip(".")
+        )
+    )
+
+
+@dataclass
+class _Shape:
+    """What all blocks of a part have in common.
+
+    Parameters
+    ----------
+    part : PartFiles
+    """
+
+    part: PartFiles
+    width: int = -1
+    names: tuple[str, ...] = ()
+    is_thin: bool = False
+    rows: dict[Path, int] = field(default_factory=dict)
+
+    def piece(self, path: Path, given: Any, builder: TableBuilder) -> DocumentPiece:
+        """Return a block as documents, checked.
+
+        Raises
+        ------
+        DatasetError
+            If it is none, with the reason.
+        """
+        try:
+            return self._checked(path, given, builder)
+        except _BlockError as problem:
+            raise _fault(self.part.form, path, str(problem)) from None
+
+    def _checked(self, path: Path, given: Any, builder: TableBuilder) -> DocumentPiece:
+        block = _block(given)
+        X = _matrix(block.X, takes_entries=builder.takes_entries and not len(block.feature_names))
+        self.is_thin |= isinstance(X, Entries)
+        m, width = X.shape
+        y = _labels(block.y, m)
+        self._check_width(width, block)
+        row = self.rows.get(path, 0)
+        self.rows[path] = row + m
+        values = X.values if isinstance(X, Entries) else X
+        if np.isinf(values).any():
+            raise _BlockError(tr("X has a value that is infinite"))
+        if self.part.refuse and np.isnan(values).any():
+            expected = tr("a value for every feature, because missing values are refused")
+            raise MissingValueError(path, row + 1, 0, "nan", expected)
+        if self.part.told.no_queries:
+            runs: Iterable[tuple[str, int]] = one_run(m)
+        else:
+            ids = _query_ids(block.qid, m)
+            runs = [(query, sum(1 for _ in own)) for query, own in groupby(ids)]
+        missing = np.zeros(0, np.int64) if isinstance(X, Entries) else np.isnan(X).sum(axis=0)
+        starts = np.cumsum([0, *(n for _, n in runs)])
+        comments = _documents(block.documents, m)
+        return DocumentPiece(X, y, comments, missing, runs, lambda run: row + 1 + int(starts[run]))
+
+    def _check_width(self, width: int, block: DataBlock) -> None:
+        """Raise a problem for another number of features than before, and take their names."""
+        if not 0 < width <= MOST_FEATURES:
+            text = tr("X has {n} columns, expected 1 to {most}")
+            raise _BlockError(text.format(n=width, most=MOST_FEATURES))
+        if self.width not in (-1, width):
+            text = tr("X has {n} columns, but the blocks before have {before}")
+            raise _BlockError(text.format(n=width, before=self.width))
+        if self.width == -1:
+            names = tuple(map(clean_name, _texts(block.feature_names, "feature_names", width)))
+            if len(set(names)) < len(names):
+                raise _BlockError(tr("feature_names has a name twice"))
+            self.names = names
+        self.width = width
+
+
+class _BlockError(Exception):
+    """Something that is wrong with a block, as the end of a sentence."""
+
+
+def _block(given: Any) -> DataBlock:
+    """Return what a reader yields as a block."""
+    if isinstance(given, DataBlock):
+        return given
+    if isinstance(given, tuple | list) and len(given) == 3:
+        return DataBlock(*given)
+    text = tr("expected blocks (X, y, qid), got {value}")
+    raise _BlockError(text.format(value=shown(type(given).__name__)))
+
+
+def _matrix(X: Any, *, takes_entries: bool) -> Any:
+    """Return features as an array of doubles, or as entries."""
+    if hasattr(X, "tocsr") and hasattr(X, "nnz"):
+        rows = X.tocsr()
+        rows.sum_duplicates()
+        values = _doubles(rows.data, "X")
+        if takes_entries and worth_it(int(rows.shape[0]), int(rows.shape[1]), float(rows.nnz)):
+            lengths = np.diff(rows.indptr).astype(np.int64)
+            entries = Entries((rows.indices + 1).astype(np.int32), values, lengths, int(rows.shape[1]))
+            return sorted_rows(entries)[0]
+        X = rows.toarray()
+    values = _doubles(X, "X")
+    if values.ndim != 2:
+        text = tr("expected X of two dimensions, got the shape {shape}")
+        raise _BlockError(text.format(shape=values.shape))
+    return np.ascontiguousarray(values)
+
+
+def _doubles(values: Any, name: str) -> Floats:
+    """Return values as doubles."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufO":
+            raise TypeError(array.dtype)
+        if array.dtype.kind == "O" and any(isinstance(v, str | bytes) for v in array.ravel().tolist()):
+            raise TypeError(array.dtype)
+        return np.array(array, dtype=np.float64)  # a copy: the reader may use its array again
+    except (TypeError, ValueError, OverflowError):
+        text = tr("expected numbers as {name}, got {value}")
+        kind = getattr(getattr(values, "dtype", None), "name", type(values).__name__)
+        raise _BlockError(text.format(name=name, value=kind)) from None
+
+
+def _labels(y: Any, m: int) -> Floats:
+    """Return labels as finite doubles."""
+    labels = _doubles(y, "y")
+    if labels.shape != (m,):
+        text = tr("expected y of the shape {expected}, as X has {m} rows, got {shape}")
+        raise _BlockError(text.format(expected=(m,), m=m, shape=labels.shape))
+    if not np.isfinite(labels).all():
+        raise _BlockError(tr("y has a label that is no finite number"))
+    return labels
+
+
+def _query_ids(qid: Any, m: int) -> list[str]:
+    """Return ids of queries as texts; a whole number that is stored as a float is that number."""
+    values = np.asarray(qid, dtype=None if hasattr(qid, "dtype") else object)
+    if values.shape != (m,):
+        text = tr("expected qid of the shape {expected}, as X has {m} rows, got {shape}")
+        raise _BlockError(text.format(expected=(m,), m=m, shape=values.shape))
+    return [_query_id(value) for value in values.tolist()]
+
+
+def _query_id(value: Any) -> str:
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    text = clean_name(value) if isinstance(value, str) else str(value)
+    if isinstance(value, bool) or not isinstance(value, int | str) or not text:
+        expected = tr("expected whole numbers or texts as qid, got {value}")
+        raise _BlockError(expected.format(value=shown(value)))
+    return text
+
+
+def _texts(values: Any, name: str, n: int) -> list[str]:
+    """Return names or ids as texts, [] for none."""
+    texts = [v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in islice(iter(values), n + 1)]
+    if texts and len(texts) != n:
+        text = tr("expected {n} texts as {name}, got {number}")
+        raise _BlockError(text.format(n=n, name=name, number=len(texts)))
+    return list(map(str, texts))
+
+
+def _documents(values: Any, m: int) -> TextComments:
+    """Return ids of documents as comments."""
+    ids = _texts(values, "documents", m)
+    return TextComments.of(f"docid = {clean_name(i)}" for i in ids) if ids else TextComments.of([""] * m)
+
+
+def _read_tables(
+    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress
+) -> TableFacts:
+    """Read files whose reader yields columns."""
+    reader = ColumnsReader(part, builder, progress)
+    for file in files:
+        row = 0
+        for block in _blocks(part.form, file, progress):
+            try:
+                table = _columns(file.path, block, row)
+            except _BlockError as problem:
+                raise _fault(part.form, file.path, str(problem)) from None
+            row += table.n_rows
+            if table.n_rows:
+                reader.add(file.path, with_vectors(table))
+    return reader.facts("row")
+
+
+def _columns(path: Path, block: Any, first_row: int) -> TableColumns:
+    """Return a mapping of names to values as columns."""
+    if not isinstance(block, Mapping):
+        text = tr("expected a mapping of columns, got {value}")
+        raise _BlockError(text.format(value=shown(type(block).__name__)))
+    arrays = [np.asarray(values) for values in block.values()]
+    if not arrays or any(array.ndim != 1 or len(array) != len(arrays[0]) for array in arrays):
+        shapes = ", ".join(str(array.shape) for array in arrays[:5])
+        text = tr("expected columns of one dimension and of the same length, got the shapes {shapes}")
+        raise _BlockError(text.format(shapes=shapes or "()"))
+
+    def error(row: int, found: str, expected: str, missing: bool = False) -> DataError:
+        if missing:
+            return MissingValueError(path, first_row + row + 1, 0, found, expected)
+        text = tr("{path}, row {row}: found {found}, expected {expected}.")
+        where = {"path": shown_path(path), "row": first_row + row + 1}
+        return DatasetError(text.format(**where, found=found, expected=expected))
+
+    return TableColumns(
+        where=shown_path(path),
+        names=column_names([*block]),
+        n_rows=len(arrays[0]),
+        column=arrays.__getitem__,
+        error=error,
+        line=lambda row: first_row + row + 1,
+    )
+
+
+def preview(form: DataFormat, path: Path, _beginning: bytes, n_rows: int) -> FirstRows:
+    """Return the first rows of a table.
+
+    Raises
+    ------
+    DataError
+        If the reader fails.
+    """
+    with _unpacked(path) as plain:
+        blocks = yielded(lambda: imported(form.reader)(plain))
+        try:
+            block: Any = next(blocks, {})
+            table = _columns(path, block, 0)
+        except RuntimeError as error:
+            raise _fault(form, path, str(error)) from error
+        except _BlockError as problem:
+            raise _fault(form, path, str(problem)) from None
+        finally:
+            blocks.close()  # type: ignore[attr-defined]
+    columns = [table.column(i)[:n_rows].tolist() for i in range(len(table.names))]
+    return FirstRows(table.names, [list(row) for row in zip(*columns, strict=True)])
+
+
+def write_file(form: DataFormat, dataset: RankingDataset, path: Path, comments: bool) -> None:
+    """Write a dataset with the writer of a plug-in, completely or not at all.
+
+    Raises
+    ------
+    OutputError
+        If the writer fails, or writes no file.
+    """
+    is_named = dataset.feature_names != default_names(dataset.feature_ids)
+    block = DataBlock(
+        dataset.X.csr if isinstance(dataset.X, SparseRows) else np.array(dataset.X),
+        np.array(dataset.y),
+        np.array(dataset.qid),
+        dataset.feature_names if is_named else (),
+        dataset.document_ids if comments and all(dataset.document_ids) else (),
+    )
+    try:
+        with tempfile.TemporaryDirectory(prefix=".rankstudio-", dir=path.parent) as folder:
+            new = Path(folder, without_ending(path.name))
+            called(lambda: imported(form.writer)(new, block))
+            if [child.name for child in Path(folder).iterdir()] != [new.name]:
+                raise RuntimeError(tr("it did not write this one file"))
+            with new.open("rb") as file:
+                write_pieces(path, packed_pieces(path, iter(lambda: file.read(_PIECE), b"")))
+    except (RuntimeError, OSError) as error:
+        text = tr("{path}: {format} of {package} cannot write the file: {problem}.")
+        problem = str(error).rstrip(".")
+        raise OutputError(
+            text.format(path=path, format=form.label, package=form.package, problem=problem)
+        ) from error
+    release(dataset.X)
