@@ -25,7 +25,6 @@ _MOST_BYTES = 1 << 20
 _MOST_TEXTS = 10_000
 _LONGEST = 4000
 _MAGIC = {b"\xde\x12\x04\x95": "<", b"\x95\x04\x12\xde": ">"}
-_CONTENTS = ("methods", "measures", "data_formats")
 
 
 def plugin_texts(language: str) -> dict[str, str]:
@@ -54,8 +53,10 @@ def _translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
     """Return the sound translations of a plug-in's own texts; ValueError for a damaged catalog."""
     read = dict(read_catalog(_catalog(loaded.plugin.texts, language)))
     own = set[str]()
-    for kind in _CONTENTS:
-        own.update(_texts(getattr(loaded.plugin, kind)))
+    for field in fields(loaded.plugin):
+        value = getattr(loaded.plugin, field.name)
+        if isinstance(value, tuple | list):  # entries of one kind
+            own.update(_texts(value))
     sound = {text: read[text] for text in own if text in read and is_translation(text, read[text])}
     refused = sorted(text for text in own if read.get(text) and text not in sound)
     if refused:
