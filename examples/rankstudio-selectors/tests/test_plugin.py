@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from gettext import GNUTranslations
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,16 @@ def test_constant_and_equal_features(make) -> None:
     X[:, 1] = X[:, 2] = y
     assert make()().fit(X, y, qid=qid).selection_order_.tolist() == [1, 2, 0]
     assert make()(n_features_to_select=1).fit(X, y, qid=qid).selection_order_.tolist() == [1]
+
+
+def test_the_german_catalog_has_what_the_entries_say() -> None:
+    folder = Path(rankstudio_selectors.__file__).parent / "locale" / "de" / "LC_MESSAGES"
+    with (folder / "rankstudio_selectors.mo").open("rb") as file:
+        german = GNUTranslations(file)
+    texts = [text for entry in PLUGIN.measures for text in (entry.label, entry.summary)]
+    own = [p for entry in PLUGIN.methods for p in entry.parameters if p.name in ("scheme", "trade_off")]
+    for text in (*texts, *(p.help for p in own), *(p.label for p in own)):
+        assert german.gettext(text) != text
 
 
 def test_wrong_parameters_are_refused() -> None:

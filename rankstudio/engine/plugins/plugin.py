@@ -41,6 +41,9 @@ class Plugin:
         Panels on pages of the window.
     summary : str
         Description in one sentence.
+    texts : str
+        ``"package:folder"`` with translations of the texts of the entries: compiled gettext catalogs in
+        UTF-8, such as ``folder/de/LC_MESSAGES/mine.mo``. The package is not imported for them.
     api : int
         Version of :mod:`rankstudio.api` that it is written for.
 
@@ -58,6 +61,7 @@ class Plugin:
     pages: tuple[Keyed, ...] = ()
     panels: tuple[Keyed, ...] = ()
     summary: str = ""
+    texts: str = ""
     api: int = 1
 
 

@@ -21,5 +21,6 @@ PLUGIN = Plugin(
         ),
     ),
     summary="Filters that prefer relevant, dissimilar features: mRMR, MMR, MSD, NGAS, XGAS and HCAS.",
+    texts="rankstudio_selectors:locale",
     api=1,
 )
