@@ -35,8 +35,15 @@ class Plugin:
         Measures of rankings.
     data_formats : tuple of DataFormat
         Formats of data files.
+    pages : tuple of Page
+        Pages of the window.
+    panels : tuple of Panel
+        Panels on pages of the window.
     summary : str
         Description in one sentence.
+    texts : str
+        ``"package:folder"`` with translations of the texts of the entries: compiled gettext catalogs in
+        UTF-8, such as ``folder/de/LC_MESSAGES/mine.mo``. The package is not imported for them.
     api : int
         Version of :mod:`rankstudio.api` that it is written for.
 
@@ -51,7 +58,10 @@ class Plugin:
     methods: tuple[Keyed, ...] = ()
     measures: tuple[Keyed, ...] = ()
     data_formats: tuple[Keyed, ...] = ()
+    pages: tuple[Keyed, ...] = ()
+    panels: tuple[Keyed, ...] = ()
     summary: str = ""
+    texts: str = ""
     api: int = 1
 
 
