@@ -8,7 +8,7 @@ What is written for everybody alike, as the report is, is made inside :func:`in_
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from gettext import GNUTranslations, NullTranslations
@@ -28,6 +28,7 @@ class _Language:
     def __init__(self) -> None:
         self.key = SOURCE
         self.catalog = NullTranslations()
+        self.others: Mapping[str, str] = {}
         self.used = False
 
 
@@ -77,6 +78,8 @@ def tr(text: str, context: str = "") -> str:
     _language.used = True
     catalog = _language.catalog
     translated = catalog.pgettext(context, text) if context else catalog.gettext(text)
+    if translated == text and not context:
+        translated = _language.others.get(text, text)
     return translated if _language.key == SOURCE else _Text(translated)
 
 
@@ -136,6 +139,11 @@ def install(key: str, catalog: Path | None = None) -> None:
     if catalog is not None:
         with catalog.open("rb") as file:
             _language.catalog = GNUTranslations(file)
+
+
+def add_texts(translations: Mapping[str, str]) -> None:
+    """Add translations of texts that the catalog of the language does not have, such as those of plug-ins."""
+    _language.others = dict(translations)
 
 
 @contextmanager

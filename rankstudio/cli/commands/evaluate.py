@@ -40,7 +40,8 @@ def _epilog() -> str:
     first = {Cut.NONE: "", Cut.OPTIONAL: "all documents, or the first k", Cut.NEEDED: "the first k documents"}
     measures = [(forms[f.cut].format(f.name), f.help.format(first=first[f.cut])) for f in FAMILIES]
     conventions = [(c.key, c.summary) for c in CONVENTIONS.values()]
-    return f"measures:\n{explained(measures)}\n\nconventions:\n{explained(conventions)}"
+    others = "Measures of plug-ins are listed by rankstudio plugins."
+    return f"measures:\n{explained(measures)}\n\n{others}\n\nconventions:\n{explained(conventions)}"
 
 
 EPILOG = _epilog()

@@ -37,8 +37,15 @@ class Plugin:
         Formats of data files.
     model_formats : tuple of ModelFormat
         Formats of other programs in which models are written.
+    pages : tuple of Page
+        Pages of the window.
+    panels : tuple of Panel
+        Panels on pages of the window.
     summary : str
         Description in one sentence.
+    texts : str
+        ``"package:folder"`` with translations of the texts of the entries: compiled gettext catalogs in
+        UTF-8, such as ``folder/de/LC_MESSAGES/mine.mo``. The package is not imported for them.
     api : int
         Version of :mod:`rankstudio.api` that it is written for.
 
@@ -54,7 +61,10 @@ class Plugin:
     measures: tuple[Keyed, ...] = ()
     data_formats: tuple[Keyed, ...] = ()
     model_formats: tuple[Keyed, ...] = ()
+    pages: tuple[Keyed, ...] = ()
+    panels: tuple[Keyed, ...] = ()
     summary: str = ""
+    texts: str = ""
     api: int = 1
 
 

@@ -11,6 +11,7 @@ from PySide6.QtCore import QLibraryInfo, QLocale, QObject, QTranslator
 
 from rankstudio.engine import language as texts
 from rankstudio.engine.language import SOURCE, either, language, together, tr, trn
+from rankstudio.engine.plugins.texts import plugin_texts
 from rankstudio.engine.support.resources import resource
 
 __all__ = ["LANGUAGES", "SYSTEM", "either", "install", "language", "together", "tr", "translate_qt", "trn"]
@@ -31,6 +32,8 @@ def install(wanted: str = SYSTEM) -> str:
     """
     key = wanted if wanted in LANGUAGES else _of_the_system()
     texts.install(key, None if key == SOURCE else resource("languages", f"{key}.mo"))
+    if key != SOURCE:
+        texts.add_texts(plugin_texts(key))
     return key
 
 

@@ -30,6 +30,8 @@ _COUNTS: dict[str, Callable[[int], str]] = {
     "measures": lambda n: trn("{n} measure", "{n} measures", n).format(n=n),
     "data_formats": lambda n: trn("{n} data format", "{n} data formats", n).format(n=n),
     "model_formats": lambda n: trn("{n} model format", "{n} model formats", n).format(n=n),
+    "pages": lambda n: trn("{n} page", "{n} pages", n).format(n=n),
+    "panels": lambda n: trn("{n} panel", "{n} panels", n).format(n=n),
 }
 _SPACE = "QTreeWidget { background: palette(base); } QTreeWidget::item { padding: 7px 8px; }"
 

@@ -154,7 +154,8 @@ def test_a_package_in_the_terminal(tmp_path: Path) -> None:
     install(tmp_path, "lab", LAB)
     (tmp_path / "lab_numbers.py").write_text(NUMBERS, encoding="utf-8")
     ended = rankstudio(tmp_path, "plugins", "--json")
-    assert json.loads(ended.stdout)["plugins"][-1]["measures"] == ["RBP2", "Raises"]
+    listed = {plugin["name"]: plugin["measures"] for plugin in json.loads(ended.stdout)["plugins"]}
+    assert listed["lab"] == ["RBP2", "Raises"]
     assert "ndcg" in ended.stderr and "Traceback" not in ended.stderr
     command = ("run", "--sample", "--folds", "1", "--method", "single-feature", "--measure", "rbp2@5")
     command = (*command, "--lambda", "1,2", "--features", "2", "--select-by", "RBP2", "--measures", "RBP2@10")

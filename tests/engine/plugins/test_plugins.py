@@ -78,13 +78,7 @@ def test_a_plugin_is_listed_and_can_be_left_out(tmp_path: Path) -> None:
     ended = rankstudio(tmp_path, "plugins", "--json")
     assert ended.returncode == 0, ended.stderr
     listed = json.loads(ended.stdout)
-    assert [p["name"] for p in listed["plugins"]] == [
-        "rankstudio",
-        "model-formats",
-        "data-formats",
-        "good",
-        "odd",
-    ]
+    assert [p["name"] for p in listed["plugins"]] == [*OWN, "good", "odd"]
     added = {plugin["name"]: plugin for plugin in listed["plugins"]}
     assert "letor" in added["data-formats"]["data_formats"] and added["data-formats"]["methods"] == []
     assert added["good"]["methods"] == ["spread"]
@@ -94,12 +88,7 @@ def test_a_plugin_is_listed_and_can_be_left_out(tmp_path: Path) -> None:
     ended = rankstudio(tmp_path, "plugins", "--json", "--without", "good")
     listed = json.loads(ended.stdout)
     assert listed["left out"] == ["good"]
-    assert [plugin["name"] for plugin in listed["plugins"]] == [
-        "rankstudio",
-        "model-formats",
-        "data-formats",
-        "odd",
-    ]
+    assert [plugin["name"] for plugin in listed["plugins"]] == [*OWN, "odd"]
 
 
 @pytest.mark.thorough

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from waiting import turn, wait_until
 
 from rankstudio.engine.errors import Cancelled, DatasetError
+from rankstudio.engine.support.stop_request import stop_if_asked
 from rankstudio.ui.background import worker as background_worker
 from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Worker
 
@@ -341,3 +342,20 @@ def test_a_worker_closes_while_a_job_has_given_way(app: QApplication) -> None:
     made.close()
     assert not long.outcomes and not other.outcomes
     made.deleteLater()
+
+
+def test_work_that_tells_nothing_is_stopped_where_it_asks(worker: Worker) -> None:
+    heard, asking = Heard(), threading.Event()
+
+    def work(_: CancelFlag) -> Iterator[int]:
+        while True:  # as a slow measure of somebody else between two queries
+            asking.set()
+            stop_if_asked()
+        yield 1
+
+    job = heard.job(work)
+    worker.submit(job)
+    assert asking.wait(10)
+    job.cancel()
+    wait_until(lambda: heard.outcomes)
+    assert heard.outcomes == [Outcome(Ending.CANCELLED)]

@@ -1,0 +1,157 @@
+"""Texts of plug-ins in other languages: what their entries say, from compiled gettext catalogs.
+
+A plug-in translates its own texts only. A catalog that is damaged, or a translation that a sentence could not
+be made of, leaves the text in English.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from string import Formatter
+
+from rankstudio.engine.errors import one_line
+from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.entries import warn_once
+from rankstudio.engine.plugins.loader import plugins
+from rankstudio.engine.plugins.plugin import LoadedPlugin
+
+_PLACE = re.compile(r"([A-Za-z_]\w*):((?:[\w-]+/)*[\w-]+)")
+_MOST_BYTES = 1 << 20
+_MOST_TEXTS = 10_000
+_LONGEST = 4000
+_MAGIC = {b"\xde\x12\x04\x95": "<", b"\x95\x04\x12\xde": ">"}
+
+
+def plugin_texts(language: str) -> dict[str, str]:
+    """Return the translations of the texts of all plug-ins, by text; of several the first plug-in's.
+
+    Parameters
+    ----------
+    language : str
+        Key: "de".
+    """
+    found: dict[str, str] = {}
+    for loaded in plugins().loaded:
+        if not loaded.plugin.texts:
+            continue
+        try:
+            texts = _translations(loaded, language)
+        except (OSError, ValueError, ImportError, AttributeError, struct.error) as error:
+            text = tr("The texts of the plug-in {name} stay in English: {reason}.")
+            warn_once(text, name=loaded.plugin.name, reason=str(error).rstrip("."))
+            continue
+        found = {**texts, **found}
+    return found
+
+
+def _translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
+    """Return the sound translations of a plug-in's own texts; ValueError for a damaged catalog."""
+    read = dict(read_catalog(_catalog(loaded.plugin.texts, language)))
+    own = set[str]()
+    for field in fields(loaded.plugin):
+        value = getattr(loaded.plugin, field.name)
+        if isinstance(value, tuple | list):  # entries of one kind
+            own.update(_texts(value))
+    sound = {text: read[text] for text in own if text in read and is_translation(text, read[text])}
+    refused = sorted(text for text in own if read.get(text) and text not in sound)
+    if refused:
+        text = tr("{n} translations of the plug-in {name} cannot be used, such as that of “{first}”.")
+        warn_once(text, n=str(len(refused)), name=loaded.plugin.name, first=refused[0])
+    braced = {_braced(text): _braced(translated) for text, translated in sound.items()}
+    return {**braced, **sound}
+
+
+def _braced(text: str) -> str:
+    """Return a text as a measure has it whose sentence is formatted later."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _catalog(place: str, language: str) -> Path:
+    """Return the first compiled catalog of a language in the folder that "package:folder" names."""
+    match = _PLACE.fullmatch(place) if isinstance(place, str) else None
+    spec = find_spec(match[1]) if match is not None else None
+    if match is None or spec is None or not spec.submodule_search_locations:
+        raise ValueError(tr("texts: expected “package:folder”, got {value}").format(value=place))
+    folder = Path(next(iter(spec.submodule_search_locations))) / match[2] / language / "LC_MESSAGES"
+    catalogs = sorted(folder.glob("*.mo"))
+    if not catalogs:
+        raise ValueError(tr("there is no file .mo in {folder}").format(folder=folder))
+    return catalogs[0]
+
+
+def read_catalog(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield texts and translations of a compiled catalog, without contexts and plurals.
+
+    Its numbers are not trusted: a catalog is small, and each text in it is short.
+
+    Parameters
+    ----------
+    path : Path
+        File of gettext's format ``.mo``, in UTF-8.
+
+    Raises
+    ------
+    ValueError, struct.error
+        For a damaged, foreign or large file.
+    """
+    with path.open("rb") as file:
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise ValueError(tr("{path} is larger than 1 MB").format(path=path))
+    order = _MAGIC.get(content[:4])
+    if order is None:
+        raise ValueError(tr("{path} is no compiled gettext catalog").format(path=path))
+    count, sources, targets = struct.unpack_from(f"{order}3I", content, 8)
+    if count > _MOST_TEXTS:
+        raise ValueError(tr("{path} has more than {most} texts").format(path=path, most=_MOST_TEXTS))
+    for number in range(count):
+        source, target = (
+            _text(content, struct.unpack_from(f"{order}2I", content, start + 8 * number), path)
+            for start in (sources, targets)
+        )
+        if source and target and not {"\0", "\4"} & {*source, *target}:
+            yield source, target
+
+
+def _text(content: bytes, place: tuple[int, ...], path: Path) -> str:
+    length, start = place
+    if length > _LONGEST or start + length > len(content):
+        raise ValueError(tr("{path} is damaged").format(path=path))
+    return content[start : start + length].decode("utf-8")
+
+
+def is_translation(text: str, translated: str) -> bool:
+    """Return whether a translation is one line that has no other fields for values than the text."""
+    if not translated or one_line(translated) != translated:
+        return False
+    known, used = _fields(text), _fields(translated)
+    return known is None or (used is not None and used <= known)
+
+
+def _fields(text: str) -> set[tuple[str, str, str]] | None:
+    """Return the fields of a text with their formats; None where it cannot be formatted."""
+    try:
+        return {
+            (name, form or "", conversion or "")
+            for _, name, form, conversion in Formatter().parse(text)
+            if name is not None
+        }
+    except ValueError:
+        return None
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield all texts in the fields of an entry."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from _texts(item)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from _texts(getattr(value, field.name))
