@@ -35,9 +35,9 @@ class Plugin:
         Measures of rankings.
     data_formats : tuple of DataFormat
         Formats of data files.
-    pages : tuple of Page
+    pages : tuple of WindowPage
         Pages of the window.
-    panels : tuple of Panel
+    panels : tuple of WindowPanel
         Panels on pages of the window.
     summary : str
         Description in one sentence.
