@@ -122,8 +122,8 @@ if TYPE_CHECKING:
     from rankstudio.engine.metrics.measure_registry import add_measure as add_measure
     from rankstudio.engine.metrics.names import measure as find_measure  # noqa: F401
     from rankstudio.engine.plugins.plugin import Plugin as Plugin
-    from rankstudio.engine.plugins.window_parts import Page as Page
-    from rankstudio.engine.plugins.window_parts import Panel as Panel
+    from rankstudio.engine.plugins.window_parts import WindowPage as WindowPage
+    from rankstudio.engine.plugins.window_parts import WindowPanel as WindowPanel
     from rankstudio.engine.steps import Iteration as Iteration
     from rankstudio.engine.steps import Step as Step
     from rankstudio.engine.steps import steps_of as steps_of
@@ -147,7 +147,7 @@ _CATALOG = "rankstudio.engine.methods.catalog"
 _SELECTION = "rankstudio.engine.methods.selection.base"
 _HOMES = {
     "Plugin": "rankstudio.engine.plugins.plugin",
-    **dict.fromkeys(("Page", "Panel"), "rankstudio.engine.plugins.window_parts"),
+    **dict.fromkeys(("WindowPage", "WindowPanel"), "rankstudio.engine.plugins.window_parts"),
     **dict.fromkeys(("Method", "Parameter", "Kind"), _CATALOG),
     **dict.fromkeys(("CandidateScore", "ScoreSource", "Seconds", "StepKind"), f"{_CATALOG}.method"),
     **dict.fromkeys(

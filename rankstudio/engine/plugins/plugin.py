@@ -37,9 +37,9 @@ class Plugin:
         Formats of data files.
     model_formats : tuple of ModelFormat
         Formats of other programs in which models are written.
-    pages : tuple of Page
+    pages : tuple of WindowPage
         Pages of the window.
-    panels : tuple of Panel
+    panels : tuple of WindowPanel
         Panels on pages of the window.
     summary : str
         Description in one sentence.

@@ -20,7 +20,7 @@ _LONGEST_PAGE, _LONGEST_PANEL, _LONGEST_SUMMARY = 14, 40, 200
 
 
 @dataclass(frozen=True)
-class Page:
+class WindowPage:
     """A page of the window, with a button in the rail.
 
     Attributes
@@ -39,7 +39,7 @@ class Page:
 
     Examples
     --------
-    >>> Page("words", "Words", "Words of the shown features", "my_package.window:build").icon
+    >>> WindowPage("words", "Words", "Words of the shown features", "my_package.window:build").icon
     'figure'
     """
 
@@ -51,7 +51,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Panel:
+class WindowPanel:
     """A panel on a page of the window.
 
     Attributes
@@ -65,11 +65,11 @@ class Panel:
     page : str
         Key of its page: "data", "select", "features", "evidence", "compare", "queries" or "report".
     build : str
-        Function that makes its widget, as for a :class:`Page`.
+        Function that makes its widget, as for a :class:`WindowPage`.
 
     Examples
     --------
-    >>> Panel("words", "Words", "Words of the shown features", "features", "my_package.window:build").page
+    >>> WindowPanel("words", "Words", "Words of the run", "features", "my_package.window:build").page
     'features'
     """
 
@@ -86,12 +86,12 @@ class WindowParts:
 
     Attributes
     ----------
-    pages : tuple of (Page, LoadedPlugin)
-    panels : tuple of (Panel, LoadedPlugin)
+    pages : tuple of (WindowPage, LoadedPlugin)
+    panels : tuple of (WindowPanel, LoadedPlugin)
     """
 
-    pages: tuple[tuple[Page, LoadedPlugin], ...] = ()
-    panels: tuple[tuple[Panel, LoadedPlugin], ...] = ()
+    pages: tuple[tuple[WindowPage, LoadedPlugin], ...] = ()
+    panels: tuple[tuple[WindowPanel, LoadedPlugin], ...] = ()
 
 
 OWN_PAGES = ("data", "select", "features", "evidence", "compare", "queries", "report")
@@ -101,29 +101,29 @@ OWN_PAGES = ("data", "select", "features", "evidence", "compare", "queries", "re
 @cache
 def window_parts() -> WindowParts:
     """Return the pages and panels of other packages, and warn of those that cannot be used."""
-    pages: dict[str, tuple[Page, LoadedPlugin]] = {}
-    panels: dict[str, tuple[Panel, LoadedPlugin]] = {}
+    pages: dict[str, tuple[WindowPage, LoadedPlugin]] = {}
+    panels: dict[str, tuple[WindowPanel, LoadedPlugin]] = {}
     for loaded in plugins().loaded:
         for page in loaded.plugin.pages:
             problem = _problem_of_page(page, {*OWN_PAGES, *pages})
             if problem:
                 _warn(loaded, problem)
-            elif isinstance(page, Page):
+            elif isinstance(page, WindowPage):
                 pages[page.key] = page, loaded
     for loaded in plugins().loaded:
         for panel in loaded.plugin.panels:
             problem = _problem_of_panel(panel, panels)
             if problem:
                 _warn(loaded, problem)
-            elif isinstance(panel, Panel):
+            elif isinstance(panel, WindowPanel):
                 panels[panel.key] = panel, loaded
     return WindowParts(tuple(pages.values()), tuple(panels.values()))
 
 
 def _problem_of_page(page: object, taken: Iterable[str]) -> str:
     """Return why a page cannot be used, as a sentence; "" if it can."""
-    if not isinstance(page, Page):
-        return tr("expected a Page, got {value}.").format(value=shown(page))
+    if not isinstance(page, WindowPage):
+        return tr("expected a WindowPage, got {value}.").format(value=shown(page))
     if not isinstance(page.icon, str) or not _ICON.fullmatch(page.icon):
         text = tr("{key}: icon: expected the name of an icon, got {icon}.")
         return text.format(key=shown(page.key), icon=shown(page.icon))
@@ -132,15 +132,15 @@ def _problem_of_page(page: object, taken: Iterable[str]) -> str:
 
 def _problem_of_panel(panel: object, taken: Iterable[str]) -> str:
     """Return why a panel cannot be used, as a sentence; "" if it can."""
-    if not isinstance(panel, Panel):
-        return tr("expected a Panel, got {value}.").format(value=shown(panel))
+    if not isinstance(panel, WindowPanel):
+        return tr("expected a WindowPanel, got {value}.").format(value=shown(panel))
     if panel.page not in OWN_PAGES:
         text = tr("{key}: page: expected one of {pages}, got {page}.")
         return text.format(key=shown(panel.key), pages=", ".join(OWN_PAGES), page=shown(panel.page))
     return _problem(panel, _LONGEST_PANEL, taken)
 
 
-def _problem(part: Page | Panel, longest: int, taken: Iterable[str]) -> str:
+def _problem(part: WindowPage | WindowPanel, longest: int, taken: Iterable[str]) -> str:
     if not isinstance(part.key, str) or not _KEY.fullmatch(part.key):
         text = tr("key: expected lower-case letters, digits and hyphens, got {key}.")
         return text.format(key=shown(part.key))

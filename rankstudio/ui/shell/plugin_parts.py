@@ -14,9 +14,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QStackedLayout, QVBoxLayout, 
 
 from rankstudio.engine.errors import one_line
 from rankstudio.engine.plugins.plugin import LoadedPlugin
-from rankstudio.engine.plugins.window_parts import Page as PageEntry
-from rankstudio.engine.plugins.window_parts import Panel as PanelEntry
-from rankstudio.engine.plugins.window_parts import window_parts
+from rankstudio.engine.plugins.window_parts import WindowPage, WindowPanel, window_parts
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.page import Page, Splitter, row
@@ -41,13 +39,13 @@ class PluginPanel(Panel):
     ----------
     theme : Theme
     models : Models
-    entry : rankstudio.api.Page or rankstudio.api.Panel
+    entry : rankstudio.api.WindowPage or rankstudio.api.WindowPanel
     loaded : LoadedPlugin
         Plug-in that it comes from.
     """
 
     def __init__(
-        self, theme: Theme, models: Models, entry: PageEntry | PanelEntry, loaded: LoadedPlugin
+        self, theme: Theme, models: Models, entry: WindowPage | WindowPanel, loaded: LoadedPlugin
     ) -> None:
         super().__init__(theme, entry.label, loaded.package, 0, name=f"plugin-{entry.key}")
         self._entry, self._loaded = entry, loaded
@@ -145,7 +143,7 @@ class PluginParts(QObject):
 
     Attributes
     ----------
-    entries : tuple of rankstudio.api.Page
+    entries : tuple of rankstudio.api.WindowPage
         Pages of plug-ins, in the order of the plug-ins.
     panels : Mapping of str to PluginPanel
         Panels on pages of the window, by their keys.
@@ -198,10 +196,10 @@ class PluginParts(QObject):
             self.restored.emit(key, key not in hidden)
 
 
-def _drawable(entry: PageEntry) -> PageEntry:
+def _drawable(entry: WindowPage) -> WindowPage:
     """Return a page with an icon that exists."""
     try:
         svg(entry.icon, entry.icon)
     except OSError:
-        return replace(entry, icon=PageEntry.icon)
+        return replace(entry, icon=WindowPage.icon)
     return entry

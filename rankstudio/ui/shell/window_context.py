@@ -54,7 +54,7 @@ class WindowContext(QObject):
 
     Examples
     --------
-    A function named by ``Page.build`` makes the widget:
+    A function named by ``WindowPage.build`` makes the widget:
 
     >>> def build(context):
     ...     label = QLabel()

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rankstudio.engine.plugins.window_parts import Page as PageEntry
+from rankstudio.engine.plugins.window_parts import WindowPage
 from rankstudio.ui.language import tr
 from rankstudio.ui.page.page import Page
 from rankstudio.ui.page.tabs import PageTabs
@@ -44,7 +44,7 @@ class PageRail(ButtonChoice):
     Parameters
     ----------
     theme : Theme
-    pages : sequence of rankstudio.api.Page
+    pages : sequence of rankstudio.api.WindowPage
         From top to bottom.
 
     Attributes
@@ -55,7 +55,7 @@ class PageRail(ButtonChoice):
 
     chosen = Signal(str)
 
-    def __init__(self, theme: Theme, pages: Sequence[PageEntry]) -> None:
+    def __init__(self, theme: Theme, pages: Sequence[WindowPage]) -> None:
         super().__init__()
         named(self, "page-rail", tr("pages"), role="rail")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)  # or a plain widget has no background
@@ -89,7 +89,7 @@ class PageRail(ButtonChoice):
         if event.type() == QEvent.Type.FontChange:
             self.setFixedWidth(scaled(WIDTH))
 
-    def _button(self, page: PageEntry, number: int) -> QToolButton:
+    def _button(self, page: WindowPage, number: int) -> QToolButton:
         button = named(
             QToolButton(), f"page-{page.key}", tr("{label} page").format(label=page.label), role="page-button"
         )
@@ -131,7 +131,7 @@ class Workspace(QWidget):
     ----------
     pageChanged : Signal(str)
         Key of the page that is shown now, with whichever of its tabs.
-    entries : tuple of rankstudio.api.Page
+    entries : tuple of rankstudio.api.WindowPage
         Names of the pages, from top to bottom.
     """
 

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QLabel, QToolButton
 from waiting import wait_until
 from windows import Opened, finish, settle
 
-from rankstudio.api import Page, Panel, Plugin
+from rankstudio.api import Plugin, WindowPage, WindowPanel
 from rankstudio.engine.errors import PluginWarning
 from rankstudio.engine.plugins import window_parts
 from rankstudio.engine.plugins.loader import PluginSet
@@ -85,12 +85,12 @@ def hangs(context):
 """
 BROKEN = {"raises": "RuntimeError", "exits": "SystemExit", "nothing": "TypeError", "late": "KeyError"}
 GOOD = (
-    Page("mean", "R&D mean", "The mean of the shown run", "window_parts_for_test:mean"),
-    Page("hangs", "Hangs", "Never ends", "window_parts_for_test:hangs", icon="no-such"),
-    Page("absent", "Absent", "Its module does not exist", "no_such_module_for_test:build"),
-    *(Page(name, name, f"It {name}", f"window_parts_for_test:{name}") for name in BROKEN),
+    WindowPage("mean", "R&D mean", "The mean of the shown run", "window_parts_for_test:mean"),
+    WindowPage("hangs", "Hangs", "Never ends", "window_parts_for_test:hangs", icon="no-such"),
+    WindowPage("absent", "Absent", "Its module does not exist", "no_such_module_for_test:build"),
+    *(WindowPage(name, name, f"It {name}", f"window_parts_for_test:{name}") for name in BROKEN),
 )
-PANELS = (Panel("counted", "Counted <b>", "Features", "features", "window_parts_for_test:counted"),)
+PANELS = (WindowPanel("counted", "Counted <b>", "Features", "features", "window_parts_for_test:counted"),)
 
 
 def plugins_with(pages: tuple[object, ...], panels: tuple[object, ...] = ()) -> PluginSet:

@@ -5,7 +5,7 @@ Reading the plug-in imports the entries only; an estimator or a measure is impor
 
 from __future__ import annotations
 
-from rankstudio.api import Page, Plugin
+from rankstudio.api import Plugin, WindowPage
 from rankstudio_selectors.entries import FIRST_RANK, GRADED_RBP, HCAS, MMR, MRMR, MSD, NGAS, XGAS
 
 PLUGIN = Plugin(
@@ -13,7 +13,7 @@ PLUGIN = Plugin(
     methods=(MRMR, MMR, MSD, NGAS, XGAS, HCAS),
     measures=(FIRST_RANK, GRADED_RBP),
     pages=(
-        Page(
+        WindowPage(
             "overlap",
             "Overlap",
             "How alike the selections of the finished runs are",
