@@ -21,7 +21,8 @@ from rankstudio.ui.app import application
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.evidence import Package, Progress
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.shell.workspace import ESTIMATES, FIRST, PAGES
+from rankstudio.ui.shell.pages import PAGES
+from rankstudio.ui.shell.workspace import ESTIMATES, FIRST
 from rankstudio.ui.style.theme import Theme
 
 IMAGES = Path(__file__).parent / "images"

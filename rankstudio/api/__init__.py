@@ -4,6 +4,9 @@ Everything here is documented and stable within a version of the interface, ``AP
 version that it is written for (``Plugin(api=1)``); a later RankStudio with the same version runs it
 unchanged. What is not here may change with every release.
 
+Built-in selectors use nothing else of the engine, but for the arithmetic that is their own: a test holds
+this. They import it from where it stands, because this module stands above the engine.
+
 A method without a package needs nothing of this module: a class with ``fit(X, y)``, or a function
 ``scores(X, y, qid)`` in a Python file, is enough.
 
@@ -26,12 +29,36 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rankstudio.engine.arithmetic.magnitude import check_rows as check_rows
+    from rankstudio.engine.arithmetic.pair_cost.cost import PairCost as PairCost
     from rankstudio.engine.arithmetic.query_data import QueryData as QueryData
+    from rankstudio.engine.arithmetic.query_data import several_queries as several_queries
+    from rankstudio.engine.arithmetic.shared import once as once
+    from rankstudio.engine.arrays import Bools as Bools
+    from rankstudio.engine.arrays import Floats as Floats
+    from rankstudio.engine.arrays import Ints as Ints
     from rankstudio.engine.data.data_format import DataBlock as DataBlock
     from rankstudio.engine.data.data_format import DataFormat as DataFormat
+    from rankstudio.engine.errors import Cancelled as Cancelled
+    from rankstudio.engine.errors import DatasetError as DatasetError
     from rankstudio.engine.errors import ParameterError as ParameterError
     from rankstudio.engine.errors import RankStudioError as RankStudioError
+    from rankstudio.engine.errors import between as between
+    from rankstudio.engine.language import tr as tr
+    from rankstudio.engine.methods.base import MOST_SEED as MOST_SEED
     from rankstudio.engine.methods.base import LinearRanker as LinearRanker
+    from rankstudio.engine.methods.base import prices_of as prices_of
+    from rankstudio.engine.methods.capabilities import Capabilities as Capabilities
+    from rankstudio.engine.methods.capabilities import Compared as Compared
+    from rankstudio.engine.methods.capabilities import ComparedByQuery as ComparedByQuery
+    from rankstudio.engine.methods.capabilities import ExactExchange as ExactExchange
+    from rankstudio.engine.methods.capabilities import FeaturePenalties as FeaturePenalties
+    from rankstudio.engine.methods.capabilities import GradeDensities as GradeDensities
+    from rankstudio.engine.methods.capabilities import LabelPaths as LabelPaths
+    from rankstudio.engine.methods.capabilities import PathsFromSums as PathsFromSums
+    from rankstudio.engine.methods.capabilities import QueryErrors as QueryErrors
+    from rankstudio.engine.methods.capabilities import Share as Share
+    from rankstudio.engine.methods.capabilities import StepTest as StepTest
     from rankstudio.engine.methods.catalog import Kind as Kind
     from rankstudio.engine.methods.catalog import Method as Method
     from rankstudio.engine.methods.catalog import Parameter as Parameter
@@ -47,16 +74,28 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.catalog.shared import SIZE as SIZE
     from rankstudio.engine.methods.foreign.instances import as_method as as_method
     from rankstudio.engine.methods.foreign.permission import add_by_user as add_method  # noqa: F401
+    from rankstudio.engine.methods.left_out import LeftOutScorer as LeftOutScorer
+    from rankstudio.engine.methods.memory_need import NUMBER as NUMBER
+    from rankstudio.engine.methods.memory_need import PAIRS as PAIRS
     from rankstudio.engine.methods.memory_need import DataShape as DataShape
     from rankstudio.engine.methods.memory_need import MemoryNeed as MemoryNeed
+    from rankstudio.engine.methods.memory_need import shard_need as shard_need
     from rankstudio.engine.methods.memory_need import sums_need as sums_need
     from rankstudio.engine.methods.memory_need import whole_need as whole_need
+    from rankstudio.engine.methods.own_values import OwnValues as OwnValues
+    from rankstudio.engine.methods.own_values import own_importance as own_importance
+    from rankstudio.engine.methods.own_values import own_similarity as own_similarity
+    from rankstudio.engine.methods.rankers.rankrls import RankRLS as RankRLS
+    from rankstudio.engine.methods.scikit_learn import check_is_fitted as check_is_fitted
+    from rankstudio.engine.methods.scikit_learn import validate_data as validate_data
     from rankstudio.engine.methods.selection.base import GrowingSelector as GrowingSelector
     from rankstudio.engine.methods.selection.base import Ordering as Ordering
     from rankstudio.engine.methods.selection.base import PathSelector as PathSelector
     from rankstudio.engine.methods.selection.base import ScoredSelector as ScoredSelector
     from rankstudio.engine.methods.selection.base import Selector as Selector
     from rankstudio.engine.methods.selection.base import best_first as best_first
+    from rankstudio.engine.methods.selection.column_groups import ColumnGroups as ColumnGroups
+    from rankstudio.engine.methods.selection.constraints import Constraints as Constraints
     from rankstudio.engine.methods.selection.feature_comparison import (
         feature_similarities as feature_similarities,
     )
@@ -65,20 +104,41 @@ if TYPE_CHECKING:
     )
     from rankstudio.engine.methods.shards.order_statistics import order_statistics as order_statistics
     from rankstudio.engine.methods.shards.sums import informative_columns as informative_columns
+    from rankstudio.engine.methods.shards.sums import labels_of as labels_of
     from rankstudio.engine.methods.shards.sums import summed as summed
+    from rankstudio.engine.methods.shards.sums import sums_of_products as sums_of_products
+    from rankstudio.engine.methods.shards.training_data import GivenData as GivenData
     from rankstudio.engine.methods.shards.training_data import TrainingData as TrainingData
+    from rankstudio.engine.methods.shards.training_data import column_portions as column_portions
     from rankstudio.engine.methods.shards.training_data import training_data as training_data
+    from rankstudio.engine.methods.shards.work import Joined as Joined
+    from rankstudio.engine.metrics.conventions import DEFAULT as DEFAULT_CONVENTION  # noqa: F401
     from rankstudio.engine.metrics.conventions import Convention as Convention
+    from rankstudio.engine.metrics.conventions import convention as convention
+    from rankstudio.engine.metrics.conventions import objective as objective
     from rankstudio.engine.metrics.evaluator import Evaluator as Evaluator
     from rankstudio.engine.metrics.measure_entry import MeasureEntry as Measure  # noqa: F401
     from rankstudio.engine.metrics.measure_registry import add_measure as add_measure
+    from rankstudio.engine.metrics.names import measure as find_measure  # noqa: F401
     from rankstudio.engine.plugins.plugin import Plugin as Plugin
+    from rankstudio.engine.plugins.window_parts import WindowPage as WindowPage
+    from rankstudio.engine.plugins.window_parts import WindowPanel as WindowPanel
     from rankstudio.engine.steps import Iteration as Iteration
     from rankstudio.engine.steps import Step as Step
+    from rankstudio.engine.steps import steps_of as steps_of
+    from rankstudio.engine.support.jit import kernel as kernel
+    from rankstudio.engine.support.memory import budget as memory_budget  # noqa: F401
+    from rankstudio.engine.support.shard import Shard as Shard
+    from rankstudio.engine.support.threads import pool as thread_pool  # noqa: F401
+    from rankstudio.engine.support.threads import share as share_work  # noqa: F401
+    from rankstudio.engine.support.threads import worthwhile as worthwhile
     from rankstudio.engine.support.work import Note as Note
     from rankstudio.engine.support.work import Waiting as Waiting
     from rankstudio.engine.support.work import WorkProgress as WorkProgress
     from rankstudio.engine.support.work import finish as finish
+    from rankstudio.engine.support.work import part_of as part_of
+    from rankstudio.engine.support.work import told_as as told_as
+    from rankstudio.engine.support.work import without_notes as without_notes
 
 API = 1
 
@@ -86,6 +146,7 @@ _CATALOG = "rankstudio.engine.methods.catalog"
 _SELECTION = "rankstudio.engine.methods.selection.base"
 _HOMES = {
     "Plugin": "rankstudio.engine.plugins.plugin",
+    **dict.fromkeys(("WindowPage", "WindowPanel"), "rankstudio.engine.plugins.window_parts"),
     **dict.fromkeys(("Method", "Parameter", "Kind"), _CATALOG),
     **dict.fromkeys(("CandidateScore", "ScoreSource", "Seconds", "StepKind"), f"{_CATALOG}.method"),
     **dict.fromkeys(
@@ -118,8 +179,62 @@ _HOMES = {
     **dict.fromkeys(("ParameterError", "RankStudioError"), "rankstudio.engine.errors"),
     "add_method": "rankstudio.engine.methods.foreign.permission",
     "as_method": "rankstudio.engine.methods.foreign.instances",
+    **dict.fromkeys(("Floats", "Ints", "Bools"), "rankstudio.engine.arrays"),
+    "tr": "rankstudio.engine.language",
+    **dict.fromkeys(("DatasetError", "Cancelled", "between"), "rankstudio.engine.errors"),
+    "check_rows": "rankstudio.engine.arithmetic.magnitude",
+    "PairCost": "rankstudio.engine.arithmetic.pair_cost.cost",
+    "several_queries": "rankstudio.engine.arithmetic.query_data",
+    "once": "rankstudio.engine.arithmetic.shared",
+    **dict.fromkeys(("MOST_SEED", "prices_of"), "rankstudio.engine.methods.base"),
+    **dict.fromkeys(
+        (
+            "Capabilities",
+            "Compared",
+            "ComparedByQuery",
+            "ExactExchange",
+            "FeaturePenalties",
+            "GradeDensities",
+            "LabelPaths",
+            "PathsFromSums",
+            "QueryErrors",
+            "Share",
+            "StepTest",
+        ),
+        "rankstudio.engine.methods.capabilities",
+    ),
+    "LeftOutScorer": "rankstudio.engine.methods.left_out",
+    **dict.fromkeys(("NUMBER", "PAIRS", "shard_need"), "rankstudio.engine.methods.memory_need"),
+    **dict.fromkeys(
+        ("OwnValues", "own_importance", "own_similarity"), "rankstudio.engine.methods.own_values"
+    ),
+    "RankRLS": "rankstudio.engine.methods.rankers.rankrls",
+    **dict.fromkeys(("check_is_fitted", "validate_data"), "rankstudio.engine.methods.scikit_learn"),
+    "ColumnGroups": "rankstudio.engine.methods.selection.column_groups",
+    "Constraints": "rankstudio.engine.methods.selection.constraints",
+    **dict.fromkeys(("labels_of", "sums_of_products"), "rankstudio.engine.methods.shards.sums"),
+    **dict.fromkeys(("GivenData", "column_portions"), "rankstudio.engine.methods.shards.training_data"),
+    "Joined": "rankstudio.engine.methods.shards.work",
+    **dict.fromkeys(
+        ("convention", "objective", "DEFAULT_CONVENTION"), "rankstudio.engine.metrics.conventions"
+    ),
+    "find_measure": "rankstudio.engine.metrics.names",
+    "steps_of": "rankstudio.engine.steps",
+    "kernel": "rankstudio.engine.support.jit",
+    "memory_budget": "rankstudio.engine.support.memory",
+    "Shard": "rankstudio.engine.support.shard",
+    **dict.fromkeys(("thread_pool", "share_work", "worthwhile"), "rankstudio.engine.support.threads"),
+    **dict.fromkeys(("part_of", "told_as", "without_notes"), "rankstudio.engine.support.work"),
 }
-_RENAMED = {"add_method": "add_by_user", "Measure": "MeasureEntry"}
+_RENAMED = {
+    "add_method": "add_by_user",
+    "Measure": "MeasureEntry",
+    "DEFAULT_CONVENTION": "DEFAULT",
+    "find_measure": "measure",
+    "memory_budget": "budget",
+    "thread_pool": "pool",
+    "share_work": "share",
+}
 
 __all__ = ["API", *_HOMES]  # noqa: PLE0604 - names of a table
 

@@ -36,6 +36,7 @@ from rankstudio.ui.shell.command_palette import CommandPalette, feature_asked_fo
 from rankstudio.ui.shell.help import Help
 from rankstudio.ui.shell.measurement import MeasurementController
 from rankstudio.ui.shell.menus import BackendMenu, Menus
+from rankstudio.ui.shell.pages import PAGES
 from rankstudio.ui.shell.run_messages import RunMessages
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.shell.selection_line import SelectionController
@@ -43,7 +44,7 @@ from rankstudio.ui.shell.status_bar import LoadingBar, StatusBar
 from rankstudio.ui.shell.toolbar import MainToolBar
 from rankstudio.ui.shell.welcome import Welcome
 from rankstudio.ui.shell.window_state import WindowState
-from rankstudio.ui.shell.workspace import ESTIMATES, PAGES
+from rankstudio.ui.shell.workspace import ESTIMATES
 from rankstudio.ui.study.method_files import MethodFiles
 from rankstudio.ui.study.open import OpenController
 from rankstudio.ui.study.restore_runs import RunRestorer, WaitingRuns
@@ -97,7 +98,7 @@ class MainWindow(QMainWindow):
     # Making
 
     def _lay_out(self) -> None:
-        self.commands = Actions(self, self._theme)
+        self.commands = Actions(self, self._theme, self.sections.plugin_parts)
         self.toolbar = MainToolBar(self.commands, self._theme)
         self.addToolBar(self.toolbar)
         self.menus = Menus(self.commands, self.toolbar, self.session, self._theme, self._settings, self)
@@ -195,6 +196,7 @@ class MainWindow(QMainWindow):
             plugins=self.help.show_plugins,
             about=self.help.about,
         )
+        self._connect_plugin_parts()
         SliderController(self.session, self.current, self.sections.select.curves.slider, self)
         self.commands["follow"].setCheckable(True)
         self.selection = SelectionController(self.models, self._settings, self.toolbar.line, self)
@@ -208,6 +210,19 @@ class MainWindow(QMainWindow):
         self.menus.recentChosen.connect(self.open_controller.open_path)
         self.menus.readingChosen.connect(self.open_controller.read_again)
         self.loading.cancel.clicked.connect(self.models.loader.cancel)
+
+    def _connect_plugin_parts(self) -> None:
+        """Connect the commands of pages and panels of plug-ins."""
+        parts = self.sections.plugin_parts
+        self.commands.connect(
+            **{f"page_{page.key}": partial(self._show_page, page.key) for page in parts.entries}
+        )
+        for key, panel in parts.panels.items():
+            action = self.commands[f"panel_{key}"]
+            action.setCheckable(True)
+            action.setChecked(True)
+            action.toggled.connect(panel.setVisible)
+        parts.restored.connect(lambda key, is_shown: self.commands[f"panel_{key}"].setChecked(is_shown))
 
     def _connect_messages(self) -> None:
         own = Qt.FindChildOption.FindDirectChildrenOnly  # those of pages are heard through their page
@@ -423,6 +438,8 @@ class MainWindow(QMainWindow):
         """Enable what can be done now, and name the window after the data."""
         session, current = self.session, self.runs.current
         self.commands.enable(**enabled_commands(self.models))
+        there = session.dataset is not None
+        self.commands.enable(**{command.key: there for command in self.commands.of_parts})
         self.commands.rename("run", self.control.label)
         self.commands["follow"].setChecked(self.sections.select.following)
         self._close_notice.setEnabled(not self.commands["stop"].isEnabled())  # which Esc stops

@@ -32,7 +32,7 @@ from rankstudio.engine.metrics.measure_registry import MEASURES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-RUN, SHOWN = {"awk", "sh", "python", "toml", "letor"}, {"text"}
+RUN, SHOWN = {"awk", "r", "sh", "python", "toml", "letor"}, {"text"}
 REPEATED = {"--repetitions", "--of-each", "--permutations", "--draws"}
 """Options of numbers of repetitions: a page has as many as an answer takes, here they are two."""
 FEW = {

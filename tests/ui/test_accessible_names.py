@@ -24,7 +24,7 @@ from rankstudio.ui.select.candidates_view import CandidatesView
 from rankstudio.ui.select.curves_panel import CurvesPanel
 from rankstudio.ui.select.form import MethodForm
 from rankstudio.ui.select.heat_map import HeatView
-from rankstudio.ui.shell.workspace import PAGES
+from rankstudio.ui.shell.pages import PAGES
 from rankstudio.ui.style.colors import DARK, LIGHT
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel

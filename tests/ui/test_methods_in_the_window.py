@@ -18,7 +18,7 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.selected_model import PROBE
-from rankstudio.ui.shell.workspace import PAGES
+from rankstudio.ui.shell.pages import PAGES
 
 FSM = {"lambda1": (0.1, 1.0), "lambda2": 1e-4, "max_iter": 9}
 SUBSETS = {"n_features_to_select": 2, "measure": "MAP", "patience": 1}

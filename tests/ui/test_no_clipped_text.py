@@ -28,7 +28,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QTabWidget
 from clipped_text import clipped
 from dialogs import look_at_dialogs
 from rankstudio.ui.app import application
-from rankstudio.ui.shell.workspace import PAGES
+from rankstudio.ui.shell.pages import PAGES
 from rankstudio.ui.style.theme import Theme
 from waiting import wait_until
 from windows import open_window, settle

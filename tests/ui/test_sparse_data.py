@@ -19,7 +19,7 @@ from windows import unseal
 
 from rankstudio.engine.support.sparse_rows import SparseRows
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.shell.workspace import PAGES
+from rankstudio.ui.shell.pages import PAGES
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, TableView
 

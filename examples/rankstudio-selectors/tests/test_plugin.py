@@ -12,6 +12,7 @@ import rankstudio_selectors
 from rankstudio_selectors import PLUGIN
 from rankstudio_selectors.clusters import HCAS
 from rankstudio_selectors.mrmr import MRMR
+from rankstudio_selectors.overlap import overlaps
 
 from rankstudio.testing import check_method
 
@@ -29,7 +30,7 @@ def test_nothing_but_the_api_is_imported() -> None:
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             for name in names:
                 if name.startswith("rankstudio."):
-                    assert name == "rankstudio.api", path.name
+                    assert name in ("rankstudio.api", "rankstudio.api.window"), path.name
 
 
 @pytest.mark.parametrize("make", [entry.load for entry in PLUGIN.methods])
@@ -58,3 +59,14 @@ def test_wrong_parameters_are_refused() -> None:
     for wrong in (MRMR(n_bins=1), MRMR(scheme="product"), HCAS(linkage="average"), HCAS(similarity="cosine")):
         with pytest.raises(ValueError):
             wrong.fit(X, np.arange(6.0), qid=np.repeat([1, 2], 3))
+
+
+def test_the_overlap_of_selections() -> None:
+    selections = {
+        1: {1: frozenset({1, 2}), 2: frozenset({3}), 5: frozenset({4})},
+        4: {1: frozenset({2, 5}), 2: frozenset({3})},
+        6: {3: frozenset({3})},
+        7: {5: frozenset({4})},
+    }
+    assert overlaps(selections) == {(1, 4): pytest.approx((1 / 3 + 1) / 2), (1, 7): 1.0}
+    assert overlaps({1: {1: frozenset()}, 2: {1: frozenset()}}) == {(1, 2): 1.0}

@@ -162,7 +162,8 @@ def _halves(args: argparse.Namespace, what: JudgedSelection, staff: Workers) -> 
     from rankstudio.engine.experiment.execution.executors import on_threads
 
     if seconds > _LONG_SECONDS:
-        tell(f"{2 * args.halves} halves to learn from, about {clock(seconds)}.", file=sys.stderr)
+        without = f" and at most {what.n_refits} times without some queries" if what.n_refits else ""
+        tell(f"{2 * args.halves} halves to learn from{without}, about {clock(seconds)}.", file=sys.stderr)
     place = None if args.out is None else args.out / HALVES
     if place is not None:
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -201,10 +201,20 @@ def _reason(difference: Difference, key: ComparisonKey, other: ComparisonKey) ->
             text = tr("different folds: {one}, not {other}")
             return text.format(one=key.protocol, other=other.protocol)
         case Difference.FOLDS:
-            text = tr("on {one}, not on {other}")
-            return text.format(one=listed_folds(key.folds), other=listed_folds(other.folds))
+            return _reason_of_folds(key.folds, other.folds)
         case _:
             return tr("{one}, not {other}").format(one=key.part.label, other=other.part.label)
+
+
+def _reason_of_folds(folds: Sequence[int], others: Sequence[int]) -> str:
+    """Return how folds differ, as part of a sentence: "on fold 5 only, not on all 5 folds"."""
+    if set(folds) < set(others):
+        text = tr("on {one} only, not on all {n} folds")
+        return text.format(one=listed_folds(folds), n=len(others))
+    if set(folds) > set(others):
+        text = tr("on all {n} folds, not only on {other}")
+        return text.format(n=len(folds), other=listed_folds(others))
+    return tr("on {one}, not on {other}").format(one=listed_folds(folds), other=listed_folds(others))
 
 
 def listed_folds(numbers: Sequence[int]) -> str:

@@ -10,11 +10,14 @@ from rankstudio.engine.language import translatable
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.metrics.measure_registry import MEASURES
 from rankstudio.engine.plugins.plugin import LoadedPlugin
+from rankstudio.engine.plugins.window_parts import window_parts
 
 KINDS = {
     "methods": translatable("methods"),
     "measures": translatable("measures"),
     "data_formats": translatable("data formats"),
+    "pages": translatable("pages"),
+    "panels": translatable("panels"),
 }
 """Kinds of entries, as fields of a plug-in, with their names."""
 
@@ -36,7 +39,12 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
         "measures": MEASURES.entries(),
         "data_formats": data_formats(),
     }
-    return {kind: _own(loaded, kind, entries) for kind, entries in catalogs.items()}
+    parts = window_parts()
+    return {
+        **{kind: _own(loaded, kind, entries) for kind, entries in catalogs.items()},
+        "pages": [page for page, by in parts.pages if by.plugin is loaded.plugin],
+        "panels": [panel for panel, by in parts.panels if by.plugin is loaded.plugin],
+    }
 
 
 def _own(loaded: LoadedPlugin, kind: str, entries: Iterable[Any]) -> list[Any]:

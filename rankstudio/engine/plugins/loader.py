@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
+from configparser import ConfigParser
+from configparser import Error as ConfigParserError
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
-from importlib.metadata import Distribution, EntryPoints, distributions
+from importlib.metadata import Distribution, distributions
+from queue import Empty, SimpleQueue
 
 from rankstudio import __version__
 from rankstudio.engine.language import tr
@@ -87,25 +91,21 @@ def _of_packages() -> PluginSet:
     names = set(_BUILT_IN)
     failed: list[FailedPlugin] = []
     left_out: list[str] = []
-    for name, value, package in sorted(_entry_points()):
-        version = package.version
-        if name in unwanted:
-            left_out.append(name)
-            continue
-        try:
-            plugin = _in_time(name, value)
-            if plugin.name in names:
-                raise ValueError(tr("a plug-in named {name} is loaded already").format(name=plugin.name))
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # a package of somebody else may raise anything, SystemExit included
-            failed.append(FailedPlugin(name, package.name, version, _reason(error)))
-            continue
-        if plugin.name in unwanted:
-            left_out.append(plugin.name)
-            continue
-        names.add(plugin.name)
-        loaded.append(LoadedPlugin(plugin, package.name, version))
+    points = sorted(_entry_points())
+    left_out += [name for name, _, _ in points if name in unwanted]
+    points = [point for point in points if point[0] not in unwanted]
+    results = _imported_in_time([value for _, value, _ in points])
+    for (name, _, package), result in zip(points, results, strict=True):
+        if isinstance(result, BaseException):
+            failed.append(FailedPlugin(name, package.name, package.version, _reason(result)))
+        elif result.name in unwanted:
+            left_out.append(result.name)
+        elif result.name in names:
+            reason = tr("a plug-in named {name} is loaded already").format(name=result.name)
+            failed.append(FailedPlugin(name, package.name, package.version, reason))
+        else:
+            names.add(result.name)
+            loaded.append(LoadedPlugin(result, package.name, package.version))
     return PluginSet(tuple(loaded), tuple(failed), tuple(left_out))
 
 
@@ -126,42 +126,72 @@ def _entry_points() -> Iterator[tuple[str, str, _Package]]:
         text = distribution.read_text("entry_points.txt")
         if not text or GROUP not in text:
             continue
-        metadata = distribution.metadata  # read once: its parser takes most of the time
-        package = _Package(str(metadata["Name"]), str(metadata["Version"]))
+        package = _package_of(distribution)
         if package.name in packages:  # the first one on the path is the one that is imported
             continue
         packages.add(package.name)
-        for point in _points(distribution):
-            yield point.name, point.value, package
+        for name, value in _points(text):
+            yield name, value, package
 
 
-def _points(distribution: Distribution) -> EntryPoints:
-    return distribution.entry_points.select(group=GROUP)
+def _points(text: str) -> list[tuple[str, str]]:
+    """Return names and values of the entry points of plug-ins in the text of a package's entry points."""
+    parser = ConfigParser(delimiters=("=",), interpolation=None, strict=False)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their capitals
+    try:
+        parser.read_string(text)
+    except ConfigParserError:  # of a package that pip could not have installed
+        return []
+    return parser.items(GROUP) if parser.has_section(GROUP) else []
 
 
-def _in_time(name: str, value: str) -> Plugin:
-    """Import a plug-in on a thread of its own, for at most some seconds.
+def _package_of(distribution: Distribution) -> _Package:
+    """Return name and version of a package, from the first lines of its metadata.
 
-    What it prints goes to standard error, because standard output may be the result of a command.
+    `Distribution.metadata` reads them with the parser of e-mails, which takes as long as importing a plug-in.
+    """
+    text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
+    fields: dict[str, str] = {}
+    for line in text.splitlines():
+        name, colon, value = line.partition(":")
+        if not colon:
+            break
+        fields.setdefault(name.lower(), value.strip())
+    return _Package(fields.get("name", ""), fields.get("version", ""))
+
+
+def _imported_in_time(values: Sequence[str]) -> list[Plugin | BaseException]:
+    """Import plug-ins one after another on a thread of their own, each for at most some seconds.
+
+    What they print goes to standard error, because standard output may be the result of a command. A thread
+    that takes too long is left to itself, and another one imports the rest.
     """
     results: list[Plugin | BaseException] = []
-
-    def load() -> None:
-        try:
-            results.append(_imported(value))
-        except BaseException as error:  # as above
-            results.append(error)
-
-    thread = threading.Thread(target=load, name=f"rankstudio-plugin-{name}", daemon=True)
     with redirect_stdout(sys.stderr):
-        thread.start()
-        thread.join(PATIENCE)
-    if not results:
-        raise TimeoutError(tr("its import takes more than {seconds:g} seconds").format(seconds=PATIENCE))
-    result = results[0]
-    if isinstance(result, BaseException):
-        raise result
-    return result
+        while len(results) < len(values):
+            arrived: SimpleQueue[Plugin | BaseException] = SimpleQueue()
+            rest = values[len(results) :]
+            threading.Thread(target=_import_each, args=(rest, arrived), daemon=True).start()
+            try:
+                results.extend(arrived.get(timeout=PATIENCE) for _ in rest)
+            except Empty:
+                text = tr("its import takes more than {seconds:g} seconds")
+                results.append(TimeoutError(text.format(seconds=PATIENCE)))
+    return results
+
+
+def _import_each(values: Sequence[str], arrived: SimpleQueue[Plugin | BaseException]) -> None:
+    """Import plug-ins, and pass each on, or its error."""
+    for value in values:
+        started = time.monotonic()
+        result: Plugin | BaseException
+        try:
+            result = _imported(value)
+        except BaseException as error:  # a package of somebody else may raise anything, SystemExit included
+            result = error
+        if time.monotonic() - started >= PATIENCE:
+            return  # nobody waits for this thread any more
+        arrived.put(result)
 
 
 def _imported(value: str) -> Plugin:

@@ -35,6 +35,10 @@ class Plugin:
         Measures of rankings.
     data_formats : tuple of DataFormat
         Formats of data files.
+    pages : tuple of WindowPage
+        Pages of the window.
+    panels : tuple of WindowPanel
+        Panels on pages of the window.
     summary : str
         Description in one sentence.
     texts : str
@@ -54,6 +58,8 @@ class Plugin:
     methods: tuple[Keyed, ...] = ()
     measures: tuple[Keyed, ...] = ()
     data_formats: tuple[Keyed, ...] = ()
+    pages: tuple[Keyed, ...] = ()
+    panels: tuple[Keyed, ...] = ()
     summary: str = ""
     texts: str = ""
     api: int = 1

@@ -299,6 +299,7 @@ class FoldCache:
         self, wanted: EvidenceWanted, known: SelectionEvidence | None
     ) -> Iterator[tuple[float, SelectionEvidence]]:
         """Yield how far the evidence for a selection is, and what is known by then."""
+        from rankstudio.engine.analysis.evidence.judged_selection import refits_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions, evidence_steps  # noqa: PLC0415 - on the worker only
 
         plan, data = wanted.plan, self._fold(wanted.plan, wanted.fold).train
@@ -312,6 +313,7 @@ class FoldCache:
             seed=plan.seed,
             most_sets=wanted.most_sets,
             max_seconds=wanted.max_seconds,
+            n_refits=refits_of(plan.entry),
             parts=wanted.parts,
         )
         for told in evidence_steps(method, data, options, known):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from PySide6.QtCore import QObject, Signal, Slot
 
 import rankstudio
+from rankstudio.engine.analysis.evidence.decided_step import MOST_REFITS
 from rankstudio.engine.analysis.evidence.path_length import path_length
 from rankstudio.engine.data.summary import is_wide
 from rankstudio.engine.methods.catalog.rankers import RANKRLS
@@ -605,8 +606,12 @@ class Evidence(QObject):
         record = self._current.shown.record
         if record is None or not record.paths or not record.clock.seconds:
             return inf
-        left = N_HALVES - _n_halves(self.found)
-        return left * record.clock.seconds / n_selections(record.plan, record.paths) / 2
+        once = record.clock.seconds / n_selections(record.plan, record.paths)
+        halves = N_HALVES - _n_halves(self.found)
+        entry = record.plan.entry
+        decided = "compared_by_query" in entry.capabilities or "paths_from_sums" in entry.capabilities
+        refits = 0 if entry.origin is None or decided or record.plan.preferences else MOST_REFITS
+        return (halves / 2 + refits) * once
 
     def _key_now(self) -> _Key | None:
         dataset, model = self._session.dataset, self._current.model

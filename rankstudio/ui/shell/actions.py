@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
@@ -12,7 +12,9 @@ from PySide6.QtWidgets import QMainWindow, QMenu
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunState
-from rankstudio.ui.shell.workspace import ESTIMATES, PAGES
+from rankstudio.ui.shell.pages import PAGES
+from rankstudio.ui.shell.plugin_parts import PluginParts
+from rankstudio.ui.shell.workspace import ESTIMATES
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import key_text
 from rankstudio.ui.style.theme import Theme
@@ -197,7 +199,7 @@ _EDIT = (
 
 _VIEW = (
     *(
-        Command(f"page_{page.key}", page.label, f"{page.help}.", f"Ctrl+{number}", page.icon)
+        Command(f"page_{page.key}", page.label, f"{page.summary}.", f"Ctrl+{number}", page.icon)
         for number, page in enumerate(PAGES, start=1)
     ),
     Command(
@@ -380,15 +382,21 @@ class Actions:
     window : QMainWindow
         Gets the menu bar and owns the actions.
     theme : Theme
+    parts : PluginParts, optional
+        Pages and panels of plug-ins, which follow the pages in the menu *View*.
     """
 
-    def __init__(self, window: QMainWindow, theme: Theme) -> None:
+    def __init__(self, window: QMainWindow, theme: Theme, parts: PluginParts | None = None) -> None:
         self._actions: dict[str, QAction] = {}
         self.submenus: dict[str, QMenu] = {}
+        self.of_parts = () if parts is None else tuple(_commands_of(parts))
         for name, commands in MENUS.items():
             menu = window.menuBar().addMenu(_TITLES[name])
             menu.setObjectName(f"menu-{name.lower()}")
             for command in commands:
+                if command is not None and command.key == "palette":
+                    for own in self.of_parts:
+                        self._add_action(own, menu, window, theme)
                 if command is None:
                     menu.addSeparator()
                 elif command.key in SUBMENUS:
@@ -436,6 +444,20 @@ class Actions:
             set_icon(action, theme, command.icon)
         menu.addAction(action)
         self._actions[command.key] = action
+
+
+def _commands_of(parts: PluginParts) -> Iterator[Command]:
+    """Yield a command for each page and panel of a plug-in."""
+    for page in parts.entries:
+        yield Command(f"page_{page.key}", _as_text(page.label), f"{page.summary}.", icon=page.icon)
+    for key, title in parts.titles().items():
+        text = tr("Panel {title}").format(title=_as_text(title))
+        yield Command(f"panel_{key}", text, tr("Show or hide the panel of a plug-in."))
+
+
+def _as_text(label: str) -> str:
+    """Return a label of somebody else for a menu, without a mnemonic."""
+    return label.replace("&", "&&")
 
 
 def enabled_commands(models: Models) -> dict[str, bool]:

@@ -29,6 +29,8 @@ _COUNTS: dict[str, Callable[[int], str]] = {
     "methods": lambda n: trn("{n} method", "{n} methods", n).format(n=n),
     "measures": lambda n: trn("{n} measure", "{n} measures", n).format(n=n),
     "data_formats": lambda n: trn("{n} data format", "{n} data formats", n).format(n=n),
+    "pages": lambda n: trn("{n} page", "{n} pages", n).format(n=n),
+    "panels": lambda n: trn("{n} panel", "{n} panels", n).format(n=n),
 }
 _SPACE = "QTreeWidget { background: palette(base); } QTreeWidget::item { padding: 7px 8px; }"
 

@@ -31,6 +31,7 @@ from rankstudio.ui.select.method_controller import FoldHint, MethodController
 from rankstudio.ui.select.run_commands import MemoryForecast
 from rankstudio.ui.select.run_controller import RunController
 from rankstudio.ui.select.run_strip import NO_RUN, RunStrip
+from rankstudio.ui.shell.plugin_parts import PluginParts
 from rankstudio.ui.shell.workspace import ESTIMATES, Workspace
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import CoveredNumber
@@ -70,6 +71,7 @@ class Sections(QObject):
         self.fold_hint = FoldHint(session, {"validation": (self.select.curves.hint,), "test": tested}, self)
         self.report = ReportController(theme, models, self)
         self.lab = LabController(theme, models, self)
+        self.plugin_parts = PluginParts(theme, models, self)
         self.strip = RunStrip()
         self.forecast = MemoryForecast(models, self)
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
@@ -141,6 +143,17 @@ class Sections(QObject):
         foot = QWidget()
         fill(QVBoxLayout(foot), self.forecast.label, self.strip, margins=(0, 0, 0, 0), spacing=4)
         own = self.findChildren(Controller, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        contents = {
+            "data": data,
+            "select": columns,
+            "features": features,
+            "evidence": evidence,
+            "compare": compare,
+            "queries": queries,
+            "report": report,
+        }
+        for key, content in contents.items():
+            self.plugin_parts.add_panels(key, content)
         self.pages = pages = {
             "data": Page("data", data, own),
             "select": Page("select", columns, own, foot=foot),
@@ -149,11 +162,12 @@ class Sections(QObject):
             "compare": Page("compare", compare, own),
             "queries": Page("queries", queries, own, head=self.queries.head),
             "report": Page("report", report, own),
+            **self.plugin_parts.pages(),
         }
         for page in pages.values():
             for number in page.findChildren(CoveredNumber):
                 number.clicked.connect(self._models.session.unsealAsked)
-        made = Workspace(self._theme, pages, {"evidence": evidence_tabs})
+        made = Workspace(self._theme, pages, {"evidence": evidence_tabs}, self.plugin_parts)
         for tabs_of_page in (evidence_tabs, self.lab.tabs):
             tabs_of_page.left.connect(pages["evidence"].restore_panels)
         for controller in (self.evidence, self.lab):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtWidgets import (
@@ -16,13 +15,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rankstudio.engine.plugins.window_parts import WindowPage
 from rankstudio.ui.language import tr
 from rankstudio.ui.page.page import Page
 from rankstudio.ui.page.tabs import PageTabs
 from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.shell.pages import PAGES
+from rankstudio.ui.shell.plugin_parts import PluginParts
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.icons import set_icon
-from rankstudio.ui.style.plain_text import key_text
+from rankstudio.ui.style.plain_text import key_text, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choices import ButtonChoice
 from rankstudio.ui.widgets.layout import fill, named
@@ -32,28 +34,8 @@ WIDTH = 76
 """Of the rail, in logical pixels."""
 
 _ICON = 20
-
-
-@dataclass(frozen=True)
-class PageName:
-    """What a page is called.
-
-    Attributes
-    ----------
-    key : str
-        Its name in the code.
-    label : str
-        Under its icon.
-    icon : str
-        Name of an icon.
-    help : str
-        What is to be seen there, as a sentence.
-    """
-
-    key: str
-    label: str
-    icon: str
-    help: str
+_MOST = 11
+"""Pages with a button; the menu *View* has all."""
 
 
 class PageRail(ButtonChoice):
@@ -62,7 +44,7 @@ class PageRail(ButtonChoice):
     Parameters
     ----------
     theme : Theme
-    pages : sequence of PageName
+    pages : sequence of rankstudio.api.WindowPage
         From top to bottom.
 
     Attributes
@@ -73,7 +55,7 @@ class PageRail(ButtonChoice):
 
     chosen = Signal(str)
 
-    def __init__(self, theme: Theme, pages: Sequence[PageName]) -> None:
+    def __init__(self, theme: Theme, pages: Sequence[WindowPage]) -> None:
         super().__init__()
         named(self, "page-rail", tr("pages"), role="rail")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)  # or a plain widget has no background
@@ -81,7 +63,7 @@ class PageRail(ButtonChoice):
         self._theme = theme
         self._keys = [page.key for page in pages]
         column = fill(QVBoxLayout(self), margins=(6, 8, 6, 8), spacing=4)
-        for position, page in enumerate(pages):
+        for position, page in enumerate(pages[:_MOST]):
             button = self._button(page, position + 1)
             self._group.addButton(button, position)
             column.addWidget(button)
@@ -89,8 +71,16 @@ class PageRail(ButtonChoice):
         self._group.idClicked.connect(lambda position: self.chosen.emit(self._keys[position]))
 
     def select(self, key: str) -> None:
-        """Mark a page as the one that is shown; tells nobody."""
-        self._group.button(self._keys.index(key)).setChecked(True)
+        """Mark a page as the one that is shown, or none where it has no button; tells nobody."""
+        button = self._group.button(self._keys.index(key))
+        if button is not None:
+            button.setChecked(True)
+        elif (checked := self._group.checkedButton()) is not None:
+            self._group.setExclusive(False)
+            checked.setAutoExclusive(False)
+            checked.setChecked(False)
+            checked.setAutoExclusive(True)
+            self._group.setExclusive(True)
         self._keep_one_tab_stop()
 
     def changeEvent(self, event: QEvent) -> None:
@@ -99,12 +89,13 @@ class PageRail(ButtonChoice):
         if event.type() == QEvent.Type.FontChange:
             self.setFixedWidth(scaled(WIDTH))
 
-    def _button(self, page: PageName, number: int) -> QToolButton:
+    def _button(self, page: WindowPage, number: int) -> QToolButton:
         button = named(
             QToolButton(), f"page-{page.key}", tr("{label} page").format(label=page.label), role="page-button"
         )
-        button.setToolTip(f"{page.help} ({key_text(f'Ctrl+{number}')})")
-        button.setText(page.label)
+        keys = f" ({key_text(f'Ctrl+{number}')})" if number <= len(PAGES) else ""
+        button.setToolTip(plain(f"{page.summary}{keys}"))
+        button.setText(page.label.replace("&", "&&"))
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
         button.setCheckable(True)
         button.setAutoExclusive(True)
@@ -115,29 +106,6 @@ class PageRail(ButtonChoice):
         )
         return button
 
-
-PAGES = (
-    PageName("data", tr("Data"), "data", tr("Documents, queries, labels and features of the open data")),
-    PageName("select", tr("Select"), "select", tr("A method, its parameters, and the selection as it grows")),
-    PageName(
-        "features",
-        tr("Features"),
-        "features",
-        tr("The selected features, the margins, and every feature in detail"),
-    ),
-    PageName(
-        "evidence",
-        tr("Evidence"),
-        "evidence",
-        tr("How sure the selection is, which sets are as good, and where to stop"),
-    ),
-    PageName("compare", tr("Compare"), "compare", tr("Runs side by side, with tests and stability")),
-    PageName(
-        "queries", tr("Queries"), "search", tr("Two models query by query, with reasons for each ranking")
-    ),
-    PageName("report", tr("Report"), "report", tr("The study as a single file to share")),
-)
-"""From top to bottom."""
 
 ESTIMATES = "lab"
 """Key of the tab of the Evidence page with simulations; it was a page, and settings may say so."""
@@ -153,25 +121,35 @@ class Workspace(QWidget):
     ----------
     theme : Theme
     pages : mapping of str to Page
-        By the keys of `PAGES`.
+        By the keys of their entries.
     tabs : mapping of str to PageTabs
         Of pages that have them; a tab is shown by its key as a page is.
+    parts : PluginParts, optional
+        Pages and panels of plug-ins.
 
     Attributes
     ----------
     pageChanged : Signal(str)
         Key of the page that is shown now, with whichever of its tabs.
+    entries : tuple of rankstudio.api.WindowPage
+        Names of the pages, from top to bottom.
     """
 
     pageChanged = Signal(str)
 
     def __init__(
-        self, theme: Theme, pages: Mapping[str, Page], tabs: Mapping[str, PageTabs] | None = None
+        self,
+        theme: Theme,
+        pages: Mapping[str, Page],
+        tabs: Mapping[str, PageTabs] | None = None,
+        parts: PluginParts | None = None,
     ) -> None:
         super().__init__()
         named(self, "workspace", role="ground")
         self._pages, self._tabs, self._theme = pages, tabs or {}, theme
-        self.rail = PageRail(theme, PAGES)
+        self.parts = parts
+        self.entries = (*PAGES, *(parts.entries if parts is not None else ()))
+        self.rail = PageRail(theme, self.entries)
         self._stack = QStackedWidget()
         for page in pages.values():
             self._stack.addWidget(page)
@@ -238,11 +216,15 @@ class Workspace(QWidget):
         settings.set("window/page", self.place)
         for page in self._pages.values():
             page.save(settings)
+        if self.parts is not None:
+            self.parts.save(settings)
 
     def restore(self, settings: Settings) -> None:
         """Take page and sizes of the last time."""
         for page in self._pages.values():
             page.restore(settings)
+        if self.parts is not None:
+            self.parts.restore(settings)
         key = settings.text("window/page", FIRST)
         known = {*self._pages, *(tab for tabs in self._tabs.values() for tab in tabs.keys)}
         self.show_page(key if key in known else FIRST)

@@ -228,7 +228,7 @@ def test_a_run_that_cannot_be_paired_is_in_no_family(runs) -> None:
     rows = compared_runs(by_number, 1, "MAP", {3: test})
     assert [(row.key, row.role) for row in rows] == [(1, "reference"), (3, "compared"), (2, "left out")]
     assert (rows[1].p_holm, rows[1].p_t_holm) == (test.p_randomisation, test.p_t)
-    assert rows[2].differs == "left out: on folds 1, 2, not on folds 1, 2, 3"
+    assert rows[2].differs == "left out: on folds 1, 2 only, not on all 3 folds"
 
 
 FIRST, SECOND = [0.2, 0.9, 0.4], [0.6, 0.1, 0.7, 0.5]
@@ -250,7 +250,7 @@ def test_runs_on_the_same_queries_are_paired_whatever_was_run() -> None:
         (two_folds(data="Large"), "on Large, not on Small"),
         (two_folds(convention="letor3"), "measured by the convention LETOR 3.0, not Standard"),
         (two_folds(protocol="2-fold", seed=1), "different folds: 2-fold, seed 1, not as in the files"),
-        (result([fold(1, FIRST)]), "on fold 1, not on folds 1, 2"),
+        (result([fold(1, FIRST)]), "on fold 1 only, not on all 2 folds"),
         (result([fold(1, FIRST), fold(2, FIRST)]), "fold 2 has 3 queries, not 4"),
     ],
 )
@@ -265,7 +265,7 @@ def test_folds_of_single_queries_are_the_same_whatever_the_seed_and_are_counted(
     assert why_unpaired(again, left_out, "MAP") == ""
     fewer = result(queries[1:], protocol="leave-query-out")
     assert why_unpaired(fewer, left_out, "MAP") == (
-        "on folds 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, not on 11 folds"
+        "on folds 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 only, not on all 11 folds"
     )
     assert why_unpaired(left_out, two_folds(), "MAP").startswith("different folds: leave-query-out, not")
 

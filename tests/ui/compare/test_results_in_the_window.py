@@ -71,7 +71,7 @@ def test_runs_that_cannot_be_paired_are_left_out_with_the_reason(window: MainWin
     assert {group.measured: group.apart for group in groups} == {
         (1,): "",
         (2,): "measured by the convention trec_eval, not Standard",
-        (3,): "on fold 1, not on folds 1, 2",
+        (3,): "on fold 1 only, not on all 2 folds",
     }
     rows = window.sections.compare.panel.table.rows_model.shown_rows()
     headings = [row.text for row in rows if isinstance(row, Heading)]

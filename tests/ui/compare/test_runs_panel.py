@@ -206,7 +206,7 @@ def test_against_the_reference_there_are_difference_interval_p_and_counts(panel)
 
 def test_groups_have_headings_and_only_ranked_runs_of_a_group_are_compared(panel):
     rows = [done(1, 0.5), done(2, 0.9), done(3, 0.7), RunRow(4, Plan("x"), "MQ2008", "running")]
-    groups = [one_group(*rows[:1], *rows[2:]), one_group(rows[1], apart="on fold 5, not on folds 1, 2")]
+    groups = [one_group(*rows[:1], *rows[2:]), one_group(rows[1], apart="on fold 5 only, not on all 2 folds")]
     panel.show_runs(rows, groups)
     panel.show_tests((), "MAP")
     assert [row["run"] for row in cells(panel)] == ["3", "1", "4", "2"]

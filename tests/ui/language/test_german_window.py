@@ -37,7 +37,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QListWidget, QMenu, QWidget
 from rankstudio.ui.app import application
-from rankstudio.ui.shell.workspace import PAGES
+from rankstudio.ui.shell.pages import PAGES
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import TableView
 from evidence_page import rest

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QApplication, QTabBar, QToolButton
 from windows import Opened, settle
 
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.shell.workspace import ESTIMATES, PAGES
+from rankstudio.ui.shell.pages import PAGES
+from rankstudio.ui.shell.workspace import ESTIMATES
 
 prepare = settle
 

@@ -15,7 +15,8 @@ from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.page.page import Page, PanelWindow
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.select.fields import Field
-from rankstudio.ui.shell.workspace import FIRST, PAGES
+from rankstudio.ui.shell.pages import PAGES
+from rankstudio.ui.shell.workspace import FIRST
 from rankstudio.ui.widgets import Panel, TableView
 
 _LEAST_MAP = 173  # pixels, with which the cells of a map can be told apart

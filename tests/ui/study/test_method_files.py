@@ -13,8 +13,8 @@ from windows import finish, settle
 from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.catalog import MethodRegistry
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.shell.pages import PAGES
 from rankstudio.ui.shell.plugin_list import plugin_rows
-from rankstudio.ui.shell.workspace import PAGES
 from rankstudio.ui.widgets import Question
 
 TEXT = '''

@@ -14,7 +14,8 @@ from windows import finish, settle
 
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.page.page import Page
-from rankstudio.ui.shell.workspace import FIRST, PAGES
+from rankstudio.ui.shell.pages import PAGES
+from rankstudio.ui.shell.workspace import FIRST
 from rankstudio.ui.style.theme import PER_TURN, Theme
 
 LONG = 500

@@ -24,7 +24,7 @@ from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import OFFERED
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.shell.workspace import PAGES
+from rankstudio.ui.shell.pages import PAGES
 from rankstudio.ui.widgets import CoveredNumber, Heading, Panel, TableView
 from rankstudio.ui.widgets.columns import ROW_ROLE
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 from windows import finish, open_window, settle
 
-from rankstudio.ui.shell.workspace import PAGES
+from rankstudio.ui.shell.pages import PAGES
 from rankstudio.ui.style.theme import Theme
 
 _WARM_UP, _ROUNDS = 2, 2  # what a round leaves is there after one; what every other one leaves, after two

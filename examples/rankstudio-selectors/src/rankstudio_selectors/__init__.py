@@ -1,17 +1,25 @@
-"""A plug-in of RankStudio with six filters for learning to rank, and two measures.
+"""A plug-in of RankStudio with six filters for learning to rank, two measures, and a page.
 
 Reading the plug-in imports the entries only; an estimator or a measure is imported when it is first used.
 """
 
 from __future__ import annotations
 
-from rankstudio.api import Plugin
+from rankstudio.api import Plugin, WindowPage
 from rankstudio_selectors.entries import FIRST_RANK, GRADED_RBP, HCAS, MMR, MRMR, MSD, NGAS, XGAS
 
 PLUGIN = Plugin(
     name="selectors",
     methods=(MRMR, MMR, MSD, NGAS, XGAS, HCAS),
     measures=(FIRST_RANK, GRADED_RBP),
+    pages=(
+        WindowPage(
+            "overlap",
+            "Overlap",
+            "How alike the selections of the finished runs are",
+            "rankstudio_selectors.overlap:build",
+        ),
+    ),
     summary="Filters that prefer relevant, dissimilar features: mRMR, MMR, MSD, NGAS, XGAS and HCAS.",
     texts="rankstudio_selectors:locale",
     api=1,

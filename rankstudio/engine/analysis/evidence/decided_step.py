@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MOST_REFITS = 200
+"""How often a method is trained again at most for its deciding queries, for all steps together."""
+
 
 @dataclass(frozen=True)
 class DecidedStep:

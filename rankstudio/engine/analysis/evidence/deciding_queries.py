@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.analysis.evidence.decided_step import DecidedStep
+from rankstudio.engine.analysis.evidence.decided_step import MOST_REFITS, DecidedStep
 from rankstudio.engine.analysis.evidence.deciding_by_margins import margin_steps
+from rankstudio.engine.analysis.evidence.deciding_by_refits import refit_steps
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.analysis.evidence.set_checks import enough_queries, summed_paths
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.capabilities import PathsFromSums
+from rankstudio.engine.methods.foreign.instances import as_method
 from rankstudio.engine.methods.selection.base import Selector
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import prefer
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
@@ -31,8 +33,7 @@ def deciding_queries(
     Parameters
     ----------
     estimator : Selector
-        Greedy RankRLS with forward search, or another selector except LambdaMART's first k; it is not fitted
-        here.
+        Any selector, also of another library; it is not fitted here.
     X : array-like of shape (m, n)
     y : array-like of shape (m,)
     qid : array-like of shape (m,)
@@ -49,8 +50,10 @@ def deciding_queries(
     without the queries, and again with the last one put back. A smaller set of other queries may exist. For a
     number c of queries that differs from the estimate by d, a step is computed O(log d) times.
 
-    For other selectors, nothing is selected again, and the numbers are approximate (``exact`` is False): see
-    :func:`rankstudio.engine.analysis.evidence.deciding_by_margins.margin_steps`.
+    For selectors whose scores are divided among the queries, nothing is selected again, and the numbers are
+    approximate (``exact`` is False): see
+    :func:`rankstudio.engine.analysis.evidence.deciding_by_margins.margin_steps`. All others are trained
+    again: see :func:`rankstudio.engine.analysis.evidence.deciding_by_refits.refit_steps`.
 
     Examples
     --------
@@ -61,11 +64,11 @@ def deciding_queries(
     >>> deciding_queries(GreedyRankRLS(n_features_to_select=1), X, y, qid=qid)
     (DecidedStep(feature=3, queries=(1, 3, 2), instead=1, exact=True),)
     """
-    return finish(deciding_steps(estimator, group(X, y, qid)))
+    return finish(deciding_steps(as_method(estimator), group(X, y, qid)))
 
 
 def deciding_steps(
-    estimator: LinearRanker, data: GivenData, n_features: int | None = None
+    estimator: LinearRanker, data: GivenData, n_features: int | None = None, n_refits: int = MOST_REFITS
 ) -> Waiting[tuple[DecidedStep, ...]]:
     """Yield progress with the steps so far, and return the whole of :func:`deciding_queries`.
 
@@ -75,6 +78,8 @@ def deciding_steps(
         As in :func:`deciding_queries`, grouped.
     n_features : int, optional
         For other selectors than greedy RankRLS: number of features whose steps are looked at.
+    n_refits : int
+        Maximum number of times that a selector is trained again about which nothing faster is known.
 
     Yields
     ------
@@ -84,7 +89,10 @@ def deciding_steps(
     rows = training_data(data)
     add_up = estimator.paths_from_sums(rows)
     if add_up is None and isinstance(estimator, Selector):
-        return (yield from margin_steps(estimator, rows, n_features))
+        k = n_features or getattr(estimator, "n_features_to_select", None) or rows.X.shape[1]
+        if estimator.compared_by_query(rows, min(k, rows.X.shape[1])) is not None:
+            return (yield from margin_steps(estimator, rows, n_features))
+        return (yield from refit_steps(estimator, rows, n_features, n_refits))
     enough_queries(rows.ptr.size - 1, 3, "Deciding queries")
     with STEADY:
         search = _QuerySearch(summed_paths(estimator, rows))

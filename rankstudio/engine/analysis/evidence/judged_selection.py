@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rankstudio.engine.analysis.evidence.decided_step import MOST_REFITS
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 from rankstudio.engine.analysis.evidence.refitted_stability import refitting_seconds, refitting_steps
 from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions, Gathering, evidence_steps
@@ -22,6 +23,7 @@ from rankstudio.engine.experiment.units.fold_context import group_training
 from rankstudio.engine.experiment.units.preferred import with_preferences
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.catalog import Method
 from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.work import WorkProgress
@@ -78,7 +80,8 @@ class JudgedSelection:
         combination = what.plan.combinations[0]
         judge = _judge(what.plan, combination.parameters, combination.ranker, dataset.feature_ids)
         train = next(one for one in dataset.folds if one.number == what.fold).train
-        return cls(what.plan, what.fold, what.method, train, what.data, replace(options, judge=judge))
+        options = replace(options, judge=judge, n_refits=refits_of(plan.entry))
+        return cls(what.plan, what.fold, what.method, train, what.data, options)
 
     @classmethod
     def of_run(
@@ -107,7 +110,8 @@ class JudgedSelection:
         method = estimator(plan, plan.entry, unit.parameters, ids)
         judge = _judge(plan, unit.parameters, unit.combination.ranker, ids)
         asked = options.n_features
-        options = replace(options, judge=judge, selected=selected if asked is None else None)
+        selected_first = selected if asked is None else None
+        options = replace(options, judge=judge, selected=selected_first, n_refits=refits_of(plan.entry))
         data = with_preferences(plan, fold, group_training(fold))
         single = single_plan(plan, unit.parameters, fold.number)
         return cls(single, fold.number, method, fold.train, data, options)
@@ -136,10 +140,20 @@ class JudgedSelection:
         return evidence_steps(self.method, self.data, self.options, known, None if learns_here else refit)
 
     def refitting_seconds(self, workers: int = 1) -> float:
-        """Estimate how long learning on the halves takes; 0 where paths follow from sums over queries."""
+        """Estimate how long it takes to train again, on the halves and for deciding queries.
+
+        It is 0 where paths follow from sums over queries.
+        """
         if self.plan.preferences or self.method.paths_from_sums(self.data) is not None:
             return 0.0
-        return refitting_seconds(self.plan, self.train, self.options.n_halves, workers)
+        seconds = refitting_seconds(self.plan, self.train, self.options.n_halves, workers)
+        return seconds + self.n_refits * refitting_seconds(self.plan, self.train, 1)
+
+    @property
+    def n_refits(self) -> int:
+        """How often the method is trained again at most for deciding queries."""
+        fast = self.method.paths_from_sums(self.data) or self.method.compared_by_query(self.data, 1)
+        return 0 if fast is not None else self.options.n_refits
 
     def _plan_of(self, method: Selector) -> Plan:
         """Return the plan of the method with a path as long as wanted."""
@@ -156,6 +170,14 @@ def _check_selects(plan: Plan) -> None:
                 method=plan.entry.label
             )
         )
+
+
+def refits_of(entry: Method) -> int:
+    """Return how often a method is trained again at most for deciding queries: methods of others only.
+
+    Those of RankStudio say themselves what they know of queries.
+    """
+    return MOST_REFITS if entry.origin is not None else 0
 
 
 def _judge(

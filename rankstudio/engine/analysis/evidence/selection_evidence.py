@@ -30,6 +30,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.capabilities import ExactExchange
+from rankstudio.engine.methods.foreign.instances import as_method
 from rankstudio.engine.methods.selection.base import TIE, GrowingSelector, Selector
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import each_left_out, sums_fit
@@ -94,6 +95,9 @@ class EvidenceOptions:
     most_sets : int
         Maximum number of sets of a size that are enumerated for near-best sets or searched again without a
         feature.
+    n_refits : int
+        For deciding queries of methods about which nothing faster is known: how often they are trained again
+        at most. By default such methods have none.
     parts : tuple of str
         Some of :data:`PARTS`.
     rules : VerdictRules
@@ -110,6 +114,7 @@ class EvidenceOptions:
     n_permutations: int = 99
     max_seconds: float = 20.0
     most_sets: int = 1_000_000
+    n_refits: int = 0
     parts: tuple[str, ...] = PARTS
     rules: VerdictRules = field(default_factory=VerdictRules)
 
@@ -158,7 +163,7 @@ def selection_evidence(
     >>> found.stop.n_features, found.best_sentences(str)[0]
     (2, 'The selection has the lowest possible left-out error of 2 features.')
     """
-    return finish(evidence_steps(estimator, group(X, y, qid), EvidenceOptions(**options)))
+    return finish(evidence_steps(as_method(estimator), group(X, y, qid), EvidenceOptions(**options)))
 
 
 def evidence_steps(
@@ -271,7 +276,7 @@ class _Evidence:
 
     def _applies(self, part: str) -> bool:
         """Return whether a part is defined for the method and the data."""
-        k, n_queries, method = self.found.k, self.found.n_queries, self._estimator
+        k, n_queries = self.found.k, self.found.n_queries
         labelled = not self._data.preferring
         if part == "alternatives":
             return k > 0
@@ -280,18 +285,22 @@ class _Evidence:
         if part in ("losses", "changes", "shares"):
             judged = self._judged(MOST_FEATURES if part == "shares" else _MOST_JUDGED)
             return judged and (part != "changes" or self._sums_fit)
-        if not labelled or n_queries < 3:
-            return False
-        if part == "deciding" and method.compared_by_query(self._data, k) is not None:
-            return k > 0
+        return labelled and n_queries >= 3 and self._learns(part)
+
+    def _learns(self, part: str) -> bool:
+        """Return whether the method can be asked for a part about its steps, or for its best sets."""
+        k, path, data = self.found.k, self._path, self._data
         if part in ("best", "near_best"):
             exact = self._exchange is not None and self._exchange.is_criterion
             return exact and k > 0 and self._sums_fit
         if part == "significance":
             ties = self._exchange is None or self._exchange.cost.ties
-            return ties and self._path.step_test(self._data) is not None
-        has_sums = self._path.paths_from_sums(self._data) is not None
-        return has_sums and (k > 0 if part == "deciding" else each_left_out(self._data))
+            return ties and path.step_test(data) is not None
+        has_sums = path.paths_from_sums(data) is not None
+        if part == "repeated":
+            return has_sums and each_left_out(data)
+        known = has_sums or self._options.n_refits > 0
+        return k > 0 and (known or self._estimator.compared_by_query(data, k) is not None)
 
     def _judged(self, most: int) -> bool:
         """Return whether sets of so many features at most are judged by RankRLS."""
@@ -346,7 +355,7 @@ class _Evidence:
 
     def _deciding(self) -> Work:
         k = self.found.k
-        steps = (yield from deciding_steps(_sized(self._path, k), self._data, k))[:k]
+        steps = (yield from deciding_steps(_sized(self._path, k), self._data, k, self._options.n_refits))[:k]
         if tuple(step.feature for step in steps) == self.found.selected:
             self._keep(deciding=steps, deciding_by_margins=not all(step.exact for step in steps))
 

@@ -65,8 +65,12 @@ class PermutedPlan:
         DataError
             If the preferences do not fit the data.
         """
-        usual = plan.entry.load()().get_params()
-        grids = {p.name: (usual[p.name],) for p in plan.entry.grids if p.name not in given}
+        usual = plan.entry.load()()  # an adapter has attributes that are no parameters of what it wraps
+        grids = {
+            p.name: (getattr(usual, p.name, p.values(p.default)[0]),)
+            for p in plan.entry.grids
+            if p.name not in given
+        }
         single = plan.changed(parameters={**plan.parameters, **grids})
         if len(single.combinations) > 1:
             several = ", ".join(axis.parameter.label for axis in single.axes if len(axis.values) > 1)

@@ -25,7 +25,8 @@ from rankstudio.engine.methods.catalog.method import CandidateScore, Method, Sec
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT, RANKING_LAMBDA, SIZE
 from rankstudio.engine.methods.foreign.adapters import CENTRED, SEED, adapter, selects
-from rankstudio.engine.methods.foreign.command import PREFIX, method_of_command
+from rankstudio.engine.methods.foreign.command import method_of_command
+from rankstudio.engine.methods.foreign.program import PREFIX
 from rankstudio.engine.methods.foreign.signature import DATA, parameters_of, size_argument, summary_of
 from rankstudio.engine.methods.selection.base import PathSelector, Selector
 from rankstudio.engine.plugins.guard import failure

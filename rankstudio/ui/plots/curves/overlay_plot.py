@@ -219,7 +219,12 @@ class OverlayPlot(Plot):
         x = np.concatenate([curve.x for curve in self.curves])
         y = np.concatenate([curve.y for curve in self.curves])
         x_range = (float(x.min()), float(x.max())) if x.min() < x.max() else padded(float(x[0]), float(x[0]))
-        return padded(*x_range, _AIR), readable_range(y, self._best_values())
+        low, high = readable_range(y, self._best_values())
+        if len(self.curves) == 1:  # nothing else would be pressed together by its band
+            band = self.curves[0].band
+            ends = np.concatenate([[low, high], y - band, y + band])
+            low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
+        return padded(*x_range, _AIR), (low, high)
 
     def _best_values(self) -> Floats:
         """Return the best value of each curve, which no range leaves out; none where none is better."""

@@ -18,8 +18,10 @@ from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.catalog import MethodRegistry
-from rankstudio.engine.methods.foreign.command import PREFIX, method_of_command
+from rankstudio.engine.methods.foreign.command import method_of_command
 from rankstudio.engine.methods.foreign.permission import add_by_user, add_of_plan
+from rankstudio.engine.methods.foreign.program import PREFIX
+from rankstudio.engine.metrics.evaluation import evaluate
 
 SCRIPT = """
 import sys
@@ -88,6 +90,55 @@ def test_a_program_in_another_language(tmp_path: Path) -> None:
     expected = tuple(np.argsort(-(train.X.T @ train.y), kind="stable").tolist())
     found = selected(entry.key)
     assert entry.label == "sums.awk" and found == expected[: len(found)]
+
+
+JAVA = """
+import java.nio.file.*;
+import java.util.*;
+
+public class Sums {
+    public static void main(String[] files) throws Exception {
+        TreeMap<Integer, Double> sums = new TreeMap<>();
+        for (String line : Files.readAllLines(Path.of(files[0]))) {
+            String[] words = line.split(" ");
+            for (int i = 2; i < words.length; i++) {
+                String[] pair = words[i].split(":");
+                double product = Double.parseDouble(pair[1]) * Double.parseDouble(words[0]);
+                sums.merge(Integer.parseInt(pair[0]), product, Double::sum);
+            }
+        }
+        System.out.println("progress 0.9");
+        StringBuilder text = new StringBuilder();
+        for (double sum : sums.values()) text.append(sum).append("\\n");
+        Files.writeString(Path.of(files[1]), text);
+    }
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("javac") is None, reason="there is no Java that runs source files")
+@pytest.mark.thorough
+def test_a_program_in_java(tmp_path: Path) -> None:
+    (tmp_path / "Sums.java").write_text(JAVA, encoding="utf-8")
+    entry = add_by_user(f"{PREFIX}java {tmp_path / 'Sums.java'} {{train}} {{scores}}")
+    train = dataset().folds[0].train
+    expected = tuple(np.argsort(-(train.X.T @ train.y), kind="stable").tolist())
+    found = selected(entry.key)
+    assert entry.label == "Sums.java" and found == expected[: len(found)]
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="there is no R")
+@pytest.mark.thorough
+def test_the_program_in_r_of_the_guide(tmp_path: Path) -> None:
+    guide = Path(__file__).parents[4] / "docs" / "adding-a-method.md"
+    text = guide.read_text(encoding="utf-8").split("```r\n")[1].split("```")[0]
+    (tmp_path / "covariance.R").write_text(text, encoding="utf-8")
+    entry = add_by_user(f"{PREFIX}Rscript {tmp_path / 'covariance.R'} {{train}} {{scores}}")
+    train = dataset().folds[0].train
+    scores = np.abs(train.X.T @ (train.y - train.y.mean()))
+    expected = tuple(np.argsort(-scores, kind="stable").tolist())
+    found = selected(entry.key)
+    assert found == expected[: len(found)]
 
 
 @pytest.mark.parametrize(
@@ -159,3 +210,77 @@ def test_a_command_of_a_plan_is_asked_for(tmp_path: Path) -> None:
     missing = add_by_user(f"{PREFIX}no-such-program-here {{train}} {{order}}")
     with pytest.raises(MethodError, match="cannot be started"):
         selected(missing.key)
+
+
+RANKER = """
+import sys
+mode, source, model, result = (sys.argv[1:] + [""])[:4]
+rows = [line.split() for line in open(source)]
+X = [dict((int(i), float(v)) for i, v in (pair.split(":") for pair in row[2:])) for row in rows]
+n = max(max(x, default=0) for x in X)
+if mode == "train":
+    y = [float(row[0]) for row in rows]
+    weights = [sum(x.get(i, 0.0) * t for x, t in zip(X, y)) for i in range(1, n + 1)]
+    open(model, "w").write(" ".join(map(repr, weights)))
+    print("trained")
+else:
+    weights = list(map(float, open(model).read().split()))
+    scores = [sum(w * x.get(i, 0.0) for i, w in enumerate(weights, start=1)) for x in X]
+    open(result, "w").write("".join(f"1 {j} {score!r}\\n" for j, score in enumerate(scores)))
+"""
+
+
+def ranker(folder: Path, text: str = RANKER) -> str:
+    script = folder / "ranker.py"
+    script.write_text(text, encoding="utf-8")
+    program = f"{sys.executable} '{script}'"
+    return f"{PREFIX}{program} train {{train}} {{model}} ; {program} score {{documents}} {{model}} {{scores}}"
+
+
+def test_a_program_ranks(tmp_path: Path) -> None:
+    entry = add_by_user(ranker(tmp_path))
+    assert entry.family == "ranker" and entry.label == "ranker.py"
+    data = dataset()
+    plan = Plan("here", entry.key, folds=(1,), measures=("MAP", "NDCG@5"))
+    fold = ended(run(plan, data)).folds[0]
+    train, test = data.folds[0].train, data.folds[0].test
+    scores = test.X @ (train.X.T @ train.y)
+    expected = evaluate(test.y, scores, qid=test.qid, measures=plan.measures, convention=plan.convention)
+    assert fold.test == pytest.approx(expected)
+    assert any("trained" in note.what for note in fold.paths[0].notes)
+    assert fold.selected == tuple(data.feature_ids)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("pass", "wrote no model.txt"),
+        ("import sys\nif 'train' in sys.argv: open(sys.argv[3], 'w')", "wrote no scores.txt"),
+        (RANKER.replace("{score!r}", "many"), "many"),
+        (RANKER.replace("{score!r}", "nan"), "finite"),
+        (RANKER.replace("1 {j} {score!r}\\n", "1 "), "expected .* lines, got 1"),
+        (RANKER + "\nif mode != 'train': sys.exit('no luck')", "no luck"),
+    ],
+)
+def test_a_fault_of_a_ranker_is_a_sentence(tmp_path: Path, text: str, found: str) -> None:
+    entry = add_by_user(ranker(tmp_path, text))
+    with pytest.raises(MethodError, match=found):
+        ended(run(Plan("here", entry.key, folds=(1,)), dataset()))
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "a {train} {model} ;",
+        "; b {model} {documents} {scores}",
+        "a {train} ; b {model} {documents} {scores}",
+        "a {train} {model} ; b {documents} {scores}",
+        "a {train} {model} ; b {model} {documents} {scores} ; c",
+        "a {train} {model} {k} ; b {model} {documents} {scores}",
+        "a {train} {order} {model}",
+        "a {train} {documents} {scores}",
+    ],
+)
+def test_half_a_ranker_is_refused(key: str) -> None:
+    with pytest.raises(PlanError, match="expected"):
+        method_of_command(f"{PREFIX}{key}")

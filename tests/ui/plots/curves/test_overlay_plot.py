@@ -139,6 +139,15 @@ def test_only_the_run_that_is_selected_or_under_the_mouse_has_a_band(plot):
     assert plot.outstanding() is None
 
 
+def test_the_band_of_the_only_curve_is_in_sight(plot):
+    half = np.array([0.05, NAN, 0.02, 0.01])
+    only = replace(curve(5, "5 L1 path", [1, 2, 3, 4], [0.41, 0.46, 0.47, 0.49], 0.02), half=half)
+    plot.set_curves([only])
+    low, high = plot.spans()[1]
+    assert low <= 0.41 - 0.05
+    assert high >= 0.49 + 0.01
+
+
 def test_names_stand_at_the_ends_where_there_is_room(plot):
     plot.names_at_ends = True
     plot.flush()

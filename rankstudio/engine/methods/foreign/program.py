@@ -1,0 +1,210 @@
+"""Programs in any language as processes: started for a fold, watched, limited and ended."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, ClassVar
+
+from rankstudio.engine.errors import MethodError, PlanError, one_line, shown
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.catalog.method import Method
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, whole_need
+from rankstudio.engine.support.work import Waiting, WorkProgress
+
+PREFIX = "command:"
+"""Beginning of the key of a program."""
+
+TIME_LIMIT = "time_limit"
+MEMORY_LIMIT = "memory_limit"
+
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+SETTING = re.compile(r"([a-z][a-z0-9_]{0,30})=([^{}]*)")
+FILES = ("train", "order", "scores", "model", "documents")
+THEN = ";"
+"""Word between the command that trains a model and the one that scores documents with it."""
+
+NUMBERS = ("k", "seed")
+_PROGRESS = re.compile(rb"\s*progress\s+([0-9.]+)\s*")
+_POLL = 0.05  # seconds between looks at the program, and so until Stop ends it
+_GRACE = 2.0  # seconds for a program to end by itself
+_MOST_MESSAGES = 20_000  # bytes of what a program prints that are kept
+_MOST_RESULT = 64 << 20
+_LONGEST = 1000
+
+
+def command_words(key: str) -> list[str]:
+    """Return the words of the command line of a method.
+
+    Raises
+    ------
+    PlanError
+        If there are none.
+    """
+    text = key.removeprefix(PREFIX)
+    try:
+        words = shlex.split(text) if key.isprintable() and len(key) <= _LONGEST else []
+    except ValueError:
+        words = []
+    if not words:
+        text = tr("{key}: expected a command line after “command:”.")
+        raise PlanError(text.format(key=shown(key)))
+    return words
+
+
+class RunsProgram:
+    """Runs the program of a method, with the values of its parameters."""
+
+    entry: ClassVar[Method]
+    values: dict[str, Any]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the values of the parameters."""
+        return dict(self.values)
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:
+        """Return the memory that it needs: the training part as a whole."""
+        return whole_need(shape)
+
+    def wants(self, name: str) -> bool:
+        """Return whether the command has a placeholder."""
+        return f"{{{name}}}" in self.entry.key
+
+    def run_words(self, words: Sequence[str], folder: Path, k: int) -> Waiting[str]:
+        """Run a command, with its progress; return what it printed, on one line."""
+        what = tr("running {label}").format(label=self.entry.label)
+        with _started(self._arguments(words, folder, k), folder, self.entry.label) as program:
+            ends_at = time.monotonic() + float(self.values.get(TIME_LIMIT, 3600.0))
+            yield WorkProgress(what, 0.0)
+            while program.process.poll() is None:
+                if time.monotonic() > ends_at:
+                    seconds = self.values.get(TIME_LIMIT, 3600.0)
+                    text = tr("it took more than {seconds:g} seconds and was ended")
+                    raise MethodError(self.entry.label, text.format(seconds=seconds))
+                time.sleep(_POLL)
+                yield WorkProgress(what, program.share)
+            program.reader.join(_GRACE)
+            messages = program.messages()
+            if program.process.returncode:
+                text = tr("it ended with status {status}: {messages}")
+                said = messages or tr("it printed nothing")
+                problem = text.format(status=program.process.returncode, messages=said)
+                raise MethodError(self.entry.label, problem)
+            return messages
+
+    def _arguments(self, words: Sequence[str], folder: Path, k: int) -> list[str]:
+        """Return the words of a command with values in place of the placeholders."""
+        values = {name: str(folder / f"{name}.txt") for name in FILES}
+        values |= {"k": str(k), "seed": str(self.values.get("seed", 0))}
+
+        def value(match: re.Match[str]) -> str:
+            setting = SETTING.fullmatch(match[1])
+            if setting:
+                return str(self.values.get(setting[1], setting[2]))
+            return values[match[1]]
+
+        words = [PLACEHOLDER.sub(value, word) for word in words]
+        gigabytes = self.values.get(MEMORY_LIMIT)
+        if gigabytes is None or os.name != "posix":
+            return words
+        kilobytes = round(float(gigabytes) * 1e6)
+        return ["/bin/sh", "-c", 'ulimit -v "$0" && exec "$@"', str(kilobytes), *words]
+
+    def written_words(self, path: Path) -> list[str]:
+        """Return the words of a file that the program wrote."""
+        return " ".join(self.written_lines(path)).replace(",", " ").split()
+
+    def written_lines(self, path: Path) -> list[str]:
+        """Return the lines of a file that the program wrote."""
+        try:
+            return self.written_bytes(path).decode("utf-8").splitlines()
+        except ValueError as error:
+            raise MethodError(self.entry.label, tr("{name} is no text").format(name=path.name)) from error
+
+    def written_bytes(self, path: Path) -> bytes:
+        """Return the contents of a file that the program wrote.
+
+        Raises
+        ------
+        MethodError
+            If there is none, or it is too large.
+        """
+        try:
+            if path.stat().st_size > _MOST_RESULT:
+                raise MethodError(self.entry.label, tr("it wrote a file of more than 64 MB"))
+            return path.read_bytes()
+        except FileNotFoundError as error:
+            raise MethodError(self.entry.label, tr("it wrote no {name}").format(name=path.name)) from error
+
+
+class _Program:
+    """A running program, and what it prints."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        self.share = 0.0
+        self._printed = bytearray()
+        self.reader = threading.Thread(target=self._read, name="rankstudio-program", daemon=True)
+        self.reader.start()
+
+    def _read(self) -> None:
+        stream: IO[bytes] | None = self.process.stdout
+        assert stream is not None
+        with suppress(OSError, ValueError):  # it was closed
+            for line in iter(lambda: stream.readline(_MOST_MESSAGES), b""):
+                progress = _PROGRESS.fullmatch(line)
+                if progress:
+                    with suppress(ValueError):
+                        self.share = min(max(float(progress[1]), 0.0), 1.0)
+                elif len(self._printed) < _MOST_MESSAGES:
+                    self._printed += line
+
+    def messages(self) -> str:
+        """Return what was printed besides progress, on one line."""
+        text = self._printed[:_MOST_MESSAGES].decode("utf-8", "replace")
+        return one_line(" ".join(text.split()))[:_LONGEST]
+
+
+@contextmanager
+def _started(arguments: list[str], folder: Path, label: str) -> Iterator[_Program]:
+    """Run a program in a process group of its own, which ends with the block, however that ends."""
+    try:
+        process = subprocess.Popen(
+            arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env={**os.environ, "RANKSTUDIO_FOLDER": str(folder)},
+        )
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        text = tr("{program} cannot be started: {reason}")
+        raise MethodError(label, text.format(program=one_line(arguments[0]), reason=reason)) from error
+    program = _Program(process)
+    try:
+        yield program
+    finally:
+        _end(process)
+        program.reader.join(_GRACE)
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a program and all processes that it started."""
+    kill_group = getattr(os, "killpg", None)
+    with suppress(OSError):  # all have ended
+        if kill_group is not None:
+            kill_group(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.wait()

@@ -1,0 +1,164 @@
+"""Pages and panels that plug-ins add to the window, as data; nothing of Qt is imported here."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from rankstudio.engine.errors import PluginWarning, one_line, shown
+from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.loader import plugins
+from rankstudio.engine.plugins.plugin import LoadedPlugin
+
+_KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+_ICON = re.compile(r"[a-z-]{1,40}")
+_BUILDER = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+_LONGEST_PAGE, _LONGEST_PANEL, _LONGEST_SUMMARY = 14, 40, 200
+
+
+@dataclass(frozen=True)
+class WindowPage:
+    """A page of the window, with a button in the rail.
+
+    Attributes
+    ----------
+    key : str
+        Key, unique among pages: lower-case letters, digits and hyphens.
+    label : str
+        Label under its icon, at most 14 characters.
+    summary : str
+        What it shows, in one sentence.
+    build : str
+        Function that makes its widget, as ``"module:name"``; it is imported when the page is first shown, and
+        called with a :class:`rankstudio.api.window.WindowContext`. "" for a page of the window itself.
+    icon : str
+        Name of an icon of the program.
+
+    Examples
+    --------
+    >>> WindowPage("words", "Words", "Words of the shown features", "my_package.window:build").icon
+    'figure'
+    """
+
+    key: str
+    label: str
+    summary: str
+    build: str = ""
+    icon: str = "figure"
+
+
+@dataclass(frozen=True)
+class WindowPanel:
+    """A panel on a page of the window.
+
+    Attributes
+    ----------
+    key : str
+        Key, unique among panels.
+    label : str
+        Title, at most 40 characters.
+    summary : str
+        What it shows, in one sentence.
+    page : str
+        Key of its page: "data", "select", "features", "evidence", "compare", "queries" or "report".
+    build : str
+        Function that makes its widget, as for a :class:`WindowPage`.
+
+    Examples
+    --------
+    >>> WindowPanel("words", "Words", "Words of the run", "features", "my_package.window:build").page
+    'features'
+    """
+
+    key: str
+    label: str
+    summary: str
+    page: str
+    build: str
+
+
+@dataclass(frozen=True)
+class WindowParts:
+    """Pages and panels of all plug-ins.
+
+    Attributes
+    ----------
+    pages : tuple of (WindowPage, LoadedPlugin)
+    panels : tuple of (WindowPanel, LoadedPlugin)
+    """
+
+    pages: tuple[tuple[WindowPage, LoadedPlugin], ...] = ()
+    panels: tuple[tuple[WindowPanel, LoadedPlugin], ...] = ()
+
+
+OWN_PAGES = ("data", "select", "features", "evidence", "compare", "queries", "report")
+"""Keys of the pages of the window itself."""
+
+
+@cache
+def window_parts() -> WindowParts:
+    """Return the pages and panels of other packages, and warn of those that cannot be used."""
+    pages: dict[str, tuple[WindowPage, LoadedPlugin]] = {}
+    panels: dict[str, tuple[WindowPanel, LoadedPlugin]] = {}
+    for loaded in plugins().loaded:
+        for page in loaded.plugin.pages:
+            problem = _problem_of_page(page, {*OWN_PAGES, *pages})
+            if problem:
+                _warn(loaded, problem)
+            elif isinstance(page, WindowPage):
+                pages[page.key] = page, loaded
+    for loaded in plugins().loaded:
+        for panel in loaded.plugin.panels:
+            problem = _problem_of_panel(panel, panels)
+            if problem:
+                _warn(loaded, problem)
+            elif isinstance(panel, WindowPanel):
+                panels[panel.key] = panel, loaded
+    return WindowParts(tuple(pages.values()), tuple(panels.values()))
+
+
+def _problem_of_page(page: object, taken: Iterable[str]) -> str:
+    """Return why a page cannot be used, as a sentence; "" if it can."""
+    if not isinstance(page, WindowPage):
+        return tr("expected a WindowPage, got {value}.").format(value=shown(page))
+    if not isinstance(page.icon, str) or not _ICON.fullmatch(page.icon):
+        text = tr("{key}: icon: expected the name of an icon, got {icon}.")
+        return text.format(key=shown(page.key), icon=shown(page.icon))
+    return _problem(page, _LONGEST_PAGE, taken)
+
+
+def _problem_of_panel(panel: object, taken: Iterable[str]) -> str:
+    """Return why a panel cannot be used, as a sentence; "" if it can."""
+    if not isinstance(panel, WindowPanel):
+        return tr("expected a WindowPanel, got {value}.").format(value=shown(panel))
+    if panel.page not in OWN_PAGES:
+        text = tr("{key}: page: expected one of {pages}, got {page}.")
+        return text.format(key=shown(panel.key), pages=", ".join(OWN_PAGES), page=shown(panel.page))
+    return _problem(panel, _LONGEST_PANEL, taken)
+
+
+def _problem(part: WindowPage | WindowPanel, longest: int, taken: Iterable[str]) -> str:
+    if not isinstance(part.key, str) or not _KEY.fullmatch(part.key):
+        text = tr("key: expected lower-case letters, digits and hyphens, got {key}.")
+        return text.format(key=shown(part.key))
+    if part.key in taken:
+        text = tr("a page or panel with the key {key} exists already. Choose another key.")
+        return text.format(key=shown(part.key))
+    if not isinstance(part.build, str) or not _BUILDER.fullmatch(part.build):
+        text = tr('{key}: build: expected "module:function", got {build}.')
+        return text.format(key=part.key, build=shown(part.build))
+    for name, most in (("label", longest), ("summary", _LONGEST_SUMMARY)):
+        value = getattr(part, name)
+        if not isinstance(value, str) or not 0 < len(value.strip()) <= most or one_line(value) != value:
+            text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
+            return text.format(key=part.key, field=name, most=most, value=shown(value))
+    return ""
+
+
+def _warn(loaded: LoadedPlugin, problem: str) -> None:
+    text = tr("A page or panel of the plug-in {name} cannot be used: {reason}")
+    message = text.format(name=one_line(loaded.plugin.name), reason=one_line(problem))
+    warnings.warn(message, PluginWarning, stacklevel=3)

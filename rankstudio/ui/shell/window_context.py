@@ -1,0 +1,256 @@
+"""The window as a page or panel of a plug-in sees it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Protocol, TypeVar, TypeVarTuple
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.steps import Step
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.process.turns import single_shot
+from rankstudio.ui.style.theme import Theme
+
+Result = TypeVar("Result")
+Arguments = TypeVarTuple("Arguments")
+
+_SETTLED_MILLISECONDS = 30  # one change often brings several signals
+
+
+class Host(Protocol):
+    """The panel around the widget of a plug-in."""
+
+    def isVisible(self) -> bool:
+        """Return whether it can be seen."""
+        ...
+
+    def attempt(self, call: Callable[[], object]) -> None:
+        """Call a function of the plug-in, or show its error."""
+        ...
+
+    def show_problem(self, error: BaseException) -> None:
+        """Show an error in the place of the widget."""
+        ...
+
+
+class WindowContext(QObject):
+    """Window as a page or panel of a plug-in sees it.
+
+    While the test part is sealed, neither `data` nor the results have one.
+
+    Parameters
+    ----------
+    models : Models
+    theme : Theme
+    host : Host
+        Panel around the widget of the plug-in.
+
+    Examples
+    --------
+    A function named by ``WindowPage.build`` makes the widget:
+
+    >>> def build(context):
+    ...     label = QLabel()
+    ...     def update():
+    ...         label.setText("" if context.run is None else str(context.run.average[context.measure]))
+    ...     context.on_change(update)
+    ...     return label
+    """
+
+    def __init__(self, models: Models, theme: Theme, host: Host, parent: QObject) -> None:
+        super().__init__(parent)
+        self._models, self._theme, self._host = models, theme, host
+        self._callbacks: list[Callable[[], object]] = []
+        self._is_due = False
+        self._background = Background(self)
+        self._settled = single_shot(_SETTLED_MILLISECONDS, self._tell, self)
+        session, runs = models.session, models.runs
+        for signal in (
+            session.datasetChanged,
+            session.foldChanged,
+            session.measureChanged,
+            session.sealChanged,
+            runs.shownChanged,
+            runs.ended,
+            runs.removed,
+            models.current.changed,
+            models.current.inspected,
+            models.measured.changed,
+            theme.changed,
+        ):
+            signal.connect(self._wait)
+
+    @property
+    def data(self) -> FoldedDataset | None:
+        """Data that are open, without the test part while that is sealed; None if none are."""
+        data = self._models.session.dataset
+        if data is None or not self._models.session.sealed:
+            return data
+        return replace(data, folds=tuple(replace(fold, test=None) for fold in data.folds))
+
+    @property
+    def fold(self) -> int | None:
+        """Number of the shown fold; None for all folds."""
+        return self._models.session.fold
+
+    @property
+    def plan(self) -> Plan:
+        """Plan of the shown run; without a run, of the form."""
+        return self._models.current.shown.plan
+
+    @property
+    def run(self) -> RunResult | None:
+        """Result of the shown run as it is measured now; None if there is none."""
+        record = self._models.current.shown.record
+        return None if record is None else self._models.measured.view(record).result
+
+    @property
+    def runs(self) -> Mapping[int, RunResult]:
+        """Results of all finished runs of the open data, by the number of the run."""
+        records = self._models.runs.records
+        own = [record for record in records if record.dataset is self._models.session.dataset]
+        results = {record.key: self._models.measured.view(record).result for record in own}
+        return {key: result for key, result in results.items() if result is not None}
+
+    @property
+    def step(self) -> Step | None:
+        """Shown model of the shown fold; None if there is none."""
+        model = self._models.current.shown.inspected
+        return None if model is None else model.step
+
+    @property
+    def measure(self) -> str:
+        """Name of the measure that the window shows."""
+        return self._models.session.measure
+
+    @property
+    def sealed(self) -> bool:
+        """Whether the test part of the open data is sealed."""
+        return self._models.session.sealed
+
+    @property
+    def dark(self) -> bool:
+        """Whether the window is dark."""
+        return self._theme.dark
+
+    @property
+    def colors(self) -> Mapping[str, str]:
+        """Colours of the window by use: "text", "muted", "accent", "panel" and "line", as "#rrggbb"."""
+        uses = ("text", "muted", "accent", "panel", "line")
+        return {use: self._theme.colors.q(use).name() for use in uses}
+
+    def on_change(self, callback: Callable[[], object]) -> None:
+        """Call a function now, and whenever something that the window shows has changed.
+
+        It is called only while the widget can be seen, once for several changes at a time. An error is shown
+        in the place of the widget.
+
+        Parameters
+        ----------
+        callback : callable
+            Function without arguments.
+        """
+        self._callbacks.append(callback)
+        self._host.attempt(callback)
+
+    def compute(
+        self,
+        function: Callable[[*Arguments], Result],
+        *arguments: *Arguments,
+        show: Callable[[Result], object],
+    ) -> None:
+        """Call a function on a thread of its own, and show its result.
+
+        Parameters
+        ----------
+        function : callable
+            Function that touches no widget.
+        *arguments
+            Its arguments.
+        show : callable
+            Called on the window's thread with the result. Results of earlier calls that arrive later are
+            dropped.
+        """
+        self._background.compute(
+            partial(function, *arguments),
+            lambda result: self._host.attempt(partial(show, result)),
+            self._fail,
+        )
+
+    @Slot()
+    def _wait(self) -> None:
+        self._settled.start()
+
+    @Slot()
+    def _tell(self) -> None:
+        """Call what listens, or note that it is due when the widget is seen again."""
+        self._is_due = not self._host.isVisible()
+        if self._is_due:
+            return
+        for callback in self._callbacks:
+            self._host.attempt(callback)
+
+    @Slot()
+    def catch_up(self) -> None:
+        """Call what listens where something changed while nobody saw the widget."""
+        if self._is_due:
+            self._tell()
+
+    def _fail(self, error: BaseException) -> None:
+        self._host.show_problem(error)
+
+
+class Background(QObject):
+    """Calls functions of others on threads that the window never waits for.
+
+    A worker is waited for when the window closes; a function of somebody else may never return.
+    """
+
+    _arrived = Signal(int, object, object)
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._latest = 0
+        self._show: Callable[[Any], object] = str
+        self._fail: Callable[[BaseException], object] = str
+        self._arrived.connect(self._deliver)
+
+    def compute(
+        self,
+        function: Callable[[], Any],
+        show: Callable[[Any], object],
+        fail: Callable[[BaseException], object],
+    ) -> None:
+        """Call a function, and pass on its result or its error, unless a later call replaces it."""
+        self._latest += 1
+        self._show, self._fail = show, fail
+        thread = threading.Thread(target=self._call, args=(self._latest, function), daemon=True)
+        thread.start()
+
+    def _call(self, number: int, function: Callable[[], Any]) -> None:
+        result: Any = None
+        problem: BaseException | None = None
+        try:
+            result = function()
+        except BaseException as error:  # a function of somebody else may raise anything, SystemExit included
+            problem = error
+        try:
+            self._arrived.emit(number, result, problem)
+        except RuntimeError:  # the window is closed
+            return
+
+    @Slot(int, object, object)
+    def _deliver(self, number: int, result: Any, problem: BaseException | None) -> None:
+        if number != self._latest:
+            return
+        if problem is not None:
+            self._fail(problem)
+        else:
+            self._show(result)
