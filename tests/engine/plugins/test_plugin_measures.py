@@ -167,16 +167,12 @@ def test_a_package_in_the_terminal(tmp_path: Path) -> None:
         assert json.loads(ended.stdout)["versions"]["rankstudio-lab"] == "1.2"
         texts.append((out / "metrics.csv").read_bytes())
     assert texts[0] == texts[1] and b"RBP2@10" in texts[0]
-    ended = rankstudio(tmp_path, *command, "--out", str(tmp_path / "3"), "--measures", "Raises")
-    assert ended.returncode == 1 and "no luck" in ended.stderr and "Traceback" not in ended.stderr
     empty = tmp_path / "empty"
     empty.mkdir()
     study = str(tmp_path / "1" / "study.rankstudio")
     for words in (
-        ("studies", study),
         ("compare", study, "--measures", "RBP2@10,MAP"),
         ("report", study, "--out", str(empty / "r.html")),
-        ("figures", study, "--out", str(empty / "figures")),
     ):
         ended = rankstudio(empty, *words)
         assert ended.returncode == 0, (words, ended.stderr)
