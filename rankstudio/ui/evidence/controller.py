@@ -220,7 +220,13 @@ class EvidenceController(Controller):
         gap = gap_so_far(evidence.found)
         for package, line in self._rows.items():
             said = gap if package is Package.BEST and gap else _DOING[package]
-            line.show_state(evidence.progress(package), evidence.seconds(package), evidence.share, said)
+            line.show_state(
+                evidence.progress(package),
+                evidence.seconds(package),
+                evidence.share,
+                said,
+                is_bound=evidence.is_bound(package),
+            )
         permuted = self.importance
         progress = permuted.progress if self._permutes else Progress.ABSENT
         doing = tr("Permuting features …")

@@ -560,6 +560,7 @@ class EvidencePanel(Panel):
             tr("Compute the evidence"),
             tr("Compute the evidence (about {time})"),
             tr("Repeat the selection on 100 halves of the queries, and leave out each feature."),
+            tr("Compute the evidence (at most {time})"),
         )
         self.permuting = WorkRow(
             "permuting",

@@ -32,16 +32,20 @@ class WorkRow(QWidget):
         What it says otherwise, with a place for the time: "Find the sets (about {time})".
     tip : str
         What comes of it.
+    bounded : str
+        What it says where the time is a bound: "Find the sets (at most {time})".
 
     Attributes
     ----------
     button, stop : QPushButton
     """
 
-    def __init__(self, name: str, offer: str, timed: str, tip: str) -> None:
+    def __init__(self, name: str, offer: str, timed: str, tip: str, bounded: str = "") -> None:
         super().__init__()
         self.setObjectName(name)
-        self._offer, self._timed = offer, timed
+        self._offer = offer
+        self._timed = timed
+        self._bounded = bounded or timed
         self.button = named(QPushButton(offer), f"{name}-button", tip=tip)
         self.bar = named(DeferredProgressBar(), f"{name}-progress", tr("progress"))
         self.bar.setFixedWidth(_BAR)
@@ -58,7 +62,9 @@ class WorkRow(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.show_state(Progress.ABSENT, inf, 0.0, "")
 
-    def show_state(self, progress: Progress, seconds: float, share: float, doing: str) -> None:
+    def show_state(
+        self, progress: Progress, seconds: float, share: float, doing: str, *, is_bound: bool = False
+    ) -> None:
         """Show how far the work is.
 
         Parameters
@@ -70,6 +76,8 @@ class WorkRow(QWidget):
             How much is done, while it runs.
         doing : str
             What is said then.
+        is_bound : bool
+            Whether it may take much less time.
         """
         running, waiting = progress is Progress.RUNNING, progress is Progress.WAITING
         offered = progress in (Progress.OFFERED, Progress.STOPPED)
@@ -79,8 +87,8 @@ class WorkRow(QWidget):
         self.bar.setVisible(running)
         self.bar.set_share(share if running else 0.0)
         if offered:
-            timed = self._timed.format(time=duration(seconds)) if not isinf(seconds) else self._offer
-            self.button.setText(timed)
+            text = self._bounded if is_bound else self._timed
+            self.button.setText(self._offer if isinf(seconds) else text.format(time=duration(seconds)))
         states = {
             Progress.RUNNING: doing,
             Progress.STOPPED: tr("Partial result"),

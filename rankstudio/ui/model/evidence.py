@@ -332,6 +332,13 @@ class Evidence(QObject):
         }
         return seconds[package]
 
+    def is_bound(self, package: Package) -> bool:
+        """Return whether the time of a package is a bound: units that share a selection took most of it."""
+        record = self._current.shown.record
+        if package is not Package.FEATURES or self.steps_tested or record is None or not record.paths:
+            return False
+        return n_selections(record.plan, record.paths) < len(record.paths)
+
     def _search_seconds(self, sets: float) -> float:
         """Return about how long the best of so many sets is searched for: by what a search took so far."""
         best = self.found.best if self.found is not None else None

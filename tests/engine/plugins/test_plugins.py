@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from experiment.local_cluster import LocalCluster
 from experiment.small import dataset
 from plugins.packages import install, rankstudio
 
@@ -166,3 +168,29 @@ def test_a_report_of_nothing_is_refused(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["report", str(tmp_path / "s.rankstudio"), "--out", str(tmp_path / "r.html")]) == 1
     assert not (tmp_path / "r.html").exists()
     assert "no finished run" in capsys.readouterr().err
+
+
+@pytest.mark.thorough
+def test_workers_of_a_cluster_have_the_plugin_or_say_what_they_lack(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed")
+    site = tmp_path / "site"
+    site.mkdir()
+    install(site, "good", GOOD)
+    monkeypatch.syspath_prepend(site)
+    words = ["run", "--sample", "--folds", "1", "--method", "spread", "--lambda", "1", "--scheduler"]
+    results = []
+    for without in ("", "good"):
+        monkeypatch.setenv("RANKSTUDIO_WITHOUT", without)
+        folder = tmp_path / f"cluster-{without}"
+        folder.mkdir()
+        out = str(tmp_path / f"out-{without}")
+        with closing(LocalCluster(folder)) as cluster:
+            cluster.add_worker()
+            ended = rankstudio(site, *words, cluster.address, "--out", out, RANKSTUDIO_WITHOUT="")
+        assert "Traceback" not in ended.stderr
+        results.append(ended)
+    assert results[0].returncode == 0, results[0].stderr
+    assert results[1].returncode == 1
+    assert "spread" in results[1].stderr and "rankstudio-good" in results[1].stderr

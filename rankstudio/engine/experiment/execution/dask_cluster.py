@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import pickle
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,13 +22,14 @@ from distributed.comm.core import CommClosedError, connect
 from rankstudio.engine.data import shared_parts, store
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.store import StoredEntry
-from rankstudio.engine.errors import WorkerError
+from rankstudio.engine.errors import PlanError, WorkerError
 from rankstudio.engine.experiment.execution.data_transport import FoldFiles, Given, Value, write_folds
 from rankstudio.engine.experiment.execution.shard_calls import PartFile, ShardCall, answer, forget
 from rankstudio.engine.experiment.execution.shard_executors import Elsewhere
 from rankstudio.engine.experiment.execution.workers import Certificates
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.methods.shards.training_data import ShardExecutor, Sums
+from rankstudio.engine.plugins.loader import plugins
 from rankstudio.engine.support import memory
 
 _MOST_SENT = 1 << 30  # bytes of a part; larger ones are on a disk that all workers see
@@ -127,12 +129,16 @@ class Cluster(Executor):
     def submit(
         self, fn: Callable[Given, Value], /, *args: Given.args, **kwargs: Given.kwargs
     ) -> Future[Value]:
-        """Submit a call to a worker.
+        """Submit a call to a worker; keyword arguments are dask's.
+
+        The call is sent as bytes, which the worker alone reads: a scheduler reads what it is sent, and one
+        without a plug-in drops the connection to the program that names it.
 
         dask's own executor never settles a future whose result is lost in transit, for example when the
         scheduler ends.
         """
-        asked: Any = self._client.submit(fn, *args, pure=False, **kwargs)
+        call = pickle.dumps((fn, args))
+        asked: Any = self._client.submit(_called, call, installed_plugins(), pure=False, **kwargs)
         future: Future[Value] = Future()
         self._asked.add(asked)
 
@@ -248,6 +254,32 @@ class Delivery(WorkerPlugin):
         """Write missing parts; dask calls this on the worker."""
         for name, content in self._parts.items():
             shared_parts.unpack(name, content)
+
+
+def installed_plugins() -> tuple[str, ...]:
+    """Return the packages with plug-ins of this process, with their versions."""
+    return tuple(f"{item.package} {item.version}" for item in plugins().loaded if not item.built_in)
+
+
+def _called(call: bytes, packages: tuple[str, ...]) -> Any:
+    """Carry out a call; dask calls this on the worker.
+
+    Raises
+    ------
+    WorkerError
+        If the call needs something that this worker does not know, and it lacks plug-ins.
+    """
+    try:
+        function, arguments = pickle.loads(call)
+        return function(*arguments)
+    except (PlanError, ImportError, AttributeError) as error:
+        lacking = sorted(set(packages) - set(installed_plugins()))
+        if not lacking:
+            raise
+        raise WorkerError(
+            f"The worker {socket.gethostname()} lacks {', '.join(lacking)}: {error} Install the plug-ins of "
+            "this machine on all workers."
+        ) from error
 
 
 async def _settle(asked: Any, future: Future[Value]) -> None:
