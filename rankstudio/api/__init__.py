@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.errors import ParameterError as ParameterError
     from rankstudio.engine.errors import RankStudioError as RankStudioError
     from rankstudio.engine.errors import between as between
-    from rankstudio.engine.export.formats.plugin_model_format import ModelFormatEntry as ModelFormat  # noqa: F401
+    from rankstudio.engine.export.plugin_formats import ModelFormatEntry as ModelFormat  # noqa: F401
     from rankstudio.engine.language import tr as tr
     from rankstudio.engine.methods.base import MOST_SEED as MOST_SEED
     from rankstudio.engine.methods.base import LinearRanker as LinearRanker
@@ -169,7 +169,7 @@ _HOMES = {
         "rankstudio.engine.methods.selection.feature_comparison",
     ),
     **dict.fromkeys(("TrainingData", "training_data"), "rankstudio.engine.methods.shards.training_data"),
-    "ModelFormat": "rankstudio.engine.export.formats.plugin_model_format",
+    "ModelFormat": "rankstudio.engine.export.plugin_formats",
     **dict.fromkeys(("DataFormat", "DataBlock"), "rankstudio.engine.data.data_format"),
     "QueryData": "rankstudio.engine.arithmetic.query_data",
     "Evaluator": "rankstudio.engine.metrics.evaluator",

@@ -26,6 +26,7 @@ from rankstudio.engine.export.foreign.foreign_files import (
     model_in_data,
     parsed_file,
 )
+from rankstudio.engine.export.foreign.plugin_models import is_plugin_model, may_be_plugin_model, plugin_model
 from rankstudio.engine.export.models import Model, load_model
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.file_pages import release
@@ -89,6 +90,11 @@ def model_and_data(
     """Read a model, of another program too, and the documents that it is to score; see `score_file`."""
     parsed = parsed_file(model_path)
     if parsed is None:
+        if may_be_plugin_model(model_path):
+            data = load_data(data_path, columns=columns)
+            foreign = plugin_model(model_path, FoldedDataset.of(data))
+            if foreign is not None:
+                return foreign, data
         model = load_model(model_path)
         return model, read_for(model, data_path, columns)
     data = load_data(data_path, columns=columns)
@@ -169,7 +175,9 @@ def fold_of_name(path: Path) -> int | None:
     >>> fold_of_name(Path("models/fold2.json")), fold_of_name(Path("models/all.json"))
     (2, None)
     """
-    found = _FOLD.fullmatch(path.stem) if path.suffix.lower() in ENDINGS else None
+    found = _FOLD.fullmatch(path.stem)
+    if found and path.suffix.lower() not in ENDINGS and not is_plugin_model(path):
+        return None
     return int(found[1]) if found else None
 
 
@@ -202,7 +210,7 @@ def holds_models(path: Path) -> bool:
     """Return whether a file appears to be a model, or a folder to contain models of folds."""
     try:
         if not path.is_dir():
-            return path.suffix.lower() == ".json" or is_foreign_text(path)
+            return path.suffix.lower() == ".json" or is_foreign_text(path) or is_plugin_model(path)
         own = any(fold_of_name(child) is not None for child in files_of_models(path))
         return own or ((path / _RESULTS).is_file() and bool(models_in(path)))
     except (OSError, DatasetError, FileAccessError):
@@ -220,7 +228,9 @@ def files_of_models(folder: Path) -> list[Path]:
     paths = [path for path in children(folder) if not path.name.startswith(".")]
     paths = [path for path in paths if not path.name.endswith(FEATURE_SET)]
     files = [path for path in paths[:_MOST_FILES] if path.suffix.lower() in ENDINGS and path.is_file()]
-    return [path for path in files if path.suffix.lower() == ".json" or is_foreign_text(path)]
+    of_plugins = [path for path in paths[:_MOST_FILES] if path not in files and is_plugin_model(path)]
+    own = [path for path in files if path.suffix.lower() == ".json" or is_foreign_text(path)]
+    return [*own, *of_plugins]
 
 
 def find_models(place: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
@@ -242,12 +252,17 @@ def find_models(place: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
     if not place.exists():
         raise FileAccessError(place, tr("file or folder not found."))
     paths = _paths(place, [fold.number for fold in dataset.folds])
-    read = {path: foreign_model(path, dataset) or load_model(path) for path in dict.fromkeys(paths.values())}
+    read = {path: _model_in(path, dataset) for path in dict.fromkeys(paths.values())}
     for path, model in read.items():
         _check_features(model, path, dataset)
     checksums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in read}
     left_out = tuple(fold.number for fold in dataset.folds if fold.number not in paths)
     return GivenFiles({n: read[path] for n, path in paths.items()}, checksums, left_out)
+
+
+def _model_in(path: Path, dataset: FoldedDataset) -> Model:
+    """Read a model of another program, of a plug-in or our own."""
+    return foreign_model(path, dataset) or plugin_model(path, dataset) or load_model(path)
 
 
 def _paths(place: Path, numbers: list[int]) -> dict[int, Path]:

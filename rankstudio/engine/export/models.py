@@ -16,6 +16,7 @@ from rankstudio.engine.arithmetic.kernel_functions import NAMES, Kernel
 from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DataError, OutputError, StoreError, shown, shown_path
+from rankstudio.engine.export.plugin_formats import checked_plugin, plugin_scores
 from rankstudio.engine.export.tables import csv_text
 from rankstudio.engine.export.trees import checked_trees, tree_scores
 from rankstudio.engine.steps import Step
@@ -77,8 +78,9 @@ class Model:
     beyond : Mapping
         Empty for a linear model. Otherwise "kind": "thresholds" with a list of thresholds, each of which adds
         its weight if the feature is above a value; "trees" with LightGBM's text, for columns of some ids; or
-        "kernel" with its basis vectors and their weights, for columns of some ids; or "sums" of the columns
-        of some ids with the "model" of these sums, whose ids are 1, 2, ….
+        "kernel" with its basis vectors and their weights, for columns of some ids; "plugin" with the content
+        of a file in the format of a plug-in; or "sums" of the columns of some ids with the "model" of these
+        sums, whose ids are 1, 2, ….
     source : str
         Source for messages; "" for a model of this process.
     plan : Mapping
@@ -158,6 +160,8 @@ class Model:
                 return scores
             case "kernel":
                 return kernel_scores(self.beyond, place, X)
+            case "plugin":
+                return plugin_scores(self.beyond, place, X, self.source)
             case "sums":
                 columns = np.ascontiguousarray(X[:, [place[i] for i in self.beyond["columns"]]].T)
                 new = linear_scores(columns, np.array(self.beyond["sums"], dtype=np.float64))
@@ -329,6 +333,8 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
             return checked_kernel(values, ids)
         case "sums":
             return _checked_sums(values, ids)
+        case "plugin":
+            return checked_plugin(values, _columns(values, ids))
     raise ValueError(f"found the kind {shown(kind)}, expected thresholds or trees or kernel or sums")
 
 
@@ -471,7 +477,7 @@ class StoredStep(Step):
     def kind(self) -> str:
         """What the model is made of; see :attr:`rankstudio.engine.steps.Step.kind`."""
         kinds = self.beyond.get("model", {}).get("kind"), self.beyond.get("kind")
-        return next((kind for kind in kinds if kind in ("kernel", "sums")), "")
+        return next((kind for kind in kinds if kind in ("kernel", "sums", "plugin")), "")
 
     @property
     def whole(self) -> bool:

@@ -192,6 +192,11 @@ def centred(function: ScoreFunction, ranges: ValueRanges) -> ScoreFunction:
 
 def refusal_of(kind: str) -> str:
     """Return the reason why models of a kind, "kernel" or "sums", are not exported to other programs."""
+    if kind == "plugin":
+        return tr(
+            "This model is a file in the format of a plug-in, which only its reader understands, so it "
+            "cannot be written as {format}. Use the file itself."
+        )
     if kind == "sums":
         return tr(
             "The trees of this model split on new features, which are sums of features. {format} does not "
@@ -253,7 +258,7 @@ def _trees_of(
     kind: str, beyond: Mapping[str, Any]
 ) -> tuple[list[int], tuple[ScoreTree, ...], tuple[Sum, ...]]:
     """Return the ids that a nonlinear model asks for, its trees, and the sums on which they split, if any."""
-    if kind == "kernel":
+    if kind in ("kernel", "plugin"):
         raise OutputError(refusal_of(kind))
     if kind == "thresholds":
         return *_stumps(beyond["thresholds"]), ()

@@ -24,6 +24,7 @@ from rankstudio.engine.data.file_access import without_ending
 from rankstudio.engine.errors import DataError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.export.model_files import fold_of_name, models_in
+from rankstudio.engine.export.plugin_formats import readable_formats
 from rankstudio.engine.methods.catalog import GIVEN_MODEL, GIVEN_ORDER, GIVEN_SCORES
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
@@ -214,6 +215,13 @@ def name_of(place: Path) -> str:
     return Path(without_ending(place.name)).stem if place.suffix and not place.is_dir() else place.name
 
 
+def model_filters() -> tuple[str, ...]:
+    """Return the filters of dialogs for files of models: those that RankStudio reads, and of plug-ins."""
+    own = tr("Models (*.json *.txt *.xml *.model *.onnx)")
+    entries = [form.entry for form in readable_formats()]
+    return own, *(f"{entry.label.replace(';', ',')} (*{entry.suffix})" for entry in entries)
+
+
 class GivenModelsController(GivenController):
     """Makes a run of a model, or of one for each fold; parameters as of `GivenController`."""
 
@@ -223,7 +231,7 @@ class GivenModelsController(GivenController):
         if self._models.session.dataset is None:
             return
         title = tr("One model for all folds; if there is one per fold, choose any of them")
-        kinds = ";;".join((tr("Models (*.json *.txt *.xml *.model *.onnx)"), tr("All files (*)")))
+        kinds = ";;".join((*model_filters(), tr("All files (*)")))
         paths, _ = QFileDialog.getOpenFileNames(self._window, title, self.folder, kinds)
         self.open(paths)
 

@@ -37,6 +37,7 @@ from rankstudio.engine.data.formats.format_catalog import data_formats
 from rankstudio.engine.data.table_preview import TablePreview, columns_of
 from rankstudio.engine.data.tabular.recognition import QUERY_NAMES, original_name, plain_name, short
 from rankstudio.ui.language import tr, trn
+from rankstudio.ui.select.given_runs import model_filters
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
@@ -152,7 +153,7 @@ class OpenDialog(QFileDialog):
                 tr("Text of LETOR or SVMlight (*.txt *.letor *.dat *.svm *.libsvm *.gz *.bz2 *.xz *.zst)"),
                 tr("Tables (*.csv *.tsv *.parquet *.pq *.feather *.arrow *.jsonl *.json)"),
                 tr("Plans (*.toml)"),
-                tr("Models (*.json *.txt *.xml *.model *.onnx)"),
+                *model_filters(),
                 tr("Feature logs of search engines (*.json *.ndjson *.jsonl)"),
                 tr("Studies (*.rankstudio)"),
                 *map(_filter_of, of_plugins),

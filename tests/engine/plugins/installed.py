@@ -12,6 +12,7 @@ from textwrap import dedent
 from rankstudio.engine.data.formats import block_reader
 from rankstudio.engine.data.formats.format_catalog import data_formats
 from rankstudio.engine.export.formats.registry import model_formats
+from rankstudio.engine.export.plugin_formats import model_format_entries
 from rankstudio.engine.plugins import entries, loader
 
 NPZ = """
@@ -65,7 +66,7 @@ INI = """
         parser = ConfigParser()
         parser.read_string(content.decode())
         weights = parser["weights"]
-        return sum(float(weights[str(id)]) * X[:, column] for column, id in enumerate(ids))
+        return sum(float(weights.get(str(id), 0)) * X[:, column] for column, id in enumerate(ids))
 """
 """A model format, as the guide has it."""
 
@@ -86,6 +87,7 @@ def forget() -> None:
     loader._of_packages.cache_clear()
     data_formats.cache_clear()
     model_formats.cache_clear()
+    model_format_entries.cache_clear()
     entries._warned.clear()
     block_reader._hopeless.clear()
     invalidate_caches()
@@ -105,4 +107,16 @@ def plugins_of(folder: Path, **texts: str) -> Iterator[None]:
         sys.path.remove(str(folder))
         for name in texts:
             sys.modules.pop(f"{name}_plugin", None)
+        forget()
+
+
+@contextmanager
+def without_plugins(folder: Path) -> Iterator[None]:
+    """Forget the plug-ins of a folder for a while, as after pip uninstall."""
+    sys.path.remove(str(folder))
+    forget()
+    try:
+        yield
+    finally:
+        sys.path.insert(0, str(folder))
         forget()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import warnings
@@ -300,3 +301,37 @@ def test_the_command_converts_runs_and_evaluates(tmp_path: Path) -> None:
     rankstudio("evaluate", "folds/Fold1/test.npz", "--model", str(model))
     rankstudio("evaluate", "text/Fold1/test.txt", "--model", str(model))
     rankstudio("convert", "folds/Fold1/test.npz", "back.txt")
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl+C is sent as a signal")
+@pytest.mark.parametrize("data", ["x.slow", "folds"])
+def test_ctrl_c_ends_the_wait_for_a_reader_that_hangs(data: str, tmp_path: Path) -> None:
+    text = """
+        from rankstudio.api import DataFormat, Plugin
+        PLUGIN = Plugin(name="slow", data_formats=(
+            DataFormat("slow", "Slow", (".slow",), reader="slow_plugin:hang"),
+        ))
+        def hang(path):
+            import threading
+            print("it hangs", flush=True)
+            threading.Event().wait(600)
+            yield [[1.0]], [1], [1]
+    """
+    install(tmp_path, "slow", text)
+    (tmp_path / "folds" / "Fold1").mkdir(parents=True)
+    for name in ("x", "folds/Fold1/train", "folds/Fold1/test"):
+        (tmp_path / f"{name}.slow").write_bytes(b"\0\1")
+    paths = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH", ""), str(Path.cwd())]))
+    with subprocess.Popen(
+        [sys.executable, "-m", "rankstudio", "run", "--data", data],
+        env={**os.environ, "PYTHONPATH": paths},
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    ) as process:
+        assert process.stderr is not None
+        assert any("it hangs" in line for line in process.stderr)
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+        assert process.wait(60) == 130 and "Traceback" not in said

@@ -14,11 +14,13 @@ import numpy as np
 import pytest
 from plugins.installed import INI, install, plugins_of
 
-from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.errors import OutputError, PluginWarning
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.formats.dataset_writer import save_letor
+from rankstudio.engine.errors import DataError, DatasetError, OutputError, PluginWarning, RankStudioError
 from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
 from rankstudio.engine.export.formats.registry import model_formats
-from rankstudio.engine.export.models import Model, Weight
+from rankstudio.engine.export.model_files import find_models, holds_models, models_in, score_file
+from rankstudio.engine.export.models import Model, Weight, load_model, save_model
 from rankstudio.engine.export.proof import RankingProof, ranking_proof
 from rankstudio.engine.export.score_function import score_function
 
@@ -109,6 +111,70 @@ def test_scaled_models_and_trees_are_refused(tmp_path: Path) -> None:
 def test_the_page_of_the_guide_has_the_tested_plugin() -> None:
     page = Path(__file__).parents[3] / "docs" / "adding-a-data-format.md"
     assert dedent(INI).strip() in page.read_text(encoding="utf-8")
+
+
+def data_file(folder: Path) -> Path:
+    draw = np.random.default_rng(3)
+    data = RankingDataset.from_arrays(draw.random((12, 3)), draw.integers(0, 3, 12), np.repeat(range(4), 3))
+    save_letor(data, folder / "test.txt")
+    return folder / "test.txt"
+
+
+@pytest.mark.parametrize("ending", [".ini", ".INI"])
+def test_a_file_of_a_model_is_opened_and_scores(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"fold1{ending}"
+    path.write_text("[weights]\n1 = 0.5\n3 = -0.25\n")
+    with plugins_of(tmp_path / "site", ini=INI):
+        scores, data, _ = score_file(path, data_file(tmp_path))
+        assert holds_models(path) and holds_models(tmp_path) and models_in(tmp_path) == {1: path}
+        dataset = FoldedDataset.of(data)
+        found = find_models(path, dataset).of_folds[1]
+        save_model(tmp_path / "again.json", found)
+        again = load_model(tmp_path / "again.json")
+        with pytest.raises(OutputError):
+            score_function(found)
+        assert again.predict(data.X).tolist() == scores.tolist()
+    assert np.allclose(scores, data.X @ [0.5, 0, -0.25])
+    assert not holds_models(path)
+    with pytest.raises(DataError, match=r"needs rankstudio-ini 1\.2: pip install rankstudio-ini"):
+        load_model(tmp_path / "again.json").predict(data.X)
+
+
+@pytest.mark.parametrize("body", READERS)
+def test_a_reader_that_fails_on_an_opened_file_is_one_sentence(body: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.ini"
+    path.write_text("?")
+    with plugins_of(tmp_path / "site", ini=changed("scores", body)), pytest.raises(DataError) as raised:
+        score_file(path, data_file(tmp_path))
+    text = str(raised.value)
+    assert text.startswith(str(path)) and "\n" not in text and "rankstudio-ini" in text
+
+
+def test_hostile_files_of_models_are_one_sentence(tmp_path: Path) -> None:
+    data = data_file(tmp_path)
+    fifo = tmp_path / "fifo.ini"
+    os.mkfifo(fifo)
+    (tmp_path / "folder.ini").mkdir()
+    (tmp_path / "bytes.ini").write_bytes(b"\xff\x00[weights")
+    (tmp_path / "empty.ini").write_bytes(b"")
+    own = Model((Weight(1, "a", 1.0),), "x", {}, {}, {"kind": "plugin"})
+    beyond = {"format": "os", "package": "os:system", "version": "1", "content": "", "columns": [1]}
+    values = [{}, {"columns": [9]}, {"content": "?"}, {"format": 7}, {"format": "ini", "package": "other"}]
+    with plugins_of(tmp_path / "site", ini=INI):
+        for name in ("fifo.ini", "folder.ini", "bytes.ini", "empty.ini", "absent.ini"):
+            with pytest.raises(RankStudioError) as raised:
+                score_file(tmp_path / name, data)
+            assert name in str(raised.value) and "\n" not in str(raised.value)
+        for changes in values:
+            path = tmp_path / "named.json"
+            save_model(path, replace(own, beyond={**own.beyond, **beyond, **changes}))
+            with pytest.raises(RankStudioError) as raised:
+                score_file(path, data)
+            assert "\n" not in str(raised.value)
+        with plugins_of(tmp_path / "more", two=INI.replace('"ini"', '"two"').replace("ini_p", "two_p")):
+            (tmp_path / "m.ini").write_text("[weights]\n")
+            with pytest.raises(DatasetError, match="--without"):
+                score_file(tmp_path / "m.ini", data)
 
 
 @pytest.mark.thorough

@@ -7,15 +7,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
 
+import numpy as np
 import pytest
-from plugins.installed import INI, plugins_of
+from hands import drop
+from plugins.installed import INI, plugins_of, without_plugins
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import wait_until
+from windows import Opened, settle
 
 from rankstudio.engine.export.formats import plugin_model_format
 from rankstudio.ui.export.dialog import ExportDialog
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.run_record import RunState
+from rankstudio.ui.select.given_runs import GivenDialog
+
+pytestmark = pytest.mark.usefixtures("shelf_folder")
 
 FAILING = """
 from threading import Event
@@ -48,7 +55,7 @@ def plugins(tmp_path: Path) -> Iterator[None]:
         yield
 
 
-def opened(window: MainWindow) -> ExportDialog:
+def show_formats(window: MainWindow) -> ExportDialog:
     dialog = window.export_controller.dialog()
     dialog.select("model-formats")
     dialog.show()
@@ -67,7 +74,7 @@ def save(dialog: ExportDialog, label: str, path: Path) -> str:
 
 
 def test_a_model_is_written_and_verified(ran: MainWindow, tmp_path: Path) -> None:
-    dialog = opened(ran)
+    dialog = show_formats(ran)
     said = save(dialog, "INI file", tmp_path / "m.ini")
     assert ran.current.model is not None
     n = len(ran.current.model.step.selected)
@@ -77,11 +84,40 @@ def test_a_model_is_written_and_verified(ran: MainWindow, tmp_path: Path) -> Non
     dialog.deleteLater()
 
 
+def test_a_file_of_the_format_is_dropped_and_ranks(opened: Opened, folds: Path, tmp_path: Path) -> None:
+    path = tmp_path / "mine.ini"
+    path.write_text("[weights]\n1 = 0.5\n3 = -0.25\n")
+    with opened(folds) as window:
+        drop(window, path)
+        (dialog,) = [one for one in window.findChildren(GivenDialog) if one.isVisible()]
+        QTest.mouseClick(dialog._accept, Qt.MouseButton.LeftButton)
+        wait_until(lambda: window.runs.records and not window.runs.busy)
+        settle(window)
+        (record,) = window.runs.records
+        assert record.state is RunState.DONE
+        part = record.dataset.folds[0].test
+        step = record.folds[1].chosen.step
+        expected = part.X[:, [0, 2]] @ [0.5, -0.25]
+        assert np.allclose(step.scores(np.ascontiguousarray(part.X.T)), expected)
+        for page in ("features", "queries", "evidence", "compare"):  # every page lives with such a model
+            window.workspace.show_page(page)
+            settle(window)
+        export = show_formats(window)
+        assert export.message.text() and not export._save.isEnabled()  # nothing else can express it
+        export.deleteLater()
+    with without_plugins(tmp_path / "site"), opened() as window:
+        window.restore()
+        wait_until(lambda: window.runs.shown is not None and not window.models.loader.busy)
+        settle(window)
+        assert window.runs.records[0].state is RunState.DONE
+        assert len(window.notice.texts()) <= 1
+
+
 def test_failing_code_is_one_sentence(
     ran: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plugin_model_format, "_PATIENCE", 0.2)
-    dialog = opened(ran)
+    monkeypatch.setattr(plugin_model_format, "PATIENCE", 0.2)
+    dialog = show_formats(ran)
     for label in ("Raises", "Hangs"):
         said = save(dialog, label, tmp_path / f"m.{label.lower()}")
         assert "rankstudio-bad" in said and "\n" not in said and "\x1b" not in said

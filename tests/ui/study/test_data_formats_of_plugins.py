@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hands import drop, fact_texts
-from plugins.installed import NPZ, forget, plugins_of
+from plugins.installed import NPZ, plugins_of, without_plugins
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialogButtonBox, QPushButton
@@ -57,15 +56,6 @@ def archives(tmp_path: Path) -> Iterator[Path]:
             data = RankingDataset.from_arrays(draw.random((40, 3)), labels, np.repeat(range(10), 4))
             save_dataset(data, folder / f"{name}.npz", format_of_key("npz"))
         yield folder.parent
-
-
-@contextmanager
-def without_plugins(folder: Path) -> Iterator[None]:
-    """Forget the plug-ins of a folder for a while, as after pip uninstall."""
-    sys.path.remove(str(folder))
-    forget()
-    yield
-    sys.path.insert(0, str(folder))
 
 
 def asked(window: MainWindow) -> ColumnsDialog:

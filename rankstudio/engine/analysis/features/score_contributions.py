@@ -90,6 +90,8 @@ def _beyond_weights(
         return _of_sums(beyond, X, column_of, source)
     if beyond["kind"] == "thresholds":
         return _of_thresholds(beyond, X, column_of)
+    if beyond["kind"] == "plugin":  # nobody knows what its reader does with the features
+        return ScoreContributions((), np.zeros((len(X), 0)), 0.0)
     if beyond["kind"] == "kernel":
         columns, values, constant = kernel_contributions(beyond, X, column_of)
         return ScoreContributions(tuple(columns.tolist()), values, constant)

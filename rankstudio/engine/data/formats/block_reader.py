@@ -61,6 +61,7 @@ HEAD = 4096
 """Bytes of a file that a recogniser of a plug-in gets."""
 
 _PATIENCE = 2.0  # seconds that a recogniser may take
+_PREVIEW_PATIENCE = 60.0  # seconds that the first block may take where only columns are looked at
 _BY_ENDING = 0.9
 _AT_MOST = 0.79  # without an ending of its own or a mark: what is certain of another format stays that
 _ENDING_OF_OTHERS = 0.3
@@ -409,11 +410,11 @@ def preview(form: DataFormat, path: Path, _beginning: bytes, n_rows: int) -> Fir
         If the reader fails.
     """
     with _unpacked(path) as plain:
-        blocks = yielded(lambda: imported(form.reader)(plain))
+        blocks = yielded(lambda: imported(form.reader)(plain), _PREVIEW_PATIENCE)
         try:
             block: Any = next(blocks, {})
             table = _columns(path, block, 0)
-        except RuntimeError as error:
+        except (RuntimeError, TimeoutError) as error:
             raise _fault(form, path, str(error)) from error
         except _BlockError as problem:
             raise _fault(form, path, str(problem)) from None

@@ -7,24 +7,18 @@ from functools import cache
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.export.formats.model_format import ModelFormat
-from rankstudio.engine.export.formats.plugin_model_format import (
-    ModelFormatEntry,
-    as_model_format,
-    refuse_invalid_model_format,
-)
-from rankstudio.engine.language import tr
-from rankstudio.engine.plugins.entries import entries_of
+from rankstudio.engine.export.formats.plugin_model_format import as_model_format
+from rankstudio.engine.export.plugin_formats import ModelFormatEntry, model_format_entries
 
 
 @cache
 def model_formats() -> Mapping[str, ModelFormat]:
     """Return the formats of all plug-ins by key, in the order in which people are offered them."""
-    exists = tr("A model format with the key {key} exists already. Choose another key.")
-    unusable = tr("A model format of the plug-in {name} cannot be used: {reason}")
-    entries = entries_of("model_formats", refuse_invalid_model_format, exists, unusable)
     return {
-        entry.key: as_model_format(entry, loaded.package) if isinstance(entry, ModelFormatEntry) else entry
-        for loaded, entry in entries
+        entry.key: as_model_format(entry, loaded.package, loaded.version)
+        if isinstance(entry, ModelFormatEntry)
+        else entry
+        for loaded, entry in model_format_entries()
     }
 
 

@@ -1,0 +1,84 @@
+"""Files of models in the formats of plug-ins, which only the reader of the plug-in can score with."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.file_access import refusal, regular_file_size
+from rankstudio.engine.data.formats.format_catalog import data_endings
+from rankstudio.engine.errors import DatasetError, shown_path
+from rankstudio.engine.export.models import Model, Weight
+from rankstudio.engine.export.plugin_formats import KIND, readable_formats
+from rankstudio.engine.language import tr
+
+_OTHERS = frozenset((".json", ".toml", ".py", ".rankstudio"))
+_FOREIGN = "foreign"  # as of the models that are parsed
+_ROWS = 8  # documents on which a reader is tried
+_MOST_BYTES = 1 << 28
+
+
+def is_plugin_model(path: Path) -> bool:
+    """Return whether a file has the ending of a plug-in's format of models, and of nothing else."""
+    ending = path.suffix.lower()
+    return ending not in data_endings() and may_be_plugin_model(path) and path.is_file()
+
+
+def may_be_plugin_model(path: Path) -> bool:
+    """Return whether a file that is said to be a model has the ending of a plug-in's format."""
+    ending = path.suffix.lower()
+    return ending not in _OTHERS and any(form.entry.suffix.lower() == ending for form in readable_formats())
+
+
+def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
+    """Return the model of a file in the format of a plug-in; None for other files.
+
+    Parameters
+    ----------
+    path : Path
+    dataset : FoldedDataset
+        Its features are the inputs of the model: which of them it uses, only its reader knows.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or two packages have formats with its ending.
+    """
+    if not may_be_plugin_model(path):
+        return None
+    forms = [form for form in readable_formats() if form.entry.suffix.lower() == path.suffix.lower()]
+    if len(forms) > 1:
+        text = tr(
+            "{path}: {first} and {second} both have models with this ending. Leave one out with --without."
+        )
+        packages = {"first": forms[0].package, "second": forms[1].package}
+        raise DatasetError(text.format(path=shown_path(path), **packages))
+    form = forms[0]
+    content = _content(path)
+    ids = dataset.feature_ids.tolist()
+    beyond = {
+        "kind": KIND,
+        "format": form.entry.key,
+        "package": form.package,
+        "version": form.version,
+        "columns": ids,
+        "content": base64.b64encode(content).decode("ascii"),
+    }
+    weights = tuple(Weight(i, name, 1 / len(ids)) for i, name in zip(ids, dataset.feature_names, strict=True))
+    origin = {"program": f"{form.entry.label}, {form.package} {form.version}"}
+    model = Model(weights, _FOREIGN, {}, origin, beyond, source=str(path))
+    model.predict(dataset.folds[0].train.X[:_ROWS], dataset.feature_ids)  # a fault is told now
+    return model
+
+
+def _content(path: Path) -> bytes:
+    """Return the contents of a regular file of a size that a model may have."""
+    size = regular_file_size(path)
+    if size > _MOST_BYTES:
+        text = tr("{path}: found {size} bytes, expected a model of at most {most}.")
+        raise DatasetError(text.format(path=shown_path(path), size=size, most=_MOST_BYTES))
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise refusal(path, error) from None

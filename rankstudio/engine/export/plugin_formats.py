@@ -1,0 +1,211 @@
+"""Model formats of plug-ins: static entries, whose readers also score with files that are opened."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import DataError, PlanError, one_line, shown, shown_path
+from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.entries import entries_of, imported
+from rankstudio.engine.plugins.guard import called
+from rankstudio.engine.plugins.origin import Origin, OriginKind
+from rankstudio.engine.plugins.plugin import LoadedPlugin
+
+PATIENCE = 60.0
+"""Seconds that a writer or a reader may take."""
+
+KIND = "plugin"
+"""Kind of a model that only the reader of a plug-in can score with."""
+
+_KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_SUFFIX = re.compile(r"\.[A-Za-z0-9][A-Za-z0-9_-]{0,15}")
+_PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+_LONGEST = {"label": 80, "summary": 500}
+
+
+@dataclass(frozen=True)
+class ModelFormatEntry:
+    """A format of another program in which models can be written.
+
+    Attributes
+    ----------
+    key : str
+        Key on the command line.
+    label : str
+        Name for users.
+    suffix : str
+        Ending of the file, such as ".ini".
+    writer : str
+        ``"module:function"`` of a function that gets the model and returns the contents of the file, as text
+        or bytes. The model has ``inputs`` (each with ``id``, ``name`` and ``identifier``), ``weights`` in
+        their order, ``trees`` and ``about``.
+    reader : str
+        ``"module:function"`` of a function that gets the contents as bytes, a matrix of documents and the ids
+        of its columns, which may be more than the model uses, and returns a score for each document. With it
+        every exported model is verified, and files of the format can be opened; "" for none.
+    summary : str
+        Description of the contents, as a sentence.
+    linear, trees : bool
+        Whether weighted sums and sums of trees can be written.
+
+    Examples
+    --------
+    >>> ModelFormatEntry("ini", "INI file", ".ini", writer="my_formats:write").trees
+    False
+    """
+
+    key: str
+    label: str
+    suffix: str
+    writer: str
+    reader: str = ""
+    summary: str = ""
+    linear: bool = True
+    trees: bool = False
+
+
+@dataclass(frozen=True)
+class PluginModelFormat:
+    """A model format with the package that it comes from.
+
+    Attributes
+    ----------
+    entry : ModelFormatEntry
+    package, version : str
+    """
+
+    entry: ModelFormatEntry
+    package: str
+    version: str
+
+    def score(self, content: bytes, documents: Floats, ids: tuple[int, ...]) -> Floats:
+        """Return the scores of documents by the contents of a file.
+
+        Raises
+        ------
+        DataError
+            If the reader fails, or returns something else; the sentence is about the reader alone.
+        """
+        X = np.array(documents)
+        try:
+            scores = np.asarray(called(lambda: imported(self.entry.reader)(content, X, ids), PATIENCE))
+            if scores.shape != (len(X),) or scores.dtype.kind not in "biuf" or not np.isfinite(scores).all():
+                text = tr("expected {n} finite scores, got {value} of the shape {shape}")
+                values = {"value": scores.dtype.name, "shape": scores.shape}
+                raise RuntimeError(text.format(n=len(X), **values))
+        except (RuntimeError, TimeoutError, ValueError) as error:
+            raise DataError(str(error)) from error
+        return scores.astype(np.float64)
+
+
+@cache
+def model_format_entries() -> tuple[tuple[LoadedPlugin, Any], ...]:
+    """Return the model formats of all plug-ins, built-in ones first."""
+    exists = tr("A model format with the key {key} exists already. Choose another key.")
+    unusable = tr("A model format of the plug-in {name} cannot be used: {reason}")
+    return tuple(entries_of("model_formats", refuse_invalid_model_format, exists, unusable))
+
+
+def readable_formats() -> tuple[PluginModelFormat, ...]:
+    """Return the formats of plug-ins whose files can be opened, because they have a reader."""
+    return tuple(
+        PluginModelFormat(entry, loaded.package, loaded.version)
+        for loaded, entry in model_format_entries()
+        if isinstance(entry, ModelFormatEntry) and entry.reader
+    )
+
+
+def plugin_scores(beyond: Mapping[str, Any], place: Mapping[int, int], X: Floats, source: str) -> Floats:
+    """Score documents with the reader of the plug-in, if it is installed; nothing else is imported.
+
+    Parameters
+    ----------
+    beyond : Mapping
+        Values from :func:`checked_plugin`.
+    place : Mapping of int to int
+        Column of each feature id.
+    X : ndarray of shape (m, n)
+    source : str
+        For messages.
+
+    Raises
+    ------
+    DataError
+        If the package is not installed, or its reader fails.
+    """
+    wanted = beyond["format"], beyond["package"]
+    form = next((form for form in readable_formats() if (form.entry.key, form.package) == wanted), None)
+    before = f"{shown_path(source)}: " if source else ""
+    if form is None:
+        origin = Origin(OriginKind.PACKAGE, beyond["package"], beyond["version"], present=False)
+        text = tr("{file}the model {reason}")
+        raise DataError(text.format(file=before, reason=origin.lacking))
+    columns = beyond["columns"]
+    try:
+        return form.score(
+            base64.b64decode(beyond["content"]), X[:, [place[i] for i in columns]], tuple(columns)
+        )
+    except DataError as error:
+        text = tr("{file}{format} of {package} cannot score with the model: {problem}.")
+        values = {"format": form.entry.label, "package": form.package, "problem": str(error).rstrip(".")}
+        raise DataError(text.format(file=before, **values)) from error
+
+
+def checked_plugin(values: Mapping[str, Any], columns: list[int]) -> dict[str, Any]:
+    """Return the definition of a model in the format of a plug-in; ValueError if it is invalid.
+
+    Parameters
+    ----------
+    values : Mapping
+        As read.
+    columns : list of int
+        Its columns, checked.
+    """
+    texts = {name: values.get(name) for name in ("format", "package", "version", "content")}
+    wrong = next((name for name, value in texts.items() if not isinstance(value, str)), None)
+    if wrong is not None:
+        raise ValueError(f"found {shown(texts[wrong])} as {wrong}, expected a text")
+    try:
+        base64.b64decode(str(texts["content"]), validate=True)
+    except (binascii.Error, ValueError):
+        raise ValueError("the content of the model is not base64") from None
+    return {"kind": KIND, **texts, "columns": columns}
+
+
+def refuse_invalid_model_format(entry: object) -> None:
+    """Raise a PlanError for an entry that cannot be offered.
+
+    Parameters
+    ----------
+    entry : object
+        What a plug-in has as a model format.
+    """
+    if not isinstance(entry, ModelFormatEntry):
+        raise PlanError(tr("expected a ModelFormat, got {value}.").format(value=shown(entry)))
+    if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):
+        text = tr("key: expected lower-case letters, digits, dots and hyphens, got {key}.")
+        raise PlanError(text.format(key=shown(entry.key)))
+    for name, most in _LONGEST.items():
+        value = getattr(entry, name)
+        if not isinstance(value, str) or len(value) > most or one_line(value) != value:
+            text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
+            raise PlanError(text.format(key=entry.key, field=name, most=most, value=shown(value)))
+    if not entry.label.strip():
+        raise PlanError(tr("{key}: the label is empty.").format(key=entry.key))
+    if not isinstance(entry.suffix, str) or not _SUFFIX.fullmatch(entry.suffix):
+        text = tr('{key}: suffix: expected an ending such as ".ini", got {value}.')
+        raise PlanError(text.format(key=entry.key, value=shown(entry.suffix)))
+    places = [entry.writer, *([entry.reader] if entry.reader else [])]
+    wrong = next((p for p in places if not isinstance(p, str) or not _PLACE.fullmatch(p)), None)
+    if wrong is not None:
+        text = tr('{key}: expected functions as "module:function", got {value}.')
+        raise PlanError(text.format(key=entry.key, value=shown(wrong)))
