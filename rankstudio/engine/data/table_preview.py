@@ -11,7 +11,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.data_format import DataFormat
 from rankstudio.engine.data.file_access import read_beginning
 from rankstudio.engine.data.fold_files import first_file
-from rankstudio.engine.data.formats.format_catalog import data_formats, format_of_key
+from rankstudio.engine.data.formats.format_catalog import data_formats, format_of_key, told_format
 from rankstudio.engine.data.formats.query_sizes import sizes_file
 from rankstudio.engine.data.formats.recognised_form import beginning_of, refuse_other_binary
 from rankstudio.engine.data.formats.recognition import BY_CONTENTS
@@ -78,12 +78,14 @@ class TablePreview:
         return not all(is_numeral(text) or text in missing_texts for text in texts)
 
 
-def preview_table(path: Path) -> TablePreview:
+def preview_table(path: Path, format_told: str = "") -> TablePreview:
     """Return the first rows of a table, or of the tables of a folder.
 
     Parameters
     ----------
     path : Path
+    format_told : str
+        Format of the data, as a plan names it; "" for the recognised one.
 
     Raises
     ------
@@ -93,6 +95,9 @@ def preview_table(path: Path) -> TablePreview:
     file = first_file(path)
     beside = sizes_file(file)
     sizes = beside.name if beside else ""
+    named = told_format(format_told, file)
+    if named is not None and named.is_table:
+        return _preview(file, named, sizes)
     beginning = beginning_of(file, DataColumns())
     previews = [entry for entry in data_formats() if entry.is_table]
     confidence, form = max(
@@ -101,6 +106,11 @@ def preview_table(path: Path) -> TablePreview:
     if confidence < BY_CONTENTS:
         refuse_other_binary(file, beginning.head)
         form = form if confidence else format_of_key("csv")
+    return _preview(file, form, sizes)
+
+
+def _preview(file: Path, form: DataFormat, sizes: str) -> TablePreview:
+    """Return the first rows of a file in a format of tables."""
     first = form.first_rows(file, read_beginning(file), _ROWS)
     form = format_of_key(first.key) if first.key else form
     return TablePreview(file, form, first.names, _shown(first.rows), first.has_header, sizes)

@@ -18,7 +18,7 @@ from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.support.work import Waiting, WorkProgress
 from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Worker
 from rankstudio.ui.export.dialog import ExportItem, FormatWriter
-from rankstudio.ui.export.written_models import compare_rankings, exported_function
+from rankstudio.ui.export.written_models import save_and_compare
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
@@ -239,9 +239,5 @@ def _save_form(
 ) -> str:
     """Write a model in the format of another program, and return how it ranks, read back."""
     from rankstudio.engine.experiment.model_data import parts_to_try  # noqa: PLC0415 - on the worker only
-    from rankstudio.engine.export.proof import fitted_function  # noqa: PLC0415 - on the worker only
 
-    parts = parts_to_try(dataset, model.origin["fold"])
-    function, _ = exported_function(model, form, feature_set)
-    form.save(path, form.files(fitted_function(model, function, form, parts)))
-    return compare_rankings(model, form, path, parts, feature_set)
+    return save_and_compare(model, form, path, parts_to_try(dataset, model.origin["fold"]), feature_set)

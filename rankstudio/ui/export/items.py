@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.data.data_format import DataFormat
-from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.feature_sets import LABELS, FeatureSet
 from rankstudio.engine.data.formats.format_catalog import written_formats
 from rankstudio.engine.errors import RankStudioError
@@ -22,7 +22,7 @@ from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Wo
 from rankstudio.ui.compare.feeders import ComparisonScope
 from rankstudio.ui.export.dialog import ExportItem, FormatWriter
 from rankstudio.ui.export.final_model import final_model_item
-from rankstudio.ui.export.written_models import compare_rankings, exported_function
+from rankstudio.ui.export.written_models import compare_rankings, save_and_compare, save_model_form
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.evidence import Evidence
@@ -488,25 +488,29 @@ def _writer(
     def paths(path: Path) -> Sequence[Path]:
         return tuple(form.paths(path).values())
 
-    def write(path: Path) -> None:
-        from rankstudio.engine.export.proof import fitted_function  # noqa: PLC0415 - brings kernels
+    def tried() -> Sequence[RankingDataset]:
+        assert selected is not None  # else nothing is written
+        return [selected.fold.test or selected.fold.vali or selected.fold.train]
 
-        assert selected is not None
-        fold, model = selected.fold, portable()
-        function, _ = exported_function(model, form, feature_set)
-        parts = [fold.test or fold.vali or fold.train]
-        form.save(path, form.files(fitted_function(model, function, form, parts)))
+    def write(path: Path) -> None:
+        save_model_form(portable(), form, path, tried(), feature_set)
 
     def check(path: Path, say: Callable[[str], object]) -> Job:
-        assert selected is not None  # else nothing was written
-        fold = selected.fold
-        part = fold.test or fold.vali or fold.train
         return worker.task(
             tr("Verifying {name}").format(name=path.name),
-            partial(compare_rankings, portable(), form, path, [part], feature_set),
+            partial(compare_rankings, portable(), form, path, tried(), feature_set),
             on_done=say,
             on_error=say,
             slot="model-formats",
+        )
+
+    def begin(path: Path, done: Callable[[str], object], failed: Callable[[str], object]) -> Job:
+        """Write on the worker: how long the code of a plug-in takes is not known."""
+        return worker.task(
+            tr("Writing {name}").format(name=path.name),
+            partial(save_and_compare, portable(), form, path, tried(), feature_set),
+            on_done=done,
+            on_error=failed,
         )
 
     if selected is None:
@@ -514,6 +518,8 @@ def _writer(
     scaled = selected.plan.normalize != "none"
     step = selected.step
     why = form.refusal(linear=step.linear, scaled=scaled, kind=step.kind)
+    if form.package:
+        return FormatWriter(tr(form.summary), paths=paths, unavailable=why, begin=begin)
     return FormatWriter(tr(form.summary), write, paths, check, why)
 
 

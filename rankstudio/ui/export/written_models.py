@@ -28,6 +28,38 @@ def exported_function(
     return defined_where_possible(score_function(model), feature_set, form.engine)
 
 
+def save_model_form(
+    model: Model,
+    form: ModelFormat,
+    path: Path,
+    parts: Sequence[RankingDataset],
+    feature_set: FeatureSet | None = None,
+) -> None:
+    """Write a model in a format of another program; parameters as of `compare_rankings`.
+
+    Raises
+    ------
+    RankStudioError
+        Where it cannot be written.
+    """
+    from rankstudio.engine.export.proof import fitted_function  # noqa: PLC0415 - brings kernels
+
+    function, _ = exported_function(model, form, feature_set)
+    form.save(path, form.files(fitted_function(model, function, form, parts)))
+
+
+def save_and_compare(
+    model: Model,
+    form: ModelFormat,
+    path: Path,
+    parts: Sequence[RankingDataset],
+    feature_set: FeatureSet | None = None,
+) -> str:
+    """Write a model in a format of another program, and say how it ranks, read back."""
+    save_model_form(model, form, path, parts, feature_set)
+    return compare_rankings(model, form, path, parts, feature_set)
+
+
 def compare_rankings(
     model: Model,
     form: ModelFormat,

@@ -30,6 +30,8 @@ from PySide6.QtWidgets import (
 )
 
 from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.data_format import DataFormat
+from rankstudio.engine.data.file_access import without_ending
 from rankstudio.engine.data.fold_files import is_part_file
 from rankstudio.engine.data.formats.format_catalog import data_formats
 from rankstudio.engine.data.table_preview import TablePreview, columns_of
@@ -63,9 +65,27 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 def holds_data(folder: Path) -> bool:
     """Return whether a folder looks as if it could be opened as a dataset."""
     try:
-        return bool(kind_of(folder)) or any(_DATA_NAME.fullmatch(child.name) for child in folder.iterdir())
+        return bool(kind_of(folder)) or any(map(_looks_like_data, folder.iterdir()))
     except OSError:
         return False
+
+
+def _format_of_plugin(path: Path) -> DataFormat | None:
+    """Return the format of a plug-in whose ending the name of a file has, compressed or not."""
+    name = without_ending(path.name).lower()
+    of_plugins = (entry for entry in data_formats() if entry.package)
+    return next((entry for entry in of_plugins if name.endswith(tuple(filter(None, entry.endings)))), None)
+
+
+def _looks_like_data(path: Path) -> bool:
+    """Return whether the name of a file is one of data."""
+    return bool(_DATA_NAME.fullmatch(path.name)) or _format_of_plugin(path) is not None
+
+
+def _filter_of(entry: DataFormat) -> str:
+    """Return the filter of a format of a plug-in."""
+    endings = [ending for ending in entry.endings if ending]
+    return f"{entry.label} ({' '.join(f'*{e} *{e}.gz *{e}.bz2 *{e}.xz *{e}.zst' for e in endings)})"
 
 
 def kind_of(path: Path) -> str:
@@ -80,9 +100,10 @@ def kind_of(path: Path) -> str:
         return ""
     suffix = path.suffix.lower()
     by_suffix = {".rankstudio": "study", ".toml": "plan"}
-    if _TABLE_NAME.fullmatch(path.name):
+    of_plugin = _format_of_plugin(path)
+    if _TABLE_NAME.fullmatch(path.name) or (of_plugin is not None and of_plugin.is_table):
         return "table"
-    return by_suffix.get(suffix, "file" if _DATA_NAME.fullmatch(path.name) or is_part_file(path) else "")
+    return by_suffix.get(suffix, "file" if _looks_like_data(path) or is_part_file(path) else "")
 
 
 class _IconModel(QIdentityProxyModel):
@@ -134,7 +155,7 @@ class OpenDialog(QFileDialog):
                 tr("Models (*.json *.txt *.xml *.model *.onnx)"),
                 tr("Feature logs of search engines (*.json *.ndjson *.jsonl)"),
                 tr("Studies (*.rankstudio)"),
-                *(f"{one.label} ({' '.join(f'*{e}' for e in one.endings)})" for one in of_plugins),
+                *map(_filter_of, of_plugins),
             ]
         )
         self._folder: str | None = None

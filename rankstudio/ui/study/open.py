@@ -155,14 +155,14 @@ class OpenController(Controller):
 
     def _ask_columns(self, path: str, options: Plan, problem: str, cell: str = "") -> None:
         """Ask what the columns of a table are, once its first rows are there; then open it."""
+        told = DataColumns.of(options.columns)
 
         def show(preview: TablePreview) -> None:
-            told = DataColumns.of(options.columns)
             dialog = ColumnsDialog(self._theme, preview, told, problem, self._window, cell=cell)
 
             def accept() -> None:
-                columns = replace(dialog.columns(), judgments=told.judgments, feature_set=told.feature_set)
-                self._open_with(path, options, columns)
+                kept = {name: getattr(told, name) for name in ("judgments", "feature_set", "format")}
+                self._open_with(path, options, replace(dialog.columns(), **kept))
 
             dialog.accepted.connect(accept)
             dialog.rejected.connect(lambda: self.failed.emit(problem) if problem else None)
@@ -173,7 +173,9 @@ class OpenController(Controller):
             self.failed.emit(problem or text)
 
         what = tr("Reading the columns")
-        self._worker.task(what, preview_table, Path(path), on_done=show, on_error=fail, slot="columns")
+        self._worker.task(
+            what, preview_table, Path(path), told.format, on_done=show, on_error=fail, slot="columns"
+        )
 
     def _ask_queries(self, path: str, options: Plan, problem: str) -> None:
         """Ask whether the documents of a text that tells no queries are one ranking; then open it so."""

@@ -280,9 +280,10 @@ class Notices(QWidget):
         return tuple(bar.text() for bar in self._shown)
 
     def say(self, text: str, level: Level = "info", actions: Actions = _NONE) -> None:
-        """Show a message below those that are there; see :meth:`Notice.say`."""
-        for bar in [bar for bar in self._shown if bar.text() == text or bar.level == level == "info"]:
-            self._remove(bar)
+        """Show a message below those that are there, in place of one that it repeats; see `Notice.say`."""
+        for bar in list(self._shown):
+            if f"{text} ".startswith(f"{bar.text()} ") or bar.level == level == "info":
+                self._remove(bar)
         if len(self._shown) == _MOST:
             self._remove(self._shown[0])
         bar = next(bar for bar in self._bars if bar not in self._shown)

@@ -19,6 +19,7 @@ _KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _SUFFIX = re.compile(r"\.[A-Za-z0-9][A-Za-z0-9_-]{0,15}")
 _PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 _LONGEST = {"label": 80, "summary": 500}
+_PATIENCE = 60.0  # seconds that a writer or a reader may take
 
 
 @dataclass(frozen=True)
@@ -68,11 +69,11 @@ def as_model_format(entry: ModelFormatEntry, package: str) -> ModelFormat:
 
     def write(function: ScoreFunction) -> Files:
         try:
-            content = called(lambda: imported(entry.writer)(function))
+            content = called(lambda: imported(entry.writer)(function), _PATIENCE)
             if not isinstance(content, str | bytes) or not content:
                 text = tr("expected text or bytes, got {value}")
                 raise RuntimeError(text.format(value=shown(content)))
-        except RuntimeError as error:
+        except (RuntimeError, TimeoutError) as error:
             text = tr("{format} cannot write the model: {problem}.")
             raise OutputError(text.format(format=name, problem=str(error).rstrip("."))) from error
         return {"": content.encode() if isinstance(content, str) else content}
@@ -83,12 +84,13 @@ def as_model_format(entry: ModelFormatEntry, package: str) -> ModelFormat:
         ids = tuple(one.id for one in function.inputs)
         X = np.array(documents.X)
         try:
-            scores = np.asarray(called(lambda: imported(entry.reader)(files[""], X, ids)))
+            given = called(lambda: imported(entry.reader)(files[""], X, ids), _PATIENCE)
+            scores = np.asarray(given)
             if scores.shape != (len(X),) or scores.dtype.kind not in "biuf" or not np.isfinite(scores).all():
                 text = tr("expected {n} finite scores, got {value} of the shape {shape}")
                 values = {"value": scores.dtype.name, "shape": scores.shape}
                 raise RuntimeError(text.format(n=len(X), **values))
-        except RuntimeError as error:
+        except (RuntimeError, TimeoutError) as error:
             text = tr("{format} cannot read the file back: {problem}.")
             raise OutputError(text.format(format=name, problem=str(error).rstrip("."))) from error
         return scores.astype(np.float64)
