@@ -55,7 +55,7 @@ Feature selection in learning to rank.
 
   rankstudio                      open the window
   rankstudio FOLDER               open the window with a LETOR file or a folder of folds
-  rankstudio --sample             open the window with the bundled sample and run its study
+  rankstudio --sample             open the window with the bundled sample and its finished run
   rankstudio --language de        open the window in German, regardless of settings and system language
   rankstudio COMMAND …            work in the terminal; see rankstudio COMMAND --help"""
 
@@ -139,7 +139,7 @@ def command_line(commands: Sequence[str]) -> CommandParser:
         epilog=_EPILOG,
         formatter_class=HelpFormatter,
     )
-    parser.add_argument("--sample", action="store_true", help="open the bundled sample and run its study")
+    parser.add_argument("--sample", action="store_true", help="open the bundled sample with its finished run")
     parser.add_argument("--language", choices=LANGUAGES, help="language of the window: English or German")
     parser.add_argument(
         "--version", action="version", version=f"RankStudio {__version__}", help="print the version"

@@ -16,7 +16,6 @@ from PySide6.QtCore import QEvent, QObject, QSocketNotifier, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
 import rankstudio
-from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.compiler_process import compiler_process
 from rankstudio.engine.support.user_folders import data_folder
@@ -45,7 +44,7 @@ def main(argv: Sequence[str] = ()) -> int:
     Parameters
     ----------
     argv : sequence of str
-        A file, folder, plan or study to open; ``--sample`` opens the bundled sample and runs its study.
+        A file, folder, plan or study to open; ``--sample`` opens the bundled sample with its finished run.
     """
     for number in SIGNALS:
         signal.signal(number, end_at_once)
@@ -119,7 +118,7 @@ def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> Non
     """Do what waits until the window is there: open files, warm up, tell of the last crash."""
     files = [argument for argument in argv if argument != "--sample"]
     if "--sample" in argv:
-        window.open_path(SAMPLE, run=True)
+        window.open_controller.load_sample()
     elif files:
         window.open_path(files[0])
     elif window.open_controller.is_first_start:

@@ -19,7 +19,7 @@ import tomli_w
 from drawn_plans import drawn_parameters
 
 from rankstudio.cli import main
-from rankstudio.engine.data.formats import letor, part_reader
+from rankstudio.engine.data.formats import letor, memory_needs
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.support import sparse_rows
 
@@ -55,7 +55,7 @@ def write_data(folder: Path, seed: int = 0) -> None:
 def stored(*, sparse: bool, chosen: bool = False) -> Iterator[None]:
     """Keep rows sparse or dense when data are read; and ``chosen`` columns of sparse rows."""
     with contextlib.ExitStack() as stack:
-        for module in (letor, part_reader):
+        for module in (letor, memory_needs):
             stack.enter_context(mock.patch.object(module, "worth_it", lambda *_: sparse))
         stack.enter_context(mock.patch.object(sparse_rows, "worth_it", lambda *_: chosen))
         yield

@@ -17,13 +17,14 @@ from PySide6.QtCore import QEvent, QModelIndex, Qt
 from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtWidgets import QListView
 from waiting import wait_until
-from windows import Opened, open_window, settle
+from windows import Opened, finish, open_window, settle
 from wording import naming
 
 from rankstudio.__main__ import INTERRUPTED
 from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.app import begin
+from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model import study_store
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.process import display_check as display
@@ -205,11 +206,43 @@ def test_the_report_of_a_crash_is_offered_at_the_next_start(opened: Opened, tmp_
         wait_until(lambda: not window.models.run_worker.jobs)
 
 
-def test_the_sample_of_the_command_line_is_opened_and_run(opened: Opened, tmp_path: Path) -> None:
+def test_the_sample_of_the_command_line_is_opened_with_its_finished_run(
+    opened: Opened, tmp_path: Path
+) -> None:
     with opened() as window:
         begin(window, ["--sample"], CrashReports(tmp_path))
-        wait_until(lambda: window.runs.records and window.runs.records[0].paths)
+        wait_until(lambda: window.runs.records and window.session.dataset is not None)
         assert window.session.dataset.name == "Sample"
+        assert window.runs.records[0].state is RunState.DONE and not window.runs.busy
+        settle(window)
+
+
+def test_a_run_that_waits_for_kernels_can_be_paused_and_stopped(window: MainWindow) -> None:
+    """At the first start they are compiled for minutes on a busy machine."""
+    wait_until(lambda: not window.models.loader.busy)
+    compiled = threading.Event()
+    window.models.run_worker.task("Starting the engine", compiled.wait, slot="preparation")
+    try:
+        window.commands["run"].trigger()
+        record = window.runs.records[0]
+        assert record.state is RunState.QUEUED
+        for state in (RunState.PAUSED, RunState.QUEUED, RunState.PAUSED):
+            assert window.commands["pause"].isEnabled()
+            window.commands["pause"].trigger()
+            assert record.state is state
+        assert window.commands["stop"].isEnabled()
+        window.commands["stop"].trigger()
+        assert record.state is RunState.CANCELLED and not window.runs.busy
+        window.commands["run"].trigger()
+        window.commands["pause"].trigger()
+    finally:
+        compiled.set()
+    other = window.runs.records[1]
+    wait_until(lambda: not window.models.run_worker.jobs[:-1])
+    assert other.state is RunState.PAUSED and not other.paths
+    window.commands["pause"].trigger()
+    finish(window)
+    assert other.state is RunState.DONE
 
 
 @pytest.mark.thorough

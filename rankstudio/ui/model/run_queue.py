@@ -119,6 +119,7 @@ class Runs(QObject):
         self._runner, self._other_runner = runner, other_runner
         self._records: dict[int, RunRecord] = {}
         self._jobs: dict[int, Job] = {}
+        self._begun: set[int] = set()  # keys of runs whose turn has come
         self._shown: RunRecord | None = None
         self._last_key = 0
 
@@ -184,6 +185,7 @@ class Runs(QObject):
         for job in self._jobs.values():
             job.abandon()
         self._jobs.clear()
+        self._begun.clear()
         self._records.clear()
         self._last_key = last_key
         self.cleared.emit()
@@ -243,10 +245,16 @@ class Runs(QObject):
             self._shown = record
             self.shownChanged.emit()
 
+    @property
+    def next_up(self) -> RunRecord | None:
+        """The run that works or is paused; where there is none, the first one that waits."""
+        waiting = (record for record in self.records if record.state is RunState.QUEUED)
+        return self.current or next(waiting, None)
+
     def pause(self) -> None:
-        """Pause the run that works."""
-        record = self.current
-        if record and record.state is RunState.RUNNING:
+        """Pause the run that works, or the first one that waits, for kernels to be compiled for instance."""
+        record = self.next_up
+        if record and record.state is not RunState.PAUSED:
             self._jobs[record.key].pause()
             record.state = RunState.PAUSED
             record.clock.stop()
@@ -257,8 +265,10 @@ class Runs(QObject):
         record = self.current
         if record and record.state is RunState.PAUSED:
             self._jobs[record.key].resume()
-            record.state = RunState.RUNNING
-            record.clock.go()
+            has_begun = record.key in self._begun
+            record.state = RunState.RUNNING if has_begun else RunState.QUEUED
+            if has_begun:
+                record.clock.go()
             self.changed.emit(record)
 
     def step(self) -> None:
@@ -268,11 +278,11 @@ class Runs(QObject):
             self._jobs[record.key].step()
 
     def stop(self, record: RunRecord | None = None) -> None:
-        """Stop a run, the one that works by default; what it has finished stays."""
-        record = record or self.current
+        """Stop a run, by default the one that works or is next; what it has finished stays."""
+        record = record or self.next_up
         if record is None or record.state.ended:
             return
-        if record.state is RunState.QUEUED:  # it ends now, not when its turn comes
+        if record.key not in self._begun:  # it ends now, not when its turn comes
             self._jobs[record.key].abandon()
             self._end(record, Outcome(Ending.CANCELLED))
         else:
@@ -317,6 +327,7 @@ class Runs(QObject):
         elif isinstance(event, _StorageFailed):
             self.storageFailed.emit(event.reason)
         elif event is None:
+            self._begun.add(record.key)
             if record.state is RunState.QUEUED:
                 record.state = RunState.RUNNING
                 record.clock.go()
@@ -335,6 +346,7 @@ class Runs(QObject):
         record.pack()
         record.failure = outcome.text
         self._jobs.pop(record.key, None)
+        self._begun.discard(record.key)
         if self._listed(record):
             self.changed.emit(record)
             self.ended.emit(record)
