@@ -161,7 +161,11 @@ def _margin_text(score: CandidateScore, margin: Margin, names: Sequence[str], fo
 def _substitutes(run: ReportedRun) -> Iterator[Block]:
     first = run.result.folds[0]
     fold = next((f for f in run.data.folds if f.number == first.fold), None) if run.data is not None else None
-    if fold is None or not first.chosen.step.selected or is_wide(fold.train):
+    if fold is None or not first.chosen.step.selected:
+        return
+    if is_wide(fold.train):
+        text = f"{run.name}: substitutes compare all pairs of features, and these are too many, or sparse."
+        yield Paragraph(text, muted=True)
         return
     path = chosen_path(first)
     position = path.steps.position(first.chosen.step.number)

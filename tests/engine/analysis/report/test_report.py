@@ -17,6 +17,7 @@ from wording import naming
 
 from rankstudio.engine import evaluate
 from rankstudio.engine.analysis.features.candidate_map import Margin
+from rankstudio.engine.analysis.report import feature_sections
 from rankstudio.engine.analysis.report.best_run import against_single_feature
 from rankstudio.engine.analysis.report.document import (
     SECTIONS,
@@ -28,7 +29,7 @@ from rankstudio.engine.analysis.report.document import (
     section_keys,
     wanted_keys,
 )
-from rankstudio.engine.analysis.report.feature_sections import _margin_text
+from rankstudio.engine.analysis.report.feature_sections import _margin_text, substitute_blocks
 from rankstudio.engine.analysis.report.report import make_report
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -415,3 +416,14 @@ def test_a_lead_is_told_only_of_candidates_that_lower_the_criterion(
     score = CandidateScore("drop in error", "", ScoreSource.CRITERION)
     margin = Margin(4, 0, own, 1, rival, 0.5)
     assert _margin_text(score, margin, ("one", "two"), 3 if "fold" in expected else 0) == expected
+
+
+def test_a_run_on_too_many_features_says_why_it_has_no_substitutes(
+    source: ReportSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def texts() -> list[str]:
+        return [block.text for block in substitute_blocks(source) if isinstance(block, Paragraph)]
+
+    assert not any("too many, or sparse" in text for text in texts())
+    monkeypatch.setattr(feature_sections, "is_wide", lambda _: True)
+    assert any("too many, or sparse" in text for text in texts())
