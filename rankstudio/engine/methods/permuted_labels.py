@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankstudio.engine.arithmetic.pair_cost.class_rows import tied_scale
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
-from rankstudio.engine.arithmetic.pair_cost.preference_rows import PreferenceBlock, preference_blocks, rows_of
 from rankstudio.engine.arithmetic.query_data import QueryData, centre
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
 
+if TYPE_CHECKING:
+    from rankstudio.engine.arithmetic.pair_cost.preference_rows import PreferenceBlock
+
 LOSS = frozenset({"cost", "ties", "weighting"})
 """Parameters of losses whose rows are the same whatever the labels are."""
 
-_MOST_ROOM_OF_BLOCKS = (
-    1e9  # bytes; not what is free just now: rows that are made anew each time have other last bits
-)
+_MOST_ROOM_OF_BLOCKS = 1e9
+"""Bytes; not what is free just now: rows that are made anew each time have other last bits."""
 
 
 def rows_and_targets(cost: PairCost, data: QueryData) -> tuple[QueryData, Callable[[Floats], Floats]]:
@@ -58,6 +59,7 @@ def exchanged_rows(
     blocks = _blocks(cost, data)
     if blocks is None:
         return plain
+    from rankstudio.engine.arithmetic.pair_cost.preference_rows import rows_of  # noqa: PLC0415 - scipy
 
     def exchanged(order: Ints) -> QueryData:
         other = plain(order)
@@ -76,4 +78,6 @@ def _blocks(cost: PairCost, data: QueryData) -> tuple[PreferenceBlock, ...] | No
     if 8.0 * float(((sizes + 1) * sizes).sum()) > _MOST_ROOM_OF_BLOCKS:
         return None
     assert data.preferences is not None
+    from rankstudio.engine.arithmetic.pair_cost.preference_rows import preference_blocks  # noqa: PLC0415
+
     return tuple(preference_blocks(data.ptr, data.preferences, cost))

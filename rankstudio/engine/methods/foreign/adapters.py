@@ -182,15 +182,16 @@ class WrappedSelector(Wrapped, PathSelector):
         ranks = getattr(fitted, "ranking_", None)
         if ranks is not None and np.unique(ranks).size > 2:
             return self._by_scores(-np.asarray(ranks, dtype=np.float64), n, "ranking_")
-        for name in ("support_", "k_feature_idx_"):
+        for name in ("support_", "k_feature_idx_", "get_support"):
             chosen = getattr(fitted, name, None)
             if chosen is not None:
+                chosen = chosen() if callable(chosen) else chosen
                 chosen = np.asarray(chosen)
                 columns = np.flatnonzero(chosen) if chosen.dtype == bool else np.sort(chosen)
                 return _Order(self._columns(columns, n), np.full(n, np.nan), is_set=True)
         if ranks is not None:
             return self._by_scores(-np.asarray(ranks, dtype=np.float64), n, "ranking_")
-        expected = "selection_order_, scores_, feature_importances_, coef_, ranking_, support_"
+        expected = "selection_order_, scores_, feature_importances_, coef_, ranking_, support_, get_support"
         text = tr("after fit it has none of {attributes}").format(attributes=expected)
         raise MethodError(self.entry.label, text)
 

@@ -9,7 +9,7 @@ from textwrap import dedent
 import numpy as np
 import pytest
 from experiment.small import dataset, ended
-from sklearn.feature_selection import RFE, SelectKBest, f_regression
+from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_regression
 from sklearn.linear_model import Ridge
 
 from rankstudio.engine.analysis.evidence.stability_selection import stability_selection
@@ -316,3 +316,15 @@ def test_programs_add_the_method(tmp_path: Path) -> None:
     text = as_python(plan)
     assert f"add_method({entry.key!r})" in text
     compile(text, "program", "exec")
+
+
+def test_a_selector_of_a_library_that_only_has_get_support(tmp_path: Path) -> None:
+    entry = add_by_user("sklearn.feature_selection.SelectFromModel")
+    plan = Plan("here", entry.key, {"estimator": "Ridge()", "regularization": 1.0}, folds=(1,))
+    fold = ended(run(plan, dataset())).folds[0]
+    train = dataset().folds[0].train
+    X = np.array(train.X)
+    for query in np.unique(train.qid):
+        X[train.qid == query] -= X[train.qid == query].mean(axis=0)
+    chosen = SelectFromModel(Ridge()).fit(X, train.y).get_support()
+    assert fold.selected == tuple(train.feature_ids[chosen])
