@@ -252,6 +252,11 @@ class ParameterError(RankStudioError, ValueError):
         Valid range in words: "a number greater than 0".
     meant : str
         A valid value that may have been meant; "" for none.
+
+    Examples
+    --------
+    >>> str(ParameterError("alpha", -1, "a positive number"))
+    'alpha: expected a positive number, got -1.'
     """
 
     def __init__(self, name: str, value: object, expected: str, meant: str = "") -> None:
@@ -265,7 +270,13 @@ class ParameterError(RankStudioError, ValueError):
 
 
 def between(name: str, value: Any, low: int, high: int | None = None) -> int:
-    """Return a parameter as an int; ParameterError unless it is a whole number from low up, or to high."""
+    """Return a parameter as an int; ParameterError unless it is a whole number from low up, or to high.
+
+    Examples
+    --------
+    >>> between("k", 3, 1, 5)
+    3
+    """
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if whole and low <= value and (high is None or value <= high):
         return int(value)

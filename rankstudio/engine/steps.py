@@ -42,6 +42,13 @@ class Step:
         Class attribute: whether it takes only the features that it needs out of those of the documents.
     additive : bool
         Class attribute: whether its scores are those of the previous step plus some of its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> step = Step(1, (2,), np.array([0.0, 0.0, 0.5]), 12.5, np.array([3.0, 2.0, 1.0]))
+    >>> step.selected
+    (2,)
     """
 
     linear: ClassVar[bool] = True

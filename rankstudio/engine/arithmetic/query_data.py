@@ -51,6 +51,15 @@ class QueryData:
     shared : SharedResults
         Cache of results that do not depend on the settings of a method. It is the argument ``sharing``, by
         default a new one: a copy with other labels shares nothing.
+
+    Examples
+    --------
+    Two queries, the first one with two documents:
+
+    >>> import numpy as np
+    >>> data = QueryData(np.eye(3), np.array([0.0, 1.0, 2.0]), np.array([0, 2, 3]))
+    >>> data.X.shape
+    (3, 3)
     """
 
     sparse: ClassVar[Literal[False]] = False

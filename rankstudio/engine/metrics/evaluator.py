@@ -205,6 +205,13 @@ class Evaluator:
     -----
     Creation takes O(m log m), evaluating K models O(K m log n) with n documents per query. It does not change
     afterwards: several threads may use one evaluator at a time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> evaluator = Evaluator(np.array([0, 1, 1, 0]), np.array([0, 2, 4]), measures=("MAP",))
+    >>> evaluator.evaluate(np.array([1.0, 2.0, 3.0, 4.0]))
+    {'MAP': 0.75}
     """
 
     def __init__(

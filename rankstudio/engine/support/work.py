@@ -16,7 +16,16 @@ Waiting = Generator["WorkProgress", None, Value]
 
 
 def finish(work: Generator[object, None, Value]) -> Value:
-    """Run a generator to its end, ignoring what it yields, and return its value."""
+    """Run a generator to its end, ignoring what it yields, and return its value.
+
+    Examples
+    --------
+    >>> def work():
+    ...     yield WorkProgress("counting", 0.5)
+    ...     return 42
+    >>> finish(work())
+    42
+    """
     return followed(work, lambda _: None)
 
 
@@ -41,6 +50,11 @@ class WorkProgress:
         "comparing features".
     share : float
         Share done, 0 to 1.
+
+    Examples
+    --------
+    >>> WorkProgress("comparing features", 0.25).share
+    0.25
     """
 
     what: str
@@ -55,6 +69,11 @@ class Note(WorkProgress):
     ----------
     kind : type of Warning
         Warning class used by ``fit``; of several notes of one kind the first is shown.
+
+    Examples
+    --------
+    >>> Note("one feature was left out").what
+    'one feature was left out'
     """
 
     share: float = 0.0

@@ -94,6 +94,12 @@ def as_method(estimator: Any) -> LinearRanker:
     -------
     LinearRanker
         A selector whose features RankRLS ranks with, or a ranker.
+
+    Examples
+    --------
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> as_method(SelectKBest()).entry.label
+    'SelectKBest'
     """
     if isinstance(estimator, LinearRanker):
         return estimator

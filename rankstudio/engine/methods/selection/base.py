@@ -145,6 +145,13 @@ class Ordering:
         that were not candidates.
     found : Mapping
         Attributes of the fitted selector by name, such as scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = np.array([0.2, 0.5])
+    >>> Ordering(best_first(scores, 2), scores).features
+    array([1, 0])
     """
 
     features: Ints
@@ -306,6 +313,12 @@ def best_first(scores: Floats, k: int) -> Ints:
 
     Scores that differ only by rounding count as ties, as in greedy RankRLS, because sums over queries in
     another order differ in their last bits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> best_first(np.array([0.2, 0.5, 0.5]), 2)
+    array([1, 2])
     """
     order = np.argsort(-scores, kind="stable").astype(np.int64)
     known = np.abs(scores[np.isfinite(scores)])

@@ -120,6 +120,17 @@ def informative_columns(data: TrainingData) -> Waiting[Bools]:
     """Return the features that vary within some query, shape (n,); the others cannot change any ranking.
 
     Ranked by one of the others, documents keep the order of the file, which may be a good order.
+
+    Examples
+    --------
+    The second feature has one value in each query:
+
+    >>> import numpy as np
+    >>> from rankstudio.api import QueryData, finish, training_data
+    >>> X = np.array([[1.0, 3.0], [2.0, 3.0], [5.0, 4.0]])
+    >>> data = training_data(QueryData(X, np.array([0.0, 1.0, 2.0]), np.array([0, 2, 3])))
+    >>> finish(informative_columns(data)).tolist()
+    [True, False]
     """
     if data.sparse:
         return data.whole("").informative  # type: ignore[no-any-return]

@@ -438,6 +438,14 @@ def training_data(data: GivenData) -> TrainingData:
 
     Results then depend neither on the location of the data nor on the caller. Preferences and sparse data are
     not divided. The result shares the cache of the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import QueryData
+    >>> data = QueryData(np.eye(3), np.array([0.0, 1.0, 2.0]), np.array([0, 2, 3]))
+    >>> training_data(data).whole("my method") is data
+    True
     """
     if isinstance(data, TrainingData):
         return data
