@@ -56,12 +56,13 @@ class WindowContext(QObject):
     --------
     A function named by ``WindowPage.build`` makes the widget:
 
+    >>> from PySide6.QtWidgets import QPlainTextEdit
     >>> def build(context):
-    ...     label = QLabel()
+    ...     text = QPlainTextEdit()
     ...     def update():
-    ...         label.setText("" if context.run is None else str(context.run.average[context.measure]))
+    ...         text.setPlainText("" if context.run is None else str(context.run.average))
     ...     context.on_change(update)
-    ...     return label
+    ...     return text
     """
 
     def __init__(self, models: Models, theme: Theme, host: Host, parent: QObject) -> None:

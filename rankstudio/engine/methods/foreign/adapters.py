@@ -89,8 +89,8 @@ class Wrapped:
             if p.name not in known or p.name in OWN:
                 continue
             value = self.values.get(p.name, p.default)
-            if p.kind is Kind.TEXT and value == "":
-                continue
+            if p.kind is Kind.TEXT and value in ("", p.default):
+                continue  # the library has its own default, which need not be an expression
             if p.kind is Kind.TEXT:
                 value = value_of(value, p.label, modules)
             if p.kind is Kind.CHOICE and value == NONE:

@@ -328,3 +328,18 @@ def test_a_selector_of_a_library_that_only_has_get_support(tmp_path: Path) -> No
         X[train.qid == query] -= X[train.qid == query].mean(axis=0)
     chosen = SelectFromModel(Ridge()).fit(X, train.y).get_support()
     assert fold.selected == tuple(train.feature_ids[chosen])
+
+
+def test_a_default_that_is_no_expression_is_left_to_its_owner(tmp_path: Path) -> None:
+    text = """
+        class Odd:
+            def __init__(self, dispatch="2*n_jobs"):
+                self.dispatch = dispatch
+            def fit(self, X, y):
+                assert self.dispatch == "2*n_jobs"
+                self.scores_ = X.var(axis=0)
+        """
+    path = tmp_path / "odd.py"
+    path.write_text(dedent(text), encoding="utf-8")
+    entry = add_by_user(f"{path}:Odd")
+    assert ended(run(Plan("here", entry.key, {"regularization": 1.0}, folds=(1,)), dataset())).complete
