@@ -187,7 +187,7 @@ def methods_of_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("words", TYPED)
 def test_what_is_not_run_is_a_command_that_can_be_parsed(words: list[str]) -> None:
     if words[:1] and words[0] in COMMANDS:
-        stand_ins = {"npz": "csv", "ini": "json"}  # for formats of the pages' own plug-ins
+        stand_ins = {"npz": "csv", "ini": "ranklib"}  # for formats of the pages' own plug-ins
         written = [stand_ins.get(word, word) for word in words]
         arguments = add_named_code(written)
         assert command_line((words[0],)).parse_args(arguments).run
