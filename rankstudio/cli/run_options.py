@@ -283,7 +283,12 @@ def add_parameters(
         if p.name == SIZE.name and prefix == "--":
             names.append("-k")  # as every paper calls it
             group.add_argument("--k", dest=f"{dest}{p.name}", help=argparse.SUPPRESS)
-        action: Any = group.add_argument(*names, dest=f"{dest}{p.name}", metavar=METAVARS[p.kind], help=text)
+        try:
+            action: Any = group.add_argument(
+                *names, dest=f"{dest}{p.name}", metavar=METAVARS[p.kind], help=text
+            )
+        except argparse.ArgumentError:  # a method of somebody else calls it like an option of the command
+            continue  # --set has it
         action.of = "--method" if dest == "parameter_" else "--ranker"
         action.owners = {key: _help([(key, own)], named=False).replace("%", "%%") for key, own in owners}
 

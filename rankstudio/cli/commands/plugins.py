@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -60,6 +61,17 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         tell(as_json({"plugins": rows, "failed": failed, "left out": list(found.left_out)}))
         return 0
+    _tell_rows(rows)
+    for failure in failed:
+        text = tr("{name}  –  {package} {version}: cannot be loaded: {reason}.")
+        tell(text.format(**failure))
+    for name in found.left_out:
+        tell(tr("{name}  –  left out").format(name=name))
+    return 0
+
+
+def _tell_rows(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print what each plug-in adds."""
     for row in rows:
         tell(f"{row['name']}  –  {row['package']} {row['version']}")
         if row["summary"]:
@@ -69,12 +81,6 @@ def run(args: argparse.Namespace) -> int:
                 tell(f"  {tr(called)}: {', '.join(row[kind])}")
         if not any(row[kind] for kind in KINDS):
             tell(f"  {tr('adds nothing')}")
-    for failure in failed:
-        text = tr("{name}  –  {package} {version}: cannot be loaded: {reason}.")
-        tell(text.format(**failure))
-    for name in found.left_out:
-        tell(tr("{name}  –  left out").format(name=name))
-    return 0
 
 
 def _check(name: str, *, json: bool) -> int:

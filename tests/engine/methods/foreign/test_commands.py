@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from experiment.small import dataset, ended
 
+from rankstudio.cli import command_line
 from rankstudio.engine.errors import CodeNotAllowedError, MethodError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
@@ -284,3 +285,13 @@ def test_a_fault_of_a_ranker_is_a_sentence(tmp_path: Path, text: str, found: str
 def test_half_a_ranker_is_refused(key: str) -> None:
     with pytest.raises(PlanError, match="expected"):
         method_of_command(f"{PREFIX}{key}")
+
+
+def test_a_parameter_may_be_called_like_an_option_of_the_command(tmp_path: Path) -> None:
+    """It is set with --set; the option keeps its meaning."""
+    entry = add_by_user(f"{PREFIX}a {{train}} {{order}} {{ranker=6}}")
+    args = command_line(("run",)).parse_args(
+        ["run", "--sample", "--method", entry.key, "--ranker", "rankrls"]
+    )
+    assert args.ranker == "rankrls"
+    assert entry.parameter("ranker").default == "6"
