@@ -289,6 +289,14 @@ def nothing_left_behind(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     assert not left, f"threads were left running: {left}"
 
 
+@pytest.fixture(autouse=True)
+def own_methods(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the methods that a test added: they would be in the help and the window of the next test."""
+    from rankstudio.engine.methods import catalog  # noqa: PLC0415 - not before options are read
+
+    monkeypatch.setattr(catalog, "METHODS", catalog.MethodRegistry(catalog.methods()))
+
+
 def _started_since(before: set[threading.Thread]) -> list[str]:
     """Return the names of Python's own threads that were started and still run; Qt's are watched apart."""
     return [

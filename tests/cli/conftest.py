@@ -13,14 +13,6 @@ from letor_folder import save_folds
 from wording import naming
 
 from rankstudio.cli import main
-from rankstudio.engine.methods import catalog
-from rankstudio.engine.methods.catalog import MethodRegistry
-
-
-@pytest.fixture(autouse=True)
-def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget the methods that a command adds after the test."""
-    monkeypatch.setattr(catalog, "METHODS", MethodRegistry(catalog.methods()))
 
 
 @pytest.fixture

@@ -104,7 +104,6 @@ def place(
         monkeypatch.setattr(synthetic, "sample_files", lambda: small)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(catalog, "METHODS", MethodRegistry(catalog.methods()))
     monkeypatch.setattr(MEASURES, "_listed", {entry.key.lower(): entry for entry in MEASURES.entries()})
     yield tmp_path
     for module in list(sys.modules):

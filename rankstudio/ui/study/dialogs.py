@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
 
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.data_format import DataFormat
-from rankstudio.engine.data.file_access import without_ending
+from rankstudio.engine.data.file_access import ENDINGS, without_ending
 from rankstudio.engine.data.fold_files import is_part_file
 from rankstudio.engine.data.formats.format_catalog import data_formats
 from rankstudio.engine.data.table_preview import TablePreview, columns_of
@@ -85,8 +85,8 @@ def _looks_like_data(path: Path) -> bool:
 
 def _filter_of(entry: DataFormat) -> str:
     """Return the filter of a format of a plug-in."""
-    endings = [ending for ending in entry.endings if ending]
-    return f"{entry.label} ({' '.join(f'*{e} *{e}.gz *{e}.bz2 *{e}.xz *{e}.zst' for e in endings)})"
+    endings = [ending + packed for ending in entry.endings if ending for packed in ("", *ENDINGS)]
+    return f"{entry.label} ({' '.join(f'*{ending}' for ending in endings)})"
 
 
 def kind_of(path: Path) -> str:

@@ -98,7 +98,6 @@ def test_a_file_can_be_checked_and_named_twice_in_one_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
-    monkeypatch.setattr(catalog, "METHODS", MethodRegistry(catalog.methods()))
     path = tmp_path / "mine.py"
     path.write_text("def spread(X, y): return X.var(axis=0)\n", encoding="utf-8")
     assert main(["plugins", "--json", "--check", f"{path}:spread"]) == 0
@@ -145,7 +144,6 @@ def test_a_file_of_a_study_is_asked_for(tmp_path: Path) -> None:
 
 def test_results_are_shown_without_the_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
-    monkeypatch.setattr(catalog, "METHODS", MethodRegistry(catalog.methods()))
     path = tmp_path / "mine.py"
     path.write_text("def spread(X, y): return X.var(axis=0)\n", encoding="utf-8")
     entry = add_by_user(f"{path}:spread")

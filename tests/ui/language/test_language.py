@@ -107,7 +107,8 @@ import sys
 from pathlib import Path
 from rankstudio.ui.language import install
 install(sys.argv[1])
-from rankstudio.ui.app import SAMPLE, application
+from rankstudio.engine.experiment.plan.plan import SAMPLE
+from rankstudio.ui.app import application
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.theme import Theme

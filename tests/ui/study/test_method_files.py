@@ -11,7 +11,6 @@ from waiting import wait_until
 from windows import finish, settle
 
 from rankstudio.engine.methods import catalog
-from rankstudio.engine.methods.catalog import MethodRegistry
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.shell.pages import PAGES
 from rankstudio.ui.shell.plugin_list import plugin_rows
@@ -47,7 +46,6 @@ def broken(X, y):
 @pytest.fixture(autouse=True)
 def own_registry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
-    monkeypatch.setattr(catalog, "METHODS", MethodRegistry(catalog.methods()))
 
 
 @pytest.fixture

@@ -33,9 +33,7 @@ from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan, estimator
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.units.fold_context import group_training
-from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog import MethodRegistry
 from rankstudio.engine.methods.foreign.permission import add_by_user
 from rankstudio.engine.methods.selection.base import Selector
 from rankstudio.engine.methods.shards.training_data import TrainingData
@@ -87,7 +85,6 @@ KINDS = ("Correlated", "alone", "Two", "Cubes", "sklearn", "command")
 @pytest.fixture(autouse=True)
 def own_registry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
-    monkeypatch.setattr(catalog, "METHODS", MethodRegistry(catalog.methods()))
 
 
 def door(kind: str, folder: Path) -> tuple[str, dict[str, Any]]:

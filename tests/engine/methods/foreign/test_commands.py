@@ -17,8 +17,6 @@ from rankstudio.engine.errors import CodeNotAllowedError, MethodError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.methods import catalog
-from rankstudio.engine.methods.catalog import MethodRegistry
 from rankstudio.engine.methods.foreign.command import method_of_command
 from rankstudio.engine.methods.foreign.permission import add_by_user, add_of_plan
 from rankstudio.engine.methods.foreign.program import PREFIX
@@ -46,7 +44,6 @@ with open(order, "w") as out:
 @pytest.fixture(autouse=True)
 def own_registry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
-    monkeypatch.setattr(catalog, "METHODS", MethodRegistry(catalog.methods()))
 
 
 def command(folder: Path, text: str, arguments: str) -> str:

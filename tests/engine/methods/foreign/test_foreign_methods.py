@@ -72,7 +72,6 @@ def _hidden(X, y):
 def own_registry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A registry and a folder of the user of its own: what a test adds is forgotten after it."""
     monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
-    monkeypatch.setattr(catalog, "METHODS", MethodRegistry(catalog.methods()))
 
 
 def written(folder: Path, text: str = FILE, name: str = "my_method.py") -> Path:
