@@ -102,15 +102,7 @@ def read_documents(
             )
         )
     check_memory(table.where, table.n_rows, len(found.features))
-    label = tr("a finite number as the relevance label")
-    y = _numbers(table, found.label, label)
-    if found.judges:  # a judge may have left documents out
-        y = np.column_stack([_numbers(table, position, label) for position in found.judges])
-    elif np.isnan(y).any():
-        row = int(np.isnan(y).argmax())
-        raise table.error(
-            row, _found(table, found.label, tr("nothing")), tr("a number as the relevance label")
-        )
+    y = np.zeros(table.n_rows) if told.no_labels or found.label is None else _labels(table, found)
     starts, runs = (np.zeros(0, np.int64), ()) if found.qid is None else _runs(table, found.qid)
     if told.no_queries:
         runs = one_run(table.n_rows)
@@ -126,6 +118,20 @@ def read_documents(
     return DocumentPiece(
         X, y, comments, missing, runs, lambda run: table.line(int(starts[run])), parts, kept
     ), found
+
+
+def _labels(table: TableColumns, found: RecognisedColumns) -> Floats:
+    """Return the labels of documents, one column per judge of several."""
+    expected = tr("a finite number as the relevance label")
+    if found.judges:  # a judge may have left documents out
+        return np.column_stack([_numbers(table, position, expected) for position in found.judges])
+    assert found.label is not None
+    y = _numbers(table, found.label, expected)
+    if np.isnan(y).any():
+        row = int(np.isnan(y).argmax())
+        expected = tr("a number as the relevance label")
+        raise table.error(row, _found(table, found.label, tr("nothing")), expected)
+    return y
 
 
 class ColumnsReader:

@@ -44,7 +44,8 @@ class RecognisedColumns:
     ----------
     qid : int or None
         None if a file of sizes determines the queries, or there are none.
-    label : int
+    label : int or None
+        None if labels are not read.
     comment : int or None
         Column of the comments.
     comment_is_id : bool
@@ -62,7 +63,7 @@ class RecognisedColumns:
     """
 
     qid: int | None
-    label: int
+    label: int | None
     comment: int | None
     comment_is_id: bool
     features: tuple[int, ...]
@@ -105,11 +106,13 @@ def recognise_columns(
         If the query or the label is not found, or a specified name is missing or occurs twice.
     """
     told = _cleaned(told)
+    if told.no_labels:
+        told = _there(names, told)
     every = range(len(names))
     qid = _query_column(where, names, told, with_sizes)
     if not has_header and not told.label:
         told = replace(told, label=names[0])
-    label = _one(where, names, told.label, "label", "label", LABEL_NAMES, taken=qid)
+    label = _label_column(where, names, told, qid)
     judges = tuple(_position(where, names, name, "labels") for name in told.labels)
     part = _position(where, names, told.part, "part") if told.part else None
     ignored = set(_positions(where, names, told.ignore, "ignore"))
@@ -145,6 +148,27 @@ def _query_column(where: str, names: Sequence[str], told: DataColumns, with_size
     if told.no_queries or (with_sizes and not told.qid and usual is None):
         return None
     return _one(where, names, told.qid, "query", "qid", QUERY_NAMES)
+
+
+def _label_column(where: str, names: Sequence[str], told: DataColumns, qid: int | None) -> int | None:
+    """Return the column of the label, which documents that are only scored need not have."""
+    if told.no_labels and not told.label:
+        return _first(names, LABEL_NAMES, [i for i in range(len(names)) if i != qid])
+    return _one(where, names, told.label, "label", "label", LABEL_NAMES, taken=qid)
+
+
+def _there(names: Sequence[str], told: DataColumns) -> DataColumns:
+    """Return what is known of columns without those that are no features and not there."""
+    plain = {*names, *_plain_names(tuple(names))}
+    single = {told.label, told.part, told.document, *told.ignore}
+    present = {name for name in single if {name, plain_name(name)} & plain}
+    return replace(
+        told,
+        label=told.label if told.label in present else "",
+        part=told.part if told.part in present else "",
+        document=told.document if told.document in present else "",
+        ignore=tuple(name for name in told.ignore if name in present),
+    )
 
 
 def _with_features(
