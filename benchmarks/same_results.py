@@ -5,9 +5,9 @@
     python benchmarks/same_results.py compare before after
 
 Every method is run on the bundled sample, plain and with a final ranker; then studies, evidence, analyses,
-exports, figures, tables and reports follow, and runs by workers, on blocks, from preferences, with costs, feature
-sets and other data. A change of the code that must change no number is held against the record of the commit before.
-Records are comparable on one machine with the same libraries: the last bits depend on both.
+exports, figures, tables and reports follow, and runs by workers, on blocks, from preferences, with costs and
+groups, and of other data. A change of the code that must change no number is held against the record of the
+commit before. Records are comparable on one machine with the same libraries: the last bits depend on both.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import io
-import json
 import os
 import re
 import sqlite3
@@ -24,6 +23,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
+from itertools import pairwise
 from pathlib import Path
 
 SMALL = {"--rounds": "5", "--max-iter": "20", "--restarts": "1", "--basis-vectors": "30", "--stages": "2"}
@@ -89,8 +89,8 @@ LATER = (
     "run all.toml --out again",
     "run --sample --method greedy-rankrls --lambda 4 --features 3 --workers 2 --out workers",
     "run --sample --method greedy-rankrls --lambda 4 --features 3 --memory 1MB --out blocks",
-    "run --sample --method greedy-rankrls --lambda 4 --features 3 --costs costs.csv --by-cost yes --out costs",
-    "run --sample --method greedy-rankrls --lambda 4 --features 3 --preferences preferences.csv --out preferred",
+    "run --sample --method greedy-rankrls --lambda 4 --features 3 --costs costs.csv --by-cost yes --out cost",
+    "run --sample --method greedy-rankrls --lambda 4 --features 3 --preferences preferences.csv --out pairs",
     "run --data sample.csv --protocol 3-fold --method greedy-rankrls --lambda 4 --features 3 --out csv",
     "run --sample --models former=out-rankrls-0/models --out models",
     "run --sample --method greedy-rankrls --lambda 4 --features 3 --groups groups.csv --out groups",
@@ -108,7 +108,7 @@ _VARIABLE = (
 
 def commands() -> Iterator[list[str]]:
     """Yield the commands, as lists of words."""
-    from rankstudio.engine.methods.catalog import methods  # noqa: PLC0415 - of the tree under test
+    from rankstudio.engine.methods.catalog import methods
 
     for entry in methods():
         if entry.given or entry.lacking or entry.origin is not None:
@@ -125,7 +125,7 @@ def commands() -> Iterator[list[str]]:
             yield [*words, "--ranker", "ranksvm", "--out", f"out-{entry.key}-ranked"]
     for line in LATER:
         yield line.split()
-    from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - of the tree under test
+    from rankstudio.engine.export.formats.registry import model_formats
 
     for key in model_formats():
         for model in ("greedy-rankrls", "lambdamart", "kernel-rankrls"):
@@ -135,7 +135,7 @@ def commands() -> Iterator[list[str]]:
 
 def prepare() -> None:
     """Write the files that commands read into the folder one is in."""
-    from rankstudio.engine import load_sample  # noqa: PLC0415 - of the tree under test
+    from rankstudio.engine import load_sample
 
     fold = load_sample().folds[0]
     part = fold.train
@@ -164,19 +164,20 @@ def prepare() -> None:
         places = [i for i, row in enumerate(rows) if row[0] == query]
         pairs += [
             f"{query},{a - places[0] + 1},{b - places[0] + 1}"
-            for a, b in zip(places, places[1:], strict=False)
+            for a, b in pairwise(places)
             if rows[a][1] > rows[b][1]
         ]
     Path("preferences.csv").write_text("\n".join(pairs) + "\n", encoding="utf-8")
     Path("all.toml").write_text(
-        'data = "sample"\nmethod = "greedy-rankrls"\n[parameters]\nregularization = [4.0]\nn_features_to_select = 3\n',
+        'data = "sample"\nmethod = "greedy-rankrls"\n\n[parameters]\n'
+        "regularization = [4.0]\nn_features_to_select = 3\n",
         encoding="utf-8",
     )
 
 
 def record(folder: Path) -> None:
     """Carry the commands out, and write what each printed and what all wrote into a folder."""
-    from rankstudio.cli import main as rankstudio  # noqa: PLC0415 - of the tree under test
+    from rankstudio.cli import main as rankstudio
 
     folder = folder.resolve()
     folder.mkdir(parents=True)
@@ -189,7 +190,7 @@ def record(folder: Path) -> None:
             with redirect_stdout(printed), redirect_stderr(errors):
                 try:
                     status: object = rankstudio(words)
-                except BaseException as error:  # noqa: BLE001 - argparse exits; a failure is part of the record
+                except BaseException as error:
                     status = repr(error)
             text = f"$ {' '.join(words)}\n{printed.getvalue()}\n--- {status}\n{errors.getvalue()}"
             (folder / f"{number:03d}-{words[0]}.txt").write_text(plain(text, work), encoding="utf-8")
