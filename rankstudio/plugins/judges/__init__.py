@@ -1,7 +1,7 @@
 """Several judges of the same documents: their agreement, selections under each, and flipped labels.
 
-For whoever has labels of several people, of a language model or from clicks, and asks whether a selection
-depends on who judged, or on errors of the labels.
+For data with labels of several people, of a language model or from clicks: whether a selection depends on
+who judged, and on errors of the labels.
 
 References
 ----------

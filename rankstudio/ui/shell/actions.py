@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu
 
+from rankstudio.engine.plugins.page_parts import PartCommand
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunState
@@ -394,7 +395,8 @@ class Actions:
         self._actions: dict[str, QAction] = {}
         self.submenus: dict[str, QMenu] = {}
         self.of_parts = () if parts is None else tuple(_commands_of(parts))
-        self.menus = _with_contributed(contributed)
+        of_parts = () if contributed is None else (command for _, command in contributed.commands())
+        self.menus = menus_with(of_parts)
         for name, commands in self.menus.items():
             menu = window.menuBar().addMenu(_TITLES[name])
             menu.setObjectName(f"menu-{name.lower()}")
@@ -451,10 +453,10 @@ class Actions:
         self._actions[command.key] = action
 
 
-def _with_contributed(parts: ContributedParts | None) -> Mapping[str, Sequence[Command | None]]:
-    """Return the menus with the commands of parts, each after the one that it names, or at the end."""
+def menus_with(of_parts: Iterable[PartCommand]) -> Mapping[str, Sequence[Command | None]]:
+    """Return the menus with commands of parts of pages, each after the one that it names, or at the end."""
     menus = {name: list(commands) for name, commands in MENUS.items()}
-    for _, command in () if parts is None else parts.commands():
+    for command in of_parts:
         menu = menus.get(command.menu, menus["Run"])
         keys = [None if item is None else item.key for item in menu]
         place = keys.index(command.after) + 1 if command.after in keys else len(menu)
