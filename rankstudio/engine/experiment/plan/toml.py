@@ -13,7 +13,8 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog import Parameter, find_method
+from rankstudio.engine.methods.catalog import Method, Parameter, find_method
+from rankstudio.engine.metrics.measure_entry import MeasureEntry
 from rankstudio.engine.metrics.measure_registry import MEASURES
 from rankstudio.engine.plugins.origin import Origin, OriginKind
 from rankstudio.engine.support.files import is_there, read_text, write_text
@@ -82,9 +83,10 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
 
 def _packages_of(plan: Plan) -> dict[str, str]:
     """Return the packages, as ``name==version``, of the methods and measures that come from plug-ins."""
+    entries: tuple[Method | MeasureEntry, ...] = (*plan.entries, *plan.foreign_measures)
     return {
         entry.key: f"{entry.origin.name}=={entry.origin.version}"
-        for entry in (*plan.entries, *plan.foreign_measures)
+        for entry in entries
         if entry.origin is not None and entry.origin.kind is OriginKind.PACKAGE and entry.origin.version
     }
 
