@@ -19,8 +19,9 @@ from rankstudio.engine.methods.catalog import GIVEN, Kind, Method, Parameter, me
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.families import FAMILIES, Cut, Family
+from rankstudio.engine.plugins.page_parts import page_parts
 from rankstudio.engine.support.work import finish
-from rankstudio.ui.shell.actions import MENUS
+from rankstudio.ui.shell.actions import menus_with
 
 HERE = Path(__file__).parent
 METHODS = """\
@@ -126,7 +127,8 @@ def _measure(family: Family) -> str:
 def commands_page() -> str:
     """Return the page on menus and keys, from the window's commands."""
     lines = ["# Menus and keys\n", NOTE]
-    for menu, commands in MENUS.items():
+    of_parts = (command for _, part in page_parts() for command in part.commands)
+    for menu, commands in menus_with(of_parts).items():
         lines += [f"## {menu}\n", "| Command | Keys | Effect |", "|---|---|---|"]
         for c in filter(None, commands):
             lines.append(f"| **{c.text.replace('&', '')}** | {c.shortcuts.replace(';', ',')} | {c.help} |")

@@ -54,7 +54,7 @@ Text = tuple[str, tuple[str, ...], str]
 def texts() -> Iterator[Text]:
     """Yield the texts that are looked up, by modules, then those that the engine has as data."""
     for path in sorted(
-        path for part in ("ui", "engine") for path in (ROOT / "rankstudio" / part).rglob("*.py")
+        path for part in ("ui", "engine", "plugins") for path in (ROOT / "rankstudio" / part).rglob("*.py")
     ):
         module = path.relative_to(ROOT).as_posix()
         tree = ast.parse(path.read_text(encoding="utf-8"))

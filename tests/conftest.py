@@ -45,6 +45,7 @@ settings.load_profile("rankstudio")
 TESTS = Path(__file__).resolve().parent
 LETOR_FOLDER = TESTS.parents[1] / "shared" / "letor"
 MARKERS = {TESTS / "ui": "gui", TESTS / "cli": "cli"}
+MARKERS |= dict.fromkeys(TESTS.glob("plugins/*/window"), "gui")
 
 THOROUGH = tuple(
     TESTS / place

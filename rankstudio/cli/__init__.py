@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -16,9 +18,10 @@ from rankstudio.cli.memory_option import within_memory
 from rankstudio.cli.terminal import tell
 from rankstudio.cli.word_kinds import refuse_other_kinds
 from rankstudio.engine.errors import Cancelled, RankStudioError
+from rankstudio.engine.plugins.terminal_commands import terminal_commands
 from rankstudio.engine.support import memory
 
-COMMANDS = (
+CORE_COMMANDS = (
     "run",
     "compare",
     "report",
@@ -32,7 +35,6 @@ COMMANDS = (
     "cascade",
     "thresholds",
     "drift",
-    "judges",
     "lab",
     "evaluate",
     "predict",
@@ -43,7 +45,9 @@ COMMANDS = (
     "plugins",
     "completion",
 )
-"""Names of commands, each with a module of that name: HELP, DESCRIPTION, ``add_options`` and ``run``."""
+"""The core's commands, each with a module of its name: HELP, DESCRIPTION, ``add_options`` and ``run``."""
+
+_COMMAND = re.compile(r"[a-z][a-z0-9-]*")
 
 LANGUAGES = ("en", "de")
 """Languages of the window."""
@@ -118,11 +122,23 @@ class _Notes:
             tell(f"Note: {message}", file=sys.stderr)
 
 
+@cache
+def known_commands() -> Mapping[str, str]:
+    """Return the modules of all commands by name: the core's, then those of plug-ins."""
+    core = {name: f"rankstudio.cli.commands.{name}" for name in CORE_COMMANDS}
+    return {**core, **terminal_commands(CORE_COMMANDS)}
+
+
+def _is_command(word: str) -> bool:
+    """Return whether a word is a command; plug-ins are looked at only for what may be one of theirs."""
+    return word in CORE_COMMANDS or (_COMMAND.fullmatch(word) is not None and word in known_commands())
+
+
 def _dispatch(arguments: list[str]) -> int:
-    if arguments and arguments[0] in COMMANDS:
+    if arguments and _is_command(arguments[0]):
         memory.refuse_small_limit()
         arguments = add_named_code(leave_out(arguments))
-        args = command_line(commands=(arguments[0],)).parse_args(arguments)
+        args = command_line(arguments[:1]).parse_args(arguments)
         args.typed = arguments
         refuse_other_kinds(args)
         with within_memory(args):
@@ -130,7 +146,7 @@ def _dispatch(arguments: list[str]) -> int:
     return _open_window(arguments)
 
 
-def command_line(commands: Sequence[str]) -> CommandParser:
+def command_line(names: Sequence[str]) -> CommandParser:
     """Return the parser, knowing only some of the commands: the others need not be imported."""
     parser = CommandParser(
         prog="rankstudio",
@@ -145,8 +161,8 @@ def command_line(commands: Sequence[str]) -> CommandParser:
         "--version", action="version", version=f"RankStudio {__version__}", help="print the version"
     )
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND [OPTION …]", prog="rankstudio")
-    for name in commands:
-        module = import_module(f"rankstudio.cli.commands.{name}")
+    for name in names:
+        module = import_module(_module_of(name))
         command = subparsers.add_parser(
             name,
             help=module.HELP,
@@ -160,6 +176,11 @@ def command_line(commands: Sequence[str]) -> CommandParser:
     return parser
 
 
+def _module_of(name: str) -> str:
+    """Return the module of a command; the core's are known without the plug-ins."""
+    return f"rankstudio.cli.commands.{name}" if name in CORE_COMMANDS else known_commands()[name]
+
+
 def _open_window(arguments: list[str]) -> int:
     """Open the window; where that cannot be, say why and do in the terminal what can be done there."""
     options = [
@@ -169,7 +190,7 @@ def _open_window(arguments: list[str]) -> int:
     ]
     files = [word for word in arguments if word not in options]
     # The parsers of the commands look texts up and import the engine: the help alone lists them.
-    parser = command_line(COMMANDS if {"-h", "--help"} & set(options) else ())
+    parser = command_line(tuple(known_commands()) if {"-h", "--help"} & set(options) else ())
     args = parser.parse_args(options)
     for file in files:
         if not Path(file).exists():
@@ -200,5 +221,8 @@ def _open_window(arguments: list[str]) -> int:
 
 def _no_such(name: str) -> str:
     """Return that a word is neither a file nor a command, and which command it may have been meant for."""
-    hint = did_you_mean(name, COMMANDS, before="rankstudio ") or f" ({', '.join(COMMANDS)})."
+    hint = (
+        did_you_mean(name, tuple(known_commands()), before="rankstudio ")
+        or f" ({', '.join(known_commands())})."
+    )
     return f"{name}: no file, folder or command of this name{hint}"

@@ -98,7 +98,7 @@ class MainWindow(QMainWindow):
     # Making
 
     def _lay_out(self) -> None:
-        self.commands = Actions(self, self._theme, self.sections.plugin_parts)
+        self.commands = Actions(self, self._theme, self.sections.plugin_parts, self.sections.contributed)
         self.toolbar = MainToolBar(self.commands, self._theme)
         self.addToolBar(self.toolbar)
         self.menus = Menus(self.commands, self.toolbar, self.session, self._theme, self._settings, self)
@@ -183,7 +183,6 @@ class MainWindow(QMainWindow):
             add_method=self.method_files.ask,
             transfer=self.transfer.ask,
             chance=self.models.permutations.toggle,
-            flips=self._flip_labels,
             left_out=self.models.left_out.toggle,
             follow=lambda: self.sections.select.follow(self.commands["follow"].isChecked()),
             pause=control.toggle_pause,
@@ -213,6 +212,7 @@ class MainWindow(QMainWindow):
 
     def _connect_plugin_parts(self) -> None:
         """Connect the commands of pages and panels of plug-ins."""
+        self.commands.connect(**self.sections.contributed.calls(self._show_page))
         parts = self.sections.plugin_parts
         self.commands.connect(
             **{f"page_{page.key}": partial(self._show_page, page.key) for page in parts.entries}
@@ -243,14 +243,10 @@ class MainWindow(QMainWindow):
         self.open_controller.noted.connect(self.messages.note)
         self.open_controller.offered.connect(self.notice.say)
         self.menus.told.connect(self.notice.say)
+        for problem in self.sections.contributed.problems:
+            self.say_warning(problem)
         for teller in (self.open_controller, self.study_files, self.names, self.transfer):
             teller.warned.connect(self.say_warning)
-
-    @Slot()
-    def _flip_labels(self) -> None:
-        """Flip labels, or stop that, where it is seen."""
-        self._show_page("data")
-        self.sections.judges.toggle()
 
     def _connect_models(self) -> None:
         loader = self.models.loader
@@ -275,8 +271,8 @@ class MainWindow(QMainWindow):
         self.method_files.added.connect(self.sections.method.form.offer_methods)
         self.method_files.added.connect(lambda _: self._show_page("select"))
         self.method_files.offered.connect(self.notice.say)
-        self.sections.judges.labelChosen.connect(self.open_controller.use_label)
-        self.sections.judges.panel.several.clicked.connect(self.comparison.ask_labels)
+        self.session.labelAsked.connect(self.open_controller.use_label)
+        self.session.labelsAsked.connect(self.comparison.ask_labels)
         for asking in (self.sections.compare.panel.several, self.sections.strip.another):
             asking.clicked.connect(self.comparison.ask)
         self.comparison.goOnAsked.connect(self.restorer.go_on)
@@ -437,7 +433,7 @@ class MainWindow(QMainWindow):
     def _update(self) -> None:
         """Enable what can be done now, and name the window after the data."""
         session, current = self.session, self.runs.current
-        self.commands.enable(**enabled_commands(self.models))
+        self.commands.enable(**enabled_commands(self.models), **self.sections.contributed.possible())
         there = session.dataset is not None
         self.commands.enable(**{command.key: there for command in self.commands.of_parts})
         self.commands.rename("run", self.control.label)

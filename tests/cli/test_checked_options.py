@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from commands_there import of_commands_there
 from wording import naming
 
 from rankstudio.cli import main
@@ -21,19 +22,30 @@ WORK = (
 
 @pytest.mark.parametrize(
     ("command", "option", "value"),
-    [
-        *((["evidence", "x.rankstudio"], f"--{name}", "-1") for name in ("permutations", "halves", "seed")),
-        (["evidence", "x.rankstudio"], "--permutations", "0"),
-        *((["importance", "x.txt", "--model", "m.json"], f"--{name}", "-1") for name in ("repeats", "seed")),
-        *((["permute", "x.txt"], f"--{name}", "-1") for name in ("permutations", "seed")),
-        *((["judges", "x.csv", "--labels", "a,b"], f"--{name}", "-1") for name in ("draws", "queries")),
-        (["compare", "x.rankstudio"], "--seed", "-1"),
-        (["convert", "x.txt", "y.csv"], "--seed", "-1"),
-        (["cascade", "x.rankstudio"], "--budget", "-1"),
-        (["cascade", "x.rankstudio"], "--budget", "nan"),
-        *((["lab", "selection", "x.txt"], f"--{name}", "-1") for name in ("queries", "repetitions", "seed")),
-        (["figures", "x.rankstudio", "--out", "o"], "--dpi", "-1"),
-    ],
+    of_commands_there(
+        [
+            *(
+                (["evidence", "x.rankstudio"], f"--{name}", "-1")
+                for name in ("permutations", "halves", "seed")
+            ),
+            (["evidence", "x.rankstudio"], "--permutations", "0"),
+            *(
+                (["importance", "x.txt", "--model", "m.json"], f"--{name}", "-1")
+                for name in ("repeats", "seed")
+            ),
+            *((["permute", "x.txt"], f"--{name}", "-1") for name in ("permutations", "seed")),
+            *((["judges", "x.csv", "--labels", "a,b"], f"--{name}", "-1") for name in ("draws", "queries")),
+            (["compare", "x.rankstudio"], "--seed", "-1"),
+            (["convert", "x.txt", "y.csv"], "--seed", "-1"),
+            (["cascade", "x.rankstudio"], "--budget", "-1"),
+            (["cascade", "x.rankstudio"], "--budget", "nan"),
+            *(
+                (["lab", "selection", "x.txt"], f"--{name}", "-1")
+                for name in ("queries", "repetitions", "seed")
+            ),
+            (["figures", "x.rankstudio", "--out", "o"], "--dpi", "-1"),
+        ]
+    ),
 )
 def test_a_number_is_refused_before_anything_is_opened(
     command: list[str], option: str, value: str, refused, monkeypatch: pytest.MonkeyPatch

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from letor_folder import save_folds
 
-from rankstudio.cli import COMMANDS, command_line, main
+from rankstudio.cli import command_line, known_commands, main
 from rankstudio.engine import open_dataset
 from rankstudio.engine.data import synthetic
 from rankstudio.engine.data.formats.dataset_writer import save_letor
@@ -45,7 +45,7 @@ def examples(command: str) -> list[str]:
     return [match[1] for match in found if match]
 
 
-ALL = [example for command in COMMANDS for example in examples(command)]
+ALL = [example for command in known_commands() for example in examples(command)]
 SLOW = {
     "generate made-up",  # gigabytes
     "generate made-up --documents 12e6 --queries 1e5",
@@ -148,7 +148,7 @@ def _filled(root: Path) -> Path:
 
 
 def test_every_command_has_examples() -> None:
-    assert all(examples(command) for command in COMMANDS)
+    assert all(examples(command) for command in known_commands())
     assert set(ALL) >= SLOW | ON_PAGES
     pages = (Path(__file__).resolve().parents[2] / "docs" / "terminal.md").read_text(encoding="utf-8")
     assert all(f"\nrankstudio {example}" in pages for example in ON_PAGES)
@@ -177,7 +177,7 @@ def test_long_examples_can_be_parsed(example: str) -> None:
 
 
 def test_exit_statuses_are_told_and_json_is_everywhere(capsys) -> None:
-    for command in COMMANDS:
+    for command in known_commands():
         with pytest.raises(SystemExit, match="0"):
             main([command, "--help"])
         text = capsys.readouterr().out
@@ -211,7 +211,7 @@ def test_the_help_of_a_run_is_short_and_that_of_a_method_its_own(monkeypatch, ca
 
 
 def test_no_help_breaks_a_name_at_its_hyphen(monkeypatch, capsys) -> None:
-    for command in COMMANDS:
+    for command in known_commands():
         lines = helped(monkeypatch, capsys, command).splitlines()
         assert not [line for line in lines if re.search(r"\w-$", line)], command
     for name in ("greedy-rankrls", "lambdamart-top"):

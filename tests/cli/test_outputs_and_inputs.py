@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from letor_folder import save_folds
 
-from rankstudio.cli import COMMANDS, command_line, main
+from rankstudio.cli import command_line, known_commands, main
 
 READS = {
     *(
@@ -148,9 +148,9 @@ def test_results_may_lie_in_the_folder_of_the_data_and_are_replaced_there(place:
 
 
 def test_every_command_that_writes_is_tried() -> None:
-    parser = command_line(COMMANDS)
+    parser = command_line(tuple(known_commands()))
     (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     tried = {case.words[0] for case in CASES.values()} | {"run"}
-    assert set(commands.choices) == tried | READS | MAKES
-    for name in READS:
+    assert set(commands.choices) <= tried | READS | MAKES
+    for name in READS & set(commands.choices):  # the folder of an ability may be absent
         assert "out" not in {action.dest for action in commands.choices[name]._actions}, name

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from commands_there import of_commands_there
 from letor_folder import save_folds
 
 from rankstudio.cli import main
@@ -36,23 +37,28 @@ def test_the_kinds_are_told_by_the_files(place: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "got"),
-    [
-        *((f"{command} {STUDY}", "a study") for command in ("permute", "drift", "judges", "lab selection")),
-        (f"convert {STUDY} out.csv", "a study"),
-        (f"evaluate {STUDY} my.scores", "a study"),
-        (f"predict {STUDY} {MODEL}", "a study"),
-        (f"predict data.csv {STUDY}", "a study"),
-        (f"predict data.csv --model {STUDY}", "a study"),
-        (f"run {STUDY}", "a study"),
-        (f"export {STUDY} --to ranklib --out x.txt", "a study"),
-        ("export --model data.csv --to ranklib --out x.txt", "data"),
-        (f"judges --data {MODEL}", "a model"),
-        (f"evidence --data {MODEL}", "a model"),
-        *((f"{command} folds", "data") for command in ("thresholds", "cascade", "figures", "compare")),
-        ("report folds --out x.html", "data"),
-        (f"studies {MODEL}", "a model"),
-        ("run --resume folds --out again", "data"),
-    ],
+    of_commands_there(
+        [
+            *(
+                (f"{command} {STUDY}", "a study")
+                for command in ("permute", "drift", "judges", "lab selection")
+            ),
+            (f"convert {STUDY} out.csv", "a study"),
+            (f"evaluate {STUDY} my.scores", "a study"),
+            (f"predict {STUDY} {MODEL}", "a study"),
+            (f"predict data.csv {STUDY}", "a study"),
+            (f"predict data.csv --model {STUDY}", "a study"),
+            (f"run {STUDY}", "a study"),
+            (f"export {STUDY} --to ranklib --out x.txt", "a study"),
+            ("export --model data.csv --to ranklib --out x.txt", "data"),
+            (f"judges --data {MODEL}", "a model"),
+            (f"evidence --data {MODEL}", "a model"),
+            *((f"{command} folds", "data") for command in ("thresholds", "cascade", "figures", "compare")),
+            ("report folds --out x.html", "data"),
+            (f"studies {MODEL}", "a model"),
+            ("run --resume folds --out again", "data"),
+        ]
+    ),
 )
 def test_another_kind_is_refused_by_its_name(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: str, got: str

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 from letor_folder import save_folds
 
-from rankstudio.cli import COMMANDS, command_line, main
+from rankstudio.cli import command_line, known_commands, main
 from rankstudio.cli.code_options import add_named_code
 from rankstudio.engine import load_letor
 from rankstudio.engine.data import synthetic
@@ -185,13 +185,13 @@ def methods_of_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("methods_of_pages")
 @pytest.mark.parametrize("words", TYPED)
 def test_what_is_not_run_is_a_command_that_can_be_parsed(words: list[str]) -> None:
-    if words[:1] and words[0] in COMMANDS:
+    if words[:1] and words[0] in known_commands():
         stand_ins = {"npz": "csv", "ini": "ranklib"}  # for formats of the pages' own plug-ins
         written = [stand_ins.get(word, word) for word in words]
         arguments = add_named_code(written)
         assert command_line((words[0],)).parse_args(arguments).run
     else:  # the window's, before whose options files and folders are taken away
-        command_line(COMMANDS).parse_args([word for word in words if word.startswith("-")])
+        command_line(tuple(known_commands())).parse_args([word for word in words if word.startswith("-")])
 
 
 def test_blocks_are_found_with_their_language_and_their_reason(tmp_path: Path) -> None:

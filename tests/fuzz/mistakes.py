@@ -77,7 +77,7 @@ _LONG = {(name, "9" * 21) for name in ("--halves", "--permutations", "--repetiti
 
 def options_of(name: str, words: list[str]) -> list[argparse.Action]:
     """Return what a command, or the command in it that the words name, can be given."""
-    parser: argparse.ArgumentParser = command_line(commands=(name,))
+    parser: argparse.ArgumentParser = command_line(names=(name,))
     for word in words:
         inner = next((a for a in parser._actions if isinstance(a, argparse._SubParsersAction)), None)
         if inner is None or word not in inner.choices:

@@ -12,7 +12,7 @@ from mistakes import TRANSFER, Files, mistaken
 from mutations import mutated
 from samples import LETOR, damaged_letor
 
-from rankstudio.cli import COMMANDS, main
+from rankstudio.cli import known_commands, main
 from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.errors import RankStudioError
 
@@ -86,7 +86,7 @@ def test_mistakes(
         (folder / "binary").write_bytes(bytes(range(256)))
         (folder / "table.csv").write_text("feature,group\n1,a\n2,a\n")
         before = contents(folder)
-        well = files.command(rng.choice((*COMMANDS, TRANSFER)))
+        well = files.command(rng.choice((*known_commands(), TRANSFER)))
         command = mistaken(rng, well[0], well)
         try:
             status = main(command)

@@ -32,9 +32,9 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     import shtab
 
-    from rankstudio.cli import COMMANDS, command_line
+    from rankstudio.cli import command_line, known_commands
 
-    parser = command_line(COMMANDS)
+    parser = command_line(tuple(known_commands()))
     for action in _actions(parser):
         named_by = action.type is Path or action.dest == "data"
         if named_by and not action.choices:

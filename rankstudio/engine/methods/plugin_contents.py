@@ -10,7 +10,9 @@ from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.language import translatable
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.metrics.measure_registry import MEASURES
+from rankstudio.engine.plugins.page_parts import page_parts
 from rankstudio.engine.plugins.plugin import LoadedPlugin
+from rankstudio.engine.plugins.terminal_commands import TerminalCommand
 from rankstudio.engine.plugins.window_parts import window_parts
 
 KINDS = {
@@ -20,6 +22,7 @@ KINDS = {
     "model_formats": translatable("model formats"),
     "pages": translatable("pages"),
     "panels": translatable("panels"),
+    "commands": translatable("commands"),
 }
 """Kinds of entries, as fields of a plug-in, with their names."""
 
@@ -46,7 +49,11 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
     return {
         **{kind: _own(loaded, kind, entries) for kind, entries in catalogs.items()},
         "pages": [page for page, by in parts.pages if by.plugin is loaded.plugin],
-        "panels": [panel for panel, by in parts.panels if by.plugin is loaded.plugin],
+        "panels": [
+            *(panel for panel, by in parts.panels if by.plugin is loaded.plugin),
+            *(part for by, part in page_parts() if by.plugin is loaded.plugin),
+        ],
+        "commands": [entry for entry in loaded.plugin.commands if isinstance(entry, TerminalCommand)],
     }
 
 

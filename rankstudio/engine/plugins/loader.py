@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from configparser import ConfigParser
 from configparser import Error as ConfigParserError
 from contextlib import redirect_stdout
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from importlib.metadata import Distribution, distributions
+from importlib.util import find_spec
 from queue import Empty, SimpleQueue
 
 from rankstudio import __version__
@@ -29,13 +30,18 @@ WITHOUT = "RANKSTUDIO_WITHOUT"
 PATIENCE = 10.0
 """Seconds that the import of a plug-in may take."""
 
-_BUILT_IN = {
-    "rankstudio": ("methods", "rankstudio.engine.methods.catalog.built_in:PLUGIN"),
-    "data-formats": ("data_formats", "rankstudio.engine.data.formats.built_in:PLUGIN"),
-    "model-formats": ("model_formats", "rankstudio.engine.export.formats.built_in:PLUGIN"),
+_CORE = {
+    "rankstudio": (("methods",), "rankstudio.engine.methods.catalog.built_in:PLUGIN"),
+    "data-formats": (("data_formats",), "rankstudio.engine.data.formats.built_in:PLUGIN"),
+    "model-formats": (("model_formats",), "rankstudio.engine.export.formats.built_in:PLUGIN"),
 }
-"""Built-in plug-ins by name: the kind of entries that each adds, and where it is. One is imported only where
-entries of its kind are needed: reading data does not wait for the methods."""
+_ABILITIES = {
+    "judges": (("commands", "parts"), "rankstudio.plugins.judges:PLUGIN"),
+}
+_BUILT_IN = {**_CORE, **_ABILITIES}
+"""Built-in plug-ins by name: the kinds of entries that each adds, and where it is. One is imported only where
+entries of such a kind are needed: reading data does not wait for the methods. The folder of an ability may be
+absent."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,7 @@ def plugins() -> PluginSet:
     A plug-in that cannot be imported, or is no :class:`Plugin`, is among the failed ones.
     """
     others = _of_packages()
-    return replace(others, loaded=(*map(_built_in, _BUILT_IN), *others.loaded))
+    return replace(others, loaded=(*_built_in(tuple(_BUILT_IN)), *others.loaded))
 
 
 def plugins_with(kind: str) -> PluginSet:
@@ -75,23 +81,44 @@ def plugins_with(kind: str) -> PluginSet:
         Name of a field of :class:`Plugin`, such as "methods".
     """
     others = _of_packages()
-    own = (name for name, (adds, _) in _BUILT_IN.items() if adds == kind)
-    return replace(others, loaded=(*map(_built_in, own), *others.loaded))
+    own = tuple(name for name, (kinds, _) in _BUILT_IN.items() if kind in kinds)
+    return replace(others, loaded=(*_built_in(own), *others.loaded))
 
 
 @cache
-def _built_in(name: str) -> LoadedPlugin:
+def _built_in(names: tuple[str, ...]) -> tuple[LoadedPlugin, ...]:
+    """Return built-in plug-ins, but for abilities that are left out or whose folder is absent."""
+    unwanted = _unwanted()
+    return tuple(_loaded(name) for name in names if name in _CORE or _is_there(name, unwanted))
+
+
+def _is_there(name: str, unwanted: Collection[str]) -> bool:
+    """Return whether an ability is wanted, and its folder is there."""
+    module = _ABILITIES[name][1].partition(":")[0]
+    try:
+        return name not in unwanted and find_spec(module) is not None
+    except ModuleNotFoundError:  # without any ability, the folder of all is gone
+        return False
+
+
+@cache
+def _loaded(name: str) -> LoadedPlugin:
     return LoadedPlugin(_imported(_BUILT_IN[name][1]), "rankstudio", __version__, True)
+
+
+def _unwanted() -> frozenset[str]:
+    """Return the names of plug-ins to leave out."""
+    return frozenset(name.strip() for name in os.environ.get(WITHOUT, "").split(",") if name.strip())
 
 
 @cache
 def _of_packages() -> PluginSet:
     """Return the plug-ins of installed packages."""
-    unwanted = {name.strip() for name in os.environ.get(WITHOUT, "").split(",") if name.strip()}
+    unwanted = _unwanted()
     loaded: list[LoadedPlugin] = []
     names = set(_BUILT_IN)
     failed: list[FailedPlugin] = []
-    left_out: list[str] = []
+    left_out = sorted(unwanted & set(_ABILITIES))
     points = sorted(_entry_points())
     left_out += [name for name, _, _ in points if name in unwanted]
     points = [point for point in points if point[0] not in unwanted]

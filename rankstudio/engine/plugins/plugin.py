@@ -41,6 +41,10 @@ class Plugin:
         Pages of the window.
     panels : tuple of WindowPanel
         Panels on pages of the window.
+    parts : tuple of PagePart
+        Panels with a controller, among those of a page of the window.
+    commands : tuple of TerminalCommand
+        Commands of the terminal.
     summary : str
         Description in one sentence.
     texts : str
@@ -63,6 +67,8 @@ class Plugin:
     model_formats: tuple[Keyed, ...] = ()
     pages: tuple[Keyed, ...] = ()
     panels: tuple[Keyed, ...] = ()
+    parts: tuple[Keyed, ...] = ()
+    commands: tuple[Keyed, ...] = ()
     summary: str = ""
     texts: str = ""
     api: int = 1

@@ -89,6 +89,10 @@ class Session(QObject):
     """The seal of the open data, or how often it was broken, is another."""
     inspectAsked = Signal(int)
     """The user looks at a feature (its id), somewhere."""
+    labelAsked = Signal(str)
+    """The label of another judge is to be used."""
+    labelsAsked = Signal()
+    """The labels of all judges are to be compared."""
     inspected = Signal(int)
     """Another feature is looked at closely (its id)."""
     foldChosen = Signal()

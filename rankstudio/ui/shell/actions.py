@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu
 
+from rankstudio.engine.plugins.page_parts import PartCommand
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunState
+from rankstudio.ui.shell.contributed_parts import ContributedParts
 from rankstudio.ui.shell.pages import PAGES
 from rankstudio.ui.shell.plugin_parts import PluginParts
 from rankstudio.ui.shell.workspace import ESTIMATES
@@ -300,11 +302,6 @@ _RUN = (
         tr("Run a permutation test of the selection. Choose again to stop."),
     ),
     Command(
-        "flips",
-        tr("Flip lab&els"),
-        tr("Repeat the current run with a share of the labels flipped. Choose again to stop."),
-    ),
-    Command(
         "left_out",
         tr("&Left-out queries"),
         tr("Show the leave-query-out measure next to the validation measure. Choose again to hide it."),
@@ -384,13 +381,23 @@ class Actions:
     theme : Theme
     parts : PluginParts, optional
         Pages and panels of plug-ins, which follow the pages in the menu *View*.
+    contributed : ContributedParts, optional
+        Parts of pages, whose commands stand where they say.
     """
 
-    def __init__(self, window: QMainWindow, theme: Theme, parts: PluginParts | None = None) -> None:
+    def __init__(
+        self,
+        window: QMainWindow,
+        theme: Theme,
+        parts: PluginParts | None = None,
+        contributed: ContributedParts | None = None,
+    ) -> None:
         self._actions: dict[str, QAction] = {}
         self.submenus: dict[str, QMenu] = {}
         self.of_parts = () if parts is None else tuple(_commands_of(parts))
-        for name, commands in MENUS.items():
+        of_parts = () if contributed is None else (command for _, command in contributed.commands())
+        self.menus = menus_with(of_parts)
+        for name, commands in self.menus.items():
             menu = window.menuBar().addMenu(_TITLES[name])
             menu.setObjectName(f"menu-{name.lower()}")
             for command in commands:
@@ -446,6 +453,17 @@ class Actions:
         self._actions[command.key] = action
 
 
+def menus_with(of_parts: Iterable[PartCommand]) -> Mapping[str, Sequence[Command | None]]:
+    """Return the menus with commands of parts of pages, each after the one that it names, or at the end."""
+    menus = {name: list(commands) for name, commands in MENUS.items()}
+    for command in of_parts:
+        menu = menus.get(command.menu, menus["Run"])
+        keys = [None if item is None else item.key for item in menu]
+        place = keys.index(command.after) + 1 if command.after in keys else len(menu)
+        menu.insert(place, Command(command.key, tr(command.text), tr(command.help)))
+    return menus
+
+
 def _commands_of(parts: PluginParts) -> Iterator[Command]:
     """Yield a command for each page and panel of a plug-in."""
     for page in parts.entries:
@@ -480,7 +498,6 @@ def enabled_commands(models: Models) -> dict[str, bool]:
         "follow": current is not None,
         "stop": models.runs.busy or loading or models.permutations.busy,
         "chance": models.permutations.possible,
-        "flips": ready and shown is not None and shown.result is not None and shown.plan.entry.selects,
         "left_out": models.left_out.possible and not models.left_out.brought,
         "stop_all": models.runs.busy,
         "cancel_load": loading,

@@ -15,7 +15,7 @@ from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.feature_search import MOST_LISTED, asked_for
 from rankstudio.ui.model.run_queue import look_at
-from rankstudio.ui.shell.actions import MENUS, SUBMENUS, Actions
+from rankstudio.ui.shell.actions import SUBMENUS, Actions
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.shell.workspace import ESTIMATES, Workspace
 from rankstudio.ui.style.fonts import scaled
@@ -179,7 +179,7 @@ def palette_entries(
 
 
 def _commands(actions: Actions) -> Iterator[Entry]:
-    for commands in MENUS.values():
+    for commands in actions.menus.values():
         for command in commands:
             known = command is not None and command.key not in SUBMENUS
             if command is None or not known or command.key.startswith("page_") or command.key == "palette":

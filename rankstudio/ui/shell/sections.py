@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from rankstudio.ui.compare.controller import CompareController
 from rankstudio.ui.data.controller import DataController
-from rankstudio.ui.data.judges_panel import JudgesController
 from rankstudio.ui.evidence.controller import EvidenceController
 from rankstudio.ui.evidence.set_tray import SetTrayController
 from rankstudio.ui.features.alone_panel import AloneController
@@ -31,6 +30,7 @@ from rankstudio.ui.select.method_controller import FoldHint, MethodController
 from rankstudio.ui.select.run_commands import MemoryForecast
 from rankstudio.ui.select.run_controller import RunController
 from rankstudio.ui.select.run_strip import NO_RUN, RunStrip
+from rankstudio.ui.shell.contributed_parts import ContributedParts
 from rankstudio.ui.shell.plugin_parts import PluginParts
 from rankstudio.ui.shell.workspace import ESTIMATES, Workspace
 from rankstudio.ui.style.theme import Theme
@@ -60,7 +60,6 @@ class Sections(QObject):
         self.chance = ChanceController(current, models.permutations, self.select.curves, self)
         self.features = FeaturesController(theme, models, self)
         self.why = WhyController(theme, models, self.features, self)
-        self.judges = JudgesController(theme, models, self)
         self.alone = AloneController(theme, models, self.features, self)
         self.substitutes = SubstitutesController(theme, models, self)
         self.evidence = EvidenceController(theme, models, self)
@@ -71,6 +70,7 @@ class Sections(QObject):
         self.fold_hint = FoldHint(session, {"validation": (self.select.curves.hint,), "test": tested}, self)
         self.report = ReportController(theme, models, self)
         self.lab = LabController(theme, models, self)
+        self.contributed = ContributedParts(theme, models, self)
         self.plugin_parts = PluginParts(theme, models, self)
         self.strip = RunStrip()
         self.forecast = MemoryForecast(models, self)
@@ -109,7 +109,8 @@ class Sections(QObject):
     def _lay_out(self) -> Workspace:
         """Return the pages with their panels."""
         about = column("data-left", (self.data.panel, 0, 270), (self.alone.panel, 1, 400))
-        described = column("data-right", (self.data.statistics, 1, 330), (self.judges.panel, 1, 330))
+        contributed = self.contributed.panels_of
+        described = column("data-right", (self.data.statistics, 1, 330), *contributed("data-right"))
         data = row("data-page", (about, 0, 330), (described, 1, 900))
         self.features.inspector.add_candidates(self.select.candidates)
         self.select.compared.connect(self.features.inspector.offer_candidates)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rankstudio.cli import COMMANDS, main
+from rankstudio.cli import known_commands, main
 from rankstudio.cli.commands.completion import SHELLS
 from rankstudio.engine.methods.catalog import methods
 
@@ -16,7 +16,7 @@ from rankstudio.engine.methods.catalog import methods
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_script_knows_every_command_and_method(shell: str, done) -> None:
     script = done(["completion", shell]).out
-    assert all(command in script for command in COMMANDS)
+    assert all(command in script for command in known_commands())
     assert all(method.key in script for method in methods())
 
 

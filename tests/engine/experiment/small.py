@@ -123,7 +123,7 @@ def plan_of_command(plan: Plan) -> Plan:
     """Return the plan that the terminal makes of the command for one."""
     program, *arguments = shlex.split(as_command(plan))
     assert program == "rankstudio"
-    return plan_from(command_line(commands=("run",)).parse_args(arguments))
+    return plan_from(command_line(names=("run",)).parse_args(arguments))
 
 
 def plan_of_program(plan: Plan) -> Plan:

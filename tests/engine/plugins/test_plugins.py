@@ -21,8 +21,9 @@ from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.catalog import MethodRegistry
 from rankstudio.engine.methods.catalog.description import described_method, description_of
 from rankstudio.engine.methods.foreign.permission import add_by_user
+from rankstudio.engine.plugins.loader import plugins
 
-OWN = ["rankstudio", "data-formats", "model-formats"]
+OWN = tuple(loaded.plugin.name for loaded in plugins().loaded if loaded.built_in)
 GOOD = """
 from rankstudio.api import Method, Plugin, RANKING_LAMBDA, SIZE, LEAVE_QUERY_OUT
 ENTRY = Method(

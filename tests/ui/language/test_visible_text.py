@@ -58,7 +58,10 @@ def test_what_only_the_program_reads_is_not(source: str) -> None:
 @cache
 def modules() -> dict[str, ast.Module]:
     """Return all modules of the window, parsed."""
-    return {path.relative_to(UI).as_posix(): ast.parse(path.read_text("utf-8")) for path in UI.rglob("*.py")}
+    paths = {path.relative_to(UI).as_posix(): path for path in UI.rglob("*.py")}
+    for path in UI.parent.glob("plugins/*/window/*.py"):
+        paths[path.relative_to(UI.parent).as_posix()] = path
+    return {name: ast.parse(path.read_text("utf-8")) for name, path in paths.items()}
 
 
 def test_every_text_of_the_window_is_looked_up() -> None:

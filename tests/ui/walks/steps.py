@@ -265,7 +265,7 @@ def name_judges(stage: Stage) -> None:
 
 @step(1)
 def other_judge(stage: Stage, which: int) -> None:
-    box = stage.window.sections.judges.panel.label
+    box = stage.window.sections.contributed.controllers["judges"].panel.label
     if not box.isVisible() or not box.count():
         raise ImpossibleStepError
     box.setCurrentIndex(which % box.count())

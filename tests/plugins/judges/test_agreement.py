@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from rankstudio.engine.analysis.judges import agreement, krippendorff_alpha, selection_by_judge
 from rankstudio.engine.data.judgments import Judgments
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.statistics.stability import stability
+from rankstudio.plugins.judges.agreement import agreement, krippendorff_alpha, selection_by_judge
 
 labels_of = st.lists(st.sampled_from([np.nan, 0.0, 1.0, 2.0, 700.0, -3.0]), min_size=24, max_size=24)
 

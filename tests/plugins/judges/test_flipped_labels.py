@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankstudio.engine import RankingDataset, run_plan
-from rankstudio.engine.analysis.flipped_labels import flip_labels, flip_steps
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import DatasetError, ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
+from rankstudio.plugins.judges.flipped_labels import flip_labels, flip_steps
 
 GRADES = (0.0, 1.0, 4.0)
 

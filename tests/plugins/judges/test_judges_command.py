@@ -11,10 +11,10 @@ from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine import open_dataset, run_plan
-from rankstudio.engine.analysis.flipped_labels import flip_steps
-from rankstudio.engine.analysis.judges import agreement, selection_by_judge
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan
+from rankstudio.plugins.judges.agreement import agreement, selection_by_judge
+from rankstudio.plugins.judges.flipped_labels import flip_steps
 
 JUDGES = ["ann", "bob"]
 

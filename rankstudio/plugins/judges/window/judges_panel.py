@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -32,8 +32,8 @@ from rankstudio.ui.widgets.panel import WrappedLabel
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankstudio.engine.analysis.flipped_labels import FlippedLabels
-    from rankstudio.engine.analysis.judges import Agreement, JudgeSelections
+    from rankstudio.plugins.judges.agreement import Agreement, JudgeSelections
+    from rankstudio.plugins.judges.flipped_labels import FlippedLabels
 
 AGREEMENT, QUERIES, SELECTION, FLIPS = "agreement", "queries", "selection", "flips"
 N_DRAWS = 20
@@ -139,9 +139,6 @@ class JudgesController(Controller):
     models : Models
     """
 
-    labelChosen = Signal(str)
-    """The label of another judge is to be used."""
-
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._models, self._session = models, models.session
@@ -161,6 +158,7 @@ class JudgesController(Controller):
         self._simulation.changed.connect(self.update)
         panel.view.chosen.connect(self.update)
         panel.label.activated.connect(self._choose)
+        panel.several.clicked.connect(self._session.labelsAsked)
         panel.flip.clicked.connect(self.toggle)
         panel.table.chosen.connect(self._inspect)
         self._session.datasetChanged.connect(self._forget)
@@ -171,9 +169,9 @@ class JudgesController(Controller):
 
     @property
     def possible(self) -> bool:
-        """Whether the labels of the current run can be flipped."""
+        """Whether the labels of the current run can be flipped, or that can be stopped."""
         record = self._models.runs.shown
-        return bool(
+        return self.busy or bool(
             record is not None
             and record.result is not None
             and record.dataset is self._session.dataset
@@ -240,7 +238,7 @@ class JudgesController(Controller):
     def _choose(self) -> None:
         name, dataset = str(self.panel.label.currentData()), self._session.dataset
         if dataset is not None and name != dataset.columns.label:
-            self.labelChosen.emit(name)
+            self._session.labelAsked.emit(name)
 
     @Slot(object)
     def _inspect(self, row: _Row) -> None:
@@ -389,18 +387,18 @@ def _name(feature: int, name: str) -> str:
 
 
 def _agreement(dataset: FoldedDataset) -> Agreement:
-    from rankstudio.engine.analysis.judges import agreement  # noqa: PLC0415 - on the worker only
+    from rankstudio.plugins.judges.agreement import agreement  # noqa: PLC0415 - on the worker only
 
     return agreement(dataset.judgments)
 
 
 def _selected(results: Sequence[RunResult]) -> JudgeSelections:
-    from rankstudio.engine.analysis.judges import selection_by_judge  # noqa: PLC0415 - on the worker only
+    from rankstudio.plugins.judges.agreement import selection_by_judge  # noqa: PLC0415 - on the worker only
 
     return selection_by_judge(results)
 
 
 def _flips(plan: Plan, dataset: FoldedDataset) -> Iterator[FlippedLabels | None]:
-    from rankstudio.engine.analysis.flipped_labels import flip_steps  # noqa: PLC0415 - on the worker only
+    from rankstudio.plugins.judges.flipped_labels import flip_steps  # noqa: PLC0415 - on the worker only
 
     yield from flip_steps(plan, dataset, n_draws=N_DRAWS, seed=plan.seed)

@@ -25,11 +25,11 @@ from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.support.number_format import percentage
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.flipped_labels import FlippedLabels
-    from rankstudio.engine.analysis.judges import Agreement
     from rankstudio.engine.data.dataset import FoldedDataset
     from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.results.results import RunResult
+    from rankstudio.plugins.judges.agreement import Agreement
+    from rankstudio.plugins.judges.flipped_labels import FlippedLabels
 
 HELP = "compare the labels of several judges, and the selections under each"
 DESCRIPTION = """\
@@ -71,8 +71,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.analysis.judges import agreement
     from rankstudio.engine.experiment.runner import open_data
+    from rankstudio.plugins.judges.agreement import agreement
 
     check_numbers(args, queries=0, draws=1)
     refuse_both(args)
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
         found["selection"], table = _selection(judges, results)
         tables.append(table)
     if shares and not stopped:
-        from rankstudio.engine.analysis.flipped_labels import flip_steps
+        from rankstudio.plugins.judges.flipped_labels import flip_steps
 
         steps = flip_steps(_usual(plan, dataset, args), dataset, shares, args.draws, plan.seed)
         flipped, stopped = last_state(steps, lambda state: state.n_draws, args.draws)
@@ -190,7 +190,7 @@ def _query_tables(found: Agreement, n: int) -> list[TextTable]:
 
 def _selection(judges: Sequence[str], results: Sequence[RunResult]) -> tuple[dict[str, Any], TextTable]:
     """Return what is selected and measured under each judge, as far as the runs are finished."""
-    from rankstudio.engine.analysis.judges import selection_by_judge
+    from rankstudio.plugins.judges.agreement import selection_by_judge
 
     first, done = results[0], list(judges[: len(results)])
     found: dict[str, Any] = {"judges": done, "measures": [run.average for run in results]}

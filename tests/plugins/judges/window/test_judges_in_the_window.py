@@ -12,11 +12,11 @@ from waiting import wait_until
 from windows import finish, settle
 
 from rankstudio.cli import main
-from rankstudio.engine.analysis.flipped_labels import flip_steps
-from rankstudio.engine.analysis.judges import agreement, selection_by_judge
 from rankstudio.engine.support.number_format import signed
-from rankstudio.ui.data import judges_panel
-from rankstudio.ui.data.judges_panel import AGREEMENT, FLIPS, QUERIES, SELECTION
+from rankstudio.plugins.judges.agreement import agreement, selection_by_judge
+from rankstudio.plugins.judges.flipped_labels import flip_steps
+from rankstudio.plugins.judges.window import judges_panel
+from rankstudio.plugins.judges.window.judges_panel import AGREEMENT, FLIPS, QUERIES, SELECTION
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.study.dialogs import ColumnsDialog
 
@@ -39,7 +39,7 @@ def opened(window: MainWindow, path: Path) -> None:
     window.open_path(str(path))
     wait_until(lambda: window.session.dataset is not None)
     settle(window)
-    assert window.sections.judges.panel.isHidden()
+    assert window.sections.contributed.controllers["judges"].panel.isHidden()
     before = window.session.dataset
     window.commands["columns"].trigger()
     wait_until(lambda: [d for d in window.findChildren(ColumnsDialog) if d.isVisible()])
@@ -56,15 +56,15 @@ def opened(window: MainWindow, path: Path) -> None:
 
 def shown(window: MainWindow, view: str) -> list[dict[str, str]]:
     window.workspace.show_page("data")
-    window.sections.judges.panel.view.select(view)
-    window.sections.judges.update()
+    window.sections.contributed.controllers["judges"].panel.view.select(view)
+    window.sections.contributed.controllers["judges"].update()
     settle(window)
-    return [dict(row.texts) for row in window.sections.judges.panel.table.rows()]
+    return [dict(row.texts) for row in window.sections.contributed.controllers["judges"].panel.table.rows()]
 
 
 def test_labels_are_named_switched_run_and_compared(empty: MainWindow, table: Path) -> None:
     opened(empty, table)
-    session, judges = empty.session, empty.sections.judges
+    session, judges = empty.session, empty.sections.contributed.controllers["judges"]
     plan, dataset = session.plan, session.dataset
     assert dataset is not None and dataset.name == "people (label)"
     assert plan.columns == {"qid": "qid", "label": "label", "labels": ("label", "model")}
@@ -115,7 +115,7 @@ def test_a_study_reopens_with_the_judge_of_its_run(empty: MainWindow, table: Pat
     settle(empty)
     assert empty.session.dataset is not None and empty.session.dataset.name == "people (model)"
     assert empty.session.plan.columns["label"] == "model"
-    assert empty.sections.judges.panel.label.currentText() == "model"
+    assert empty.sections.contributed.controllers["judges"].panel.label.currentText() == "model"
     (elsewhere,) = empty.comparison.dialog()._pipelines.rows([empty.session.plan], ["sample"])
     assert not elsewhere.plan.columns
 
@@ -125,7 +125,7 @@ def test_labels_of_the_current_run_are_flipped_and_stopped(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(judges_panel, "N_DRAWS", 2)
-    judges, session = window.sections.judges, window.session
+    judges, session = window.sections.contributed.controllers["judges"], window.session
     assert not window.commands["flips"].isEnabled()
     session.change("quick", parameters={"n_features_to_select": 2, "regularization": 1.0})
     finish(window)

@@ -1,0 +1,89 @@
+"""Panels with a controller that plug-ins put among those of a page, as data; without Qt."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.entries import entries_of
+from rankstudio.engine.plugins.plugin import LoadedPlugin
+
+_KEY = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class PartCommand:
+    """A command of a menu, which a part of a page carries out.
+
+    Attributes
+    ----------
+    key : str
+        Name of the action.
+    text, help : str
+        Text in the menu, with ``&`` before its mnemonic, and what it does, as a sentence.
+    menu, after : str
+        Menu, and the key of the command that it follows.
+    slot : str
+        Name of the controller's method; its page is shown before it is called.
+    possible : str
+        Name of the controller's property that says whether it can be carried out.
+    """
+
+    key: str
+    text: str
+    help: str
+    menu: str
+    after: str
+    slot: str
+    possible: str = "possible"
+
+
+@dataclass(frozen=True)
+class PagePart:
+    """A panel among those of a page of the window, fed by a controller.
+
+    Attributes
+    ----------
+    key : str
+        Key, unique among parts.
+    label : str
+        Title of the panel.
+    page, column : str
+        Key of the page, and name of the column or row in which the panel is the last.
+    controller : str
+        ``"module:Class"``: called with the theme, the models and a parent, it has a ``panel``.
+    stretch, size : int
+        Share of the room, and height or width at first, in pixels.
+    commands : tuple of PartCommand
+    """
+
+    key: str
+    label: str
+    page: str
+    column: str
+    controller: str
+    stretch: int = 1
+    size: int = 300
+    commands: tuple[PartCommand, ...] = ()
+
+
+def page_parts() -> list[tuple[LoadedPlugin, PagePart]]:
+    """Return the parts of pages that plug-ins add, and warn of those that cannot be used."""
+    exists = tr("A part of a page with the key {key} exists already. Choose another key.")
+    unusable = tr("A page or panel of the plug-in {name} cannot be used: {reason}")
+    return entries_of("parts", _refuse_invalid, exists, unusable)
+
+
+def _refuse_invalid(entry: object) -> None:
+    """Raise a PlanError for a part that no page could show."""
+    if not isinstance(entry, PagePart):
+        raise PlanError(tr("expected a PagePart, got {value}.").format(value=shown(entry)))
+    if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):
+        text = tr("key: expected lower-case letters, digits and hyphens, got {key}.")
+        raise PlanError(text.format(key=shown(entry.key)))
+    if not isinstance(entry.controller, str) or not _PLACE.fullmatch(entry.controller):
+        text = tr('{key}: controller: expected "module:Class", got {controller}.')
+        raise PlanError(text.format(key=entry.key, controller=shown(entry.controller)))

@@ -1,0 +1,70 @@
+"""Commands of the terminal that plug-ins add, as data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from rankstudio.engine.errors import PlanError, one_line, shown
+from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.entries import entries_of
+
+_KEY = re.compile(r"[a-z][a-z0-9-]{0,39}")
+_MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class TerminalCommand:
+    """A command of the terminal.
+
+    Attributes
+    ----------
+    key : str
+        Its name: lower-case letters, digits and hyphens.
+    module : str
+        Module with ``HELP`` and ``DESCRIPTION``, the function ``add_options(parser)``, and ``run(args)``,
+        which returns the exit status. It is imported when the command is used or listed.
+
+    Examples
+    --------
+    >>> TerminalCommand("words", "my_package.words_command").key
+    'words'
+    """
+
+    key: str
+    module: str
+
+
+def terminal_commands(taken: Collection[str]) -> dict[str, str]:
+    """Return the modules of the commands that plug-ins add, by name, and warn of those that cannot be used.
+
+    Parameters
+    ----------
+    taken : collection of str
+        Names of the program's own commands.
+    """
+
+    def refuse_invalid(entry: object) -> None:
+        problem = _problem(entry, taken)
+        if problem:
+            raise PlanError(problem)
+
+    exists = tr("A command {key} exists already. Choose another name.")
+    unusable = tr("A command of the plug-in {name} cannot be used: {reason}")
+    return {entry.key: entry.module for _, entry in entries_of("commands", refuse_invalid, exists, unusable)}
+
+
+def _problem(entry: object, taken: Collection[str]) -> str:
+    """Return why a command cannot be used, as a sentence; "" if it can."""
+    if not isinstance(entry, TerminalCommand):
+        return tr("expected a TerminalCommand, got {value}.").format(value=shown(entry))
+    if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):
+        text = tr("key: expected lower-case letters, digits and hyphens, got {key}.")
+        return text.format(key=shown(entry.key))
+    if entry.key in taken:
+        return tr("A command {key} exists already. Choose another name.").format(key=shown(entry.key))
+    if not isinstance(entry.module, str) or not _MODULE.fullmatch(entry.module):
+        text = tr("{key}: expected the name of a module, got {module}.")
+        return text.format(key=entry.key, module=one_line(shown(entry.module)))
+    return ""

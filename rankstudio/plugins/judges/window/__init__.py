@@ -1,0 +1,1 @@
+"""The panel *Judges* of the page *Data*."""

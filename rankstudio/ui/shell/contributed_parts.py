@@ -1,0 +1,101 @@
+"""The parts that plug-ins put on pages of the window: their controllers, panels and commands."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from rankstudio.engine.errors import one_line
+from rankstudio.engine.plugins.entries import imported
+from rankstudio.engine.plugins.page_parts import PagePart, PartCommand, page_parts
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.page import Part
+from rankstudio.ui.style.theme import Theme
+
+_log = logging.getLogger(__name__)
+
+
+class ContributedParts:
+    """Makes the parts of plug-ins, and finds them again.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+    parent : QObject
+        Owner of the controllers.
+
+    Attributes
+    ----------
+    controllers : dict of str to Controller
+        By the keys of their parts.
+    problems : tuple of str
+        Sentences about parts that could not be made.
+    """
+
+    def __init__(self, theme: Theme, models: Models, parent: QObject) -> None:
+        self.controllers: dict[str, Controller] = {}
+        self._entries: list[PagePart] = []
+        problems: list[str] = []
+        for loaded, entry in page_parts():
+            try:
+                controller = imported(entry.controller)(theme, models, parent)
+                assert isinstance(controller.panel, QWidget)
+            except Exception as error:
+                text = tr("{package} {version} failed with {name}: {error}. See the log for details.")
+                reason = one_line(str(error)).rstrip(".")
+                kind = type(error).__name__
+                problems.append(
+                    text.format(package=loaded.package, version=loaded.version, name=kind, error=reason)
+                )
+                _log.warning("%s failed", entry.controller, exc_info=error)
+                continue
+            self.controllers[entry.key] = controller
+            self._entries.append(entry)
+        self.problems = tuple(problems)
+
+    def panels_of(self, column: str) -> Iterator[Part]:
+        """Yield the panels of a column or row of a page, with stretch and size."""
+        for entry in self._entries:
+            if entry.column == column:
+                yield self.controllers[entry.key].panel, entry.stretch, entry.size  # type: ignore[attr-defined]
+
+    def commands(self) -> Iterator[tuple[PagePart, PartCommand]]:
+        """Yield the commands of the parts."""
+        for entry in self._entries:
+            for command in entry.commands:
+                yield entry, command
+
+    def possible(self) -> Mapping[str, bool]:
+        """Return which commands of parts can be carried out now."""
+        return {
+            command.key: bool(getattr(self.controllers[entry.key], command.possible))
+            for entry, command in self.commands()
+        }
+
+    def calls(self, show_page: Callable[[str], object]) -> Mapping[str, Callable[[], None]]:
+        """Return what the commands of parts do, by their keys.
+
+        Parameters
+        ----------
+        show_page : callable
+            Shows the page of a key.
+        """
+        return {
+            command.key: partial(
+                _call, show_page, entry.page, getattr(self.controllers[entry.key], command.slot)
+            )
+            for entry, command in self.commands()
+        }
+
+
+def _call(show_page: Callable[[str], object], page: str, slot: Callable[[], object]) -> None:
+    """Show a page, and carry a command out there."""
+    show_page(page)
+    slot()

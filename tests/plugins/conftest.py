@@ -1,0 +1,3 @@
+"""The fixtures of the commands' tests."""
+
+from command_fixtures import *  # noqa: F403 - pytest finds fixtures here

@@ -1,0 +1,40 @@
+"""The folders of abilities: what each says and imports."""
+
+from __future__ import annotations
+
+import ast
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import rankstudio.plugins
+from rankstudio.engine.plugins.loader import plugins
+
+FOLDER = Path(rankstudio.plugins.__file__).parent
+ABILITIES = sorted(path.name for path in FOLDER.iterdir() if (path / "__init__.py").is_file())
+WINDOW = ("PySide6", "pyqtgraph", "rankstudio.ui", "rankstudio.cli")
+
+
+@pytest.mark.parametrize("name", ABILITIES)
+def test_a_folder_is_a_plugin_that_says_what_and_for_whom(name: str) -> None:
+    package = import_module(f"rankstudio.plugins.{name}")
+    assert [loaded.built_in for loaded in plugins().loaded if loaded.plugin is package.PLUGIN] == [True]
+    assert package.PLUGIN.name == name.replace("_", "-")
+    assert package.__doc__.split("\n\n")[1].startswith("For ")
+
+
+def imports(path: Path) -> set[str]:
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    named = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    return named | {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+
+
+@pytest.mark.parametrize("name", ABILITIES)
+def test_what_an_ability_computes_knows_neither_window_nor_terminal(name: str) -> None:
+    for path in (FOLDER / name).rglob("*.py"):
+        place = path.relative_to(FOLDER / name)
+        if place.parts[0] != "window" and not re.match(r"commands?(/|\.py)", place.as_posix()):
+            above = [module for module in imports(path) if module.startswith(WINDOW)]
+            assert above == [], path
