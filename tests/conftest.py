@@ -310,8 +310,11 @@ def _started_since(before: set[threading.Thread]) -> list[str]:
 @pytest.fixture(autouse=True, scope="session")
 def unsynced() -> Iterator[None]:
     """Wait for no disk: no test cuts the power, and many write files for which a disk takes 20 ms each."""
+    from rankstudio.engine.experiment.storage import sqlite_file  # noqa: PLC0415 - not before options are read
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _: None)
+        patch.setattr(sqlite_file, "_SYNCHRONOUS", "OFF")
         yield
 
 
