@@ -33,7 +33,7 @@ APPLICATION_ID = 0x526B5374
 """What the file says of itself: "RkSt" in ASCII."""
 
 _SYNCHRONOUS = "FULL"
-"""The disk has what is stored before anything goes on: a power cut loses nothing that was said to be stored."""
+"""The disk has what is stored before anything goes on: a power cut loses nothing that is called stored."""
 
 _FORBIDDEN = translatable("no permission to write this file or its folder")
 _DAMAGED = translatable("the file is damaged or truncated; expected a complete study")
