@@ -21,6 +21,35 @@ Examples
 >>> PLUGIN = Plugin(name="example", methods=())
 >>> PLUGIN.api
 1
+
+Parameters that several methods have, the name of the usual criterion, and limits:
+
+>>> from rankstudio.api import BUDGET, LEAVE_QUERY_OUT, MEASURE, RANKING_LAMBDA, SCORE_COSTS, SIZE
+>>> [p.name for p in (RANKING_LAMBDA, SIZE, SCORE_COSTS, BUDGET, MEASURE)]
+['regularization', 'n_features_to_select', 'costs', 'budget', 'measure']
+>>> LEAVE_QUERY_OUT
+'leave-query-out error per document'
+>>> from rankstudio.api import API, DEFAULT_CONVENTION, MOST_SEED, NUMBER, PAIRS
+>>> API, DEFAULT_CONVENTION, MOST_SEED, NUMBER, PAIRS
+(1, 'standard', 4294967295, 8.0, 256)
+
+Types for annotations:
+
+>>> from rankstudio.api import Bools, Compared, Floats, GivenData, Ints, LabelPaths, OwnValues, Share, Waiting
+>>> def order(X: Floats, allowed: Bools) -> Ints:
+...     return (X.sum(axis=0) * allowed).argsort()
+>>> def compared(data: GivenData) -> Compared: ...
+>>> def paths(share: Share, own: OwnValues) -> LabelPaths | None: ...
+>>> from rankstudio.api import WorkProgress
+>>> def counting() -> Waiting[int]:
+...     yield WorkProgress("counting", 0.5)
+...     return 42
+
+The decorator of functions of a module that are compiled at their first call, and kept on disk:
+
+>>> from rankstudio.api import kernel
+>>> callable(kernel)
+True
 """
 
 from __future__ import annotations

@@ -131,5 +131,11 @@ def add_measure(entry: MeasureEntry) -> MeasureEntry:
     ------
     PlanError
         If the entry is invalid, or its name is taken.
+
+    Examples
+    --------
+    >>> from rankstudio.api import Measure, add_measure
+    >>> add_measure(Measure(key="Shown10", label="Shown", function="my_package.numbers:shown")).key
+    'Shown10'
     """
     return MEASURES.add(entry)

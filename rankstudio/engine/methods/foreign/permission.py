@@ -37,7 +37,7 @@ _OWN_LIBRARIES = ("sklearn.",)
 
 
 def add_by_user(text: str) -> Method:
-    """Add the method that a user names by its code, and allow the code from now on.
+    r"""Add the method that a user names by its code, and allow the code from now on.
 
     Parameters
     ----------
@@ -53,6 +53,14 @@ def add_by_user(text: str) -> Method:
     ------
     PlanError
         If it cannot be imported, or is no method.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from rankstudio.api import add_method
+    >>> _ = Path("my_method.py").write_text("def scores(X, y, qid):\n    return abs(X).sum(axis=0)\n")
+    >>> add_method("my_method.py").label
+    'scores'
     """
     entry = add_entry(method_of(text))
     allow(entry)
