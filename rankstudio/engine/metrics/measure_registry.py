@@ -112,30 +112,3 @@ def _exists(entry: MeasureEntry) -> PlanError:
 
 MEASURES = MeasureRegistry()
 """The registry of this process."""
-
-
-def add_measure(entry: MeasureEntry) -> MeasureEntry:
-    """Add a measure for this process, as if a plug-in had it; see :meth:`MeasureRegistry.add`.
-
-    Parameters
-    ----------
-    entry : Measure
-        Its function must be importable, in worker processes, too.
-
-    Returns
-    -------
-    Measure
-        The measure as it was added.
-
-    Raises
-    ------
-    PlanError
-        If the entry is invalid, or its name is taken.
-
-    Examples
-    --------
-    >>> from rankstudio.api import Measure, add_measure
-    >>> add_measure(Measure(key="Shown10", label="Shown", function="my_package.numbers:shown")).key
-    'Shown10'
-    """
-    return MEASURES.add(entry)
