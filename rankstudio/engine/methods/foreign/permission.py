@@ -99,7 +99,7 @@ def add_user_measure(entry: MeasureEntry | str) -> MeasureEntry:
     >>> from rankstudio.api import add_measure
     >>> _ = Path("my_measure.py").write_text("def first(labels): return float(labels[0])")
     >>> add_measure("my_measure.py:first").key
-    'first-8f2f7c'
+    'first-d8f640'
     """
     if not isinstance(entry, str):
         return MEASURES.add(entry)
