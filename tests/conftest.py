@@ -225,11 +225,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _lacking(item: pytest.Item) -> str:
-    """Return which extra is not installed of the method of a case; "" for a case that can run."""
+    """Return which extra or ability a case names that is not there; "" for a case that can run."""
     from rankstudio.engine.methods.catalog import methods  # noqa: PLC0415 - not before options are read
+    from rankstudio.engine.methods.catalog.absent import recorded_methods  # noqa: PLC0415
     from rankstudio.engine.methods.catalog.method import Method  # noqa: PLC0415
 
-    entries = {entry.key: entry for entry in methods() if entry.extra}
+    if (ability := item.get_closest_marker("ability")) and not _has_folder(ability.args[0]):
+        return f"needs the ability {ability.args[0]}"
+    present = {entry.key: entry for entry in methods()}
+    entries = {**recorded_methods(), **present}
     case: Any = getattr(item, "callspec", None)
     for value in case.params.values() if case else ():
         entry = entries.get(value) if isinstance(value, str) else getattr(value, "entry", value)
@@ -239,6 +243,10 @@ def _lacking(item: pytest.Item) -> str:
         if isinstance(ranker, str) and ranker in entries and entries[ranker].lacking:
             return entries[ranker].lacking
     return ""
+
+
+def _has_folder(ability: str) -> bool:
+    return (TESTS.parent / "rankstudio" / "plugins" / ability / "__init__.py").is_file()
 
 
 @pytest.hookimpl(wrapper=True)

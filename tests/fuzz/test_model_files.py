@@ -21,7 +21,7 @@ from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
 from rankstudio.engine.export.formats.model_format import Documents
 from rankstudio.engine.export.models import Model, Weight, load_model, model_json, save_model
 from rankstudio.engine.export.score_function import score_function
-from rankstudio.engine.methods.rankers.lambdamart import TreeStep
+from rankstudio.plugins.trees.lambdamart import TreeStep
 
 N = 6
 

@@ -21,7 +21,7 @@ from rankstudio.engine.export import models
 from rankstudio.engine.export import trees as tree_texts
 from rankstudio.engine.export.models import Model, load_model, save_model
 from rankstudio.engine.export.trees import Trees, checked_trees, tree_contributions, tree_scores
-from rankstudio.engine.methods.rankers.lambdamart import TreeStep
+from rankstudio.plugins.trees.lambdamart import TreeStep
 
 
 def deep(leaves: int) -> str:

@@ -29,11 +29,11 @@ from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods import permuted_labels
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.rankers.lambdamart import LambdaMART
 from rankstudio.engine.methods.selection.single_feature import SingleFeatureRanking
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import blas
+from rankstudio.plugins.trees.lambdamart import LambdaMART
 
 
 def by_fitting(method: object, problem: Problem, count: int, seed: int) -> np.ndarray:

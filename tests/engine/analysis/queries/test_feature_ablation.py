@@ -23,13 +23,13 @@ from rankstudio.engine.experiment.results.results import Chosen, RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.units.fold_context import group_training
 from rankstudio.engine.methods.catalog import methods
-from rankstudio.engine.methods.rankers.lambdamart import LambdaMART
 from rankstudio.engine.methods.rankers.rankboost import RankBoost
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.engine.support import memory
+from rankstudio.plugins.trees.lambdamart import LambdaMART
 
 DATA = dataset(2)
 

@@ -22,9 +22,12 @@ from rankstudio.engine.errors import DatasetError, MissingExtraError, between, o
 from rankstudio.engine.export.foreign.tree_libraries import catboost_model, xgboost_model
 from rankstudio.engine.export.trees import ScoreTree, model_text
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog.rankers import CATBOOST, XGBOOST
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, Reading
-from rankstudio.engine.methods.rankers.lambdamart import (
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.support.lightgbm_library import boosting_library
+from rankstudio.engine.support.work import Value, Waiting, WorkProgress
+from rankstudio.plugins.trees.entries import CATBOOST, XGBOOST
+from rankstudio.plugins.trees.lambdamart import (
     GrownTrees,
     TrainingLoss,
     TreeRanker,
@@ -33,9 +36,6 @@ from rankstudio.engine.methods.rankers.lambdamart import (
     threads_for,
     without_data,
 )
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.support.lightgbm_library import boosting_library
-from rankstudio.engine.support.work import Value, Waiting, WorkProgress
 
 _BINS = 1.0  # bytes of a value: its bin
 _FLOATS = 4.0  # bytes of a value, before it is binned
@@ -182,7 +182,7 @@ class XGBoostTrees(ConvertedRanker):
 
     Notes
     -----
-    The attributes are those of :class:`rankstudio.engine.methods.rankers.lambdamart.TreeRanker`; gains are
+    The attributes are those of :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are
     XGBoost's loss reductions. O(mnd) per round for m documents, n features and trees of depth d. It uses one
     thread, because XGBoost's sums depend on their number in the last bits; folds and settings run side by
     side. It stops early if no split has a gain, unless the next tree may draw other features. Data with
@@ -277,7 +277,7 @@ class CatBoostTrees(ConvertedRanker):
 
     Notes
     -----
-    The attributes are those of :class:`rankstudio.engine.methods.rankers.lambdamart.TreeRanker`; gains are
+    The attributes are those of :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are
     the changes of predictions by which CatBoost measures importance (``PredictionValuesChange``). O(mnd) per
     round for m documents, n features and depth d. Equal data, parameters and seeds give the same bits with
     any number of threads, as CatBoost documents. The steps follow after the last tree. CatBoost takes all

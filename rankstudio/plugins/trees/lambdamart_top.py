@@ -12,14 +12,14 @@ from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import prices_of
-from rankstudio.engine.methods.catalog.selectors import LAMBDAMART_TOP
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
-from rankstudio.engine.methods.rankers.lambdamart import LambdaMART, LeafwiseTrees, TreeStep
 from rankstudio.engine.methods.selection.base import GrowingSelector, without
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.methods.two_stage import Narrowed, two_stage_steps
 from rankstudio.engine.steps import Step, steps_of
 from rankstudio.engine.support.work import WorkProgress
+from rankstudio.plugins.trees.entries import LAMBDAMART_TOP
+from rankstudio.plugins.trees.lambdamart import LambdaMART, LeafwiseTrees, TreeStep
 
 
 @dataclass(eq=False, repr=False)

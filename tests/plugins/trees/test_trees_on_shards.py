@@ -10,12 +10,12 @@ from sharded_problems import cut, elsewhere, problem, steps
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.lambdamart_top import LambdaMARTTop
 from rankstudio.engine.methods.memory_need import DataShape, Reading
-from rankstudio.engine.methods.rankers.converted_trees import XGBoostTrees
-from rankstudio.engine.methods.rankers.lambdamart import _SAMPLE, LambdaMART, TreeStep
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.work import WorkProgress
+from rankstudio.plugins.trees.converted_trees import XGBoostTrees
+from rankstudio.plugins.trees.lambdamart import _SAMPLE, LambdaMART, TreeStep
+from rankstudio.plugins.trees.lambdamart_top import LambdaMARTTop
 
 QUICK = LambdaMART(n_rounds=6, num_leaves=5, min_data_in_leaf=3, feature_fraction=0.7)
 XGBOOST = XGBoostTrees(n_rounds=6, max_depth=3, feature_fraction=0.7)

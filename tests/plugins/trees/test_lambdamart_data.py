@@ -7,10 +7,10 @@ import pytest
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.synthetic import make_ranking
-from rankstudio.engine.methods.lambdamart_top import LambdaMARTTop
-from rankstudio.engine.methods.rankers.lambdamart import LambdaMART, TreeStep
 from rankstudio.engine.methods.two_stage import Narrowed
 from rankstudio.engine.steps import Step
+from rankstudio.plugins.trees.lambdamart import LambdaMART, TreeStep
+from rankstudio.plugins.trees.lambdamart_top import LambdaMARTTop
 
 
 @pytest.fixture(scope="module")

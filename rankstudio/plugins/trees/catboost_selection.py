@@ -13,9 +13,12 @@ import numpy as np
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.errors import Cancelled
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog.selectors import CATBOOST_SELECTION
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need
-from rankstudio.engine.methods.rankers.converted_trees import (
+from rankstudio.engine.methods.selection.base import Ordering, PathSelector
+from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.support.lightgbm_library import boosting_library
+from rankstudio.engine.support.work import Waiting, part_of
+from rankstudio.plugins.trees.converted_trees import (
     CatBoostTrees,
     catboost_parameters,
     learnable,
@@ -24,10 +27,7 @@ from rankstudio.engine.methods.rankers.converted_trees import (
     varying,
     watched,
 )
-from rankstudio.engine.methods.selection.base import Ordering, PathSelector
-from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.support.lightgbm_library import boosting_library
-from rankstudio.engine.support.work import Waiting, part_of
+from rankstudio.plugins.trees.entries import CATBOOST_SELECTION
 
 _ALGORITHMS = {
     "loss": "RecursiveByLossFunctionChange",

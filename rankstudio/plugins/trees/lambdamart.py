@@ -16,13 +16,13 @@ from rankstudio.engine.errors import DatasetError, between
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker, prices_of
 from rankstudio.engine.methods.catalog.method import Method
-from rankstudio.engine.methods.catalog.rankers import LAMBDAMART
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, Reading
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.lightgbm_library import lightgbm_library
 from rankstudio.engine.support.threads import available, worthwhile
 from rankstudio.engine.support.work import WorkProgress
+from rankstudio.plugins.trees.entries import LAMBDAMART
 
 LONGEST_QUERY = 10_000
 """LightGBM refuses to rank more documents in one query."""

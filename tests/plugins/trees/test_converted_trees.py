@@ -13,10 +13,10 @@ from ordering import ranking_problem
 import rankstudio.engine
 from rankstudio.engine.analysis.features.score_contributions import score_contributions
 from rankstudio.engine.errors import DatasetError, MissingExtraError
-from rankstudio.engine.methods.rankers import converted_trees
-from rankstudio.engine.methods.rankers.lambdamart import TreeStep
-from rankstudio.engine.methods.selection.catboost_selection import _ALGORITHMS
 from rankstudio.engine.support.work import WorkProgress
+from rankstudio.plugins.trees import converted_trees
+from rankstudio.plugins.trees.catboost_selection import _ALGORITHMS
+from rankstudio.plugins.trees.lambdamart import TreeStep
 
 FEW: dict[str, dict[str, Any]] = {
     "XGBoost": {"n_rounds": 12, "learning_rate": 0.3, "max_depth": 4},

@@ -13,8 +13,8 @@ from sklearn.base import clone
 
 from rankstudio.engine import LambdaMART, RankRLS, evaluate
 from rankstudio.engine.errors import DatasetError, MissingExtraError
-from rankstudio.engine.methods.rankers.lambdamart import LONGEST_QUERY, TreeStep, defined
 from rankstudio.engine.metrics.evaluator import Evaluator
+from rankstudio.plugins.trees.lambdamart import LONGEST_QUERY, TreeStep, defined
 
 SMALL = {"n_rounds": 12, "num_leaves": 5, "min_data_in_leaf": 3}
 
