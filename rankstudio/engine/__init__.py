@@ -50,14 +50,9 @@ if TYPE_CHECKING:
     from rankstudio.engine.experiment.runner import run_plan as run_plan
     from rankstudio.engine.export.models import load_model as load_model
     from rankstudio.engine.export.models import save_model as save_model
-    from rankstudio.engine.methods.rankers.adarank import AdaRank as AdaRank
-    from rankstudio.engine.methods.rankers.coordinate_ascent import CoordinateAscent as CoordinateAscent
     from rankstudio.engine.methods.rankers.kernel_rankrls import KernelRankRLS as KernelRankRLS
-    from rankstudio.engine.methods.rankers.listnet import ListNet as ListNet
-    from rankstudio.engine.methods.rankers.rankboost import RankBoost as RankBoost
     from rankstudio.engine.methods.rankers.rankrls import RankRLS as RankRLS
     from rankstudio.engine.methods.rankers.ranksvm import RankSVM as RankSVM
-    from rankstudio.engine.methods.rankers.svm_map import SVMMAP as SVMMAP
     from rankstudio.engine.methods.selection.expected_divergence import (
         ExpectedDivergence as ExpectedDivergence,
     )

@@ -36,6 +36,7 @@ _CORE = {
     "model-formats": (("model_formats",), "rankstudio.engine.export.formats.built_in:PLUGIN"),
 }
 _ABILITIES = {
+    "baselines": (("methods",), "rankstudio.plugins.baselines:PLUGIN"),
     "trees": (("methods",), "rankstudio.plugins.trees:PLUGIN"),
     "judges": (("commands", "parts"), "rankstudio.plugins.judges:PLUGIN"),
 }

@@ -27,7 +27,7 @@ OWN = {
         "rankstudio.engine.methods.pair_learners",
         "rankstudio.engine.methods.permuted_labels",
     ),
-    "fs-bfs": ("rankstudio.engine.methods.rankers.coordinate_ascent",),
+    "fs-bfs": ("rankstudio.engine.methods.shards.ascent_search",),
 }
 """Modules of a method that a selector is made of, beside arithmetic: its own, rather than everybody's."""
 KERNELS = (

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from hypothesis import given
 from hypothesis import strategies as st
 from preference_oracles import preferred
@@ -33,7 +34,8 @@ from rankstudio.engine.methods.selection.single_feature import SingleFeatureRank
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import blas
-from rankstudio.plugins.trees.lambdamart import LambdaMART
+
+LambdaMART = estimator_class("lambdamart")
 
 
 def by_fitting(method: object, problem: Problem, count: int, seed: int) -> np.ndarray:

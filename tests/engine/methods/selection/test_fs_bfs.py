@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from experiment.small import dataset, ended
 from hypothesis import given
 from oracles import leave_query_out_error, rankrls_on_pairs
 from ordering import ranking_problem
 from strategies import Problem, problems
 
-from rankstudio.engine import FSBFS, KernelRankRLS, LambdaMART, RankBoost, RankSVM, evaluate
+from rankstudio.engine import FSBFS, KernelRankRLS, RankSVM, evaluate
 from rankstudio.engine.analysis.features.score_contributions import score_contributions
 from rankstudio.engine.arithmetic.query_data import centre
 from rankstudio.engine.arithmetic.scoring import linear_scores
@@ -26,6 +27,9 @@ from rankstudio.engine.export.models import Model, Weight, load_model, save_mode
 from rankstudio.engine.export.proof import ranking_proof
 from rankstudio.engine.export.score_function import score_function
 from rankstudio.engine.methods.selection.fs_bfs import BestFirstSearch
+
+LambdaMART = estimator_class("lambdamart")
+RankBoost = estimator_class("rankboost")
 
 
 @given(problems(most_features=5))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sharded_problems import (
@@ -20,14 +21,15 @@ from sklearn.base import clone
 
 from rankstudio.engine.arithmetic.pair_losses import PairLoss, SmoothedHinge, SquaredHinge
 from rankstudio.engine.methods.base import ConvergingRanker
-from rankstudio.engine.methods.rankers.listnet import ListNet
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
-from rankstudio.engine.methods.rankers.svm_map import SVMMAP
 from rankstudio.engine.methods.shards.pair_losses import pairs_of
 from rankstudio.engine.methods.shards.training_data import training_data
 from rankstudio.engine.steps import Iteration
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.work import finish
+
+ListNet = estimator_class("listnet")
+SVMMAP = estimator_class("svm-map")
 
 RANKERS: list[ConvergingRanker] = [
     RankSVM(C=0.5, tol=1e-9),

@@ -10,9 +10,9 @@ from strategies import Problem, problems
 from rankstudio.engine import ListNet
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.rankers.listnet import top_one_cross_entropy
 from rankstudio.engine.methods.shards.training_data import training_data
 from rankstudio.engine.support.work import finish
+from rankstudio.plugins.baselines.listnet import top_one_cross_entropy
 
 
 def slow_objective(w: np.ndarray, problem: Problem) -> float:

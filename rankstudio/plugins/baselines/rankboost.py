@@ -13,7 +13,6 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import FewerThresholdsWarning
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog.rankers import RANKBOOST
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
 from rankstudio.engine.methods.shards.order_statistics import Thresholds, thresholds
 from rankstudio.engine.methods.shards.scratch import Scratch
@@ -23,6 +22,7 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support.number_format import count_text
 from rankstudio.engine.support.threads import pool, worthwhile
 from rankstudio.engine.support.work import Note, Waiting, WorkProgress
+from rankstudio.plugins.baselines.entries import RANKBOOST
 
 MOST_VALUES = 65_536
 """Different values of a feature that are all tried as thresholds: a bin between two of them is 16 bits."""
@@ -209,7 +209,7 @@ class _Rounds:
 
     def weak_ranker(self) -> Threshold | None:
         """Return the best threshold of all with its weight; None where none does anything."""
-        from rankstudio.engine.methods.rankers import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
+        from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
         if not self._sum > 0:
             return None
@@ -286,7 +286,7 @@ class _BoostedShard:
 
     def step(self, data: QueryData, message: _Beginning | _WeakRanker) -> tuple[Floats, Floats]:
         """Return what the documents in each bin weigh, one feature after the other, and the pairs, (1,)."""
-        from rankstudio.engine.methods.rankers import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
+        from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
         message.to(self, data)
         n, m = self.bins.shape

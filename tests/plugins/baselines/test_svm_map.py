@@ -14,9 +14,9 @@ from scipy.optimize import minimize
 from rankstudio.engine import SVMMAP, open_dataset
 from rankstudio.engine.arithmetic.linear_scores import Queries
 from rankstudio.engine.data.dataset import Fold
-from rankstudio.engine.methods.rankers.average_precision import AveragePrecisionLoss
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.steps import Iteration
+from rankstudio.plugins.baselines.average_precision import AveragePrecisionLoss
 
 
 def average_precision(ranked: np.ndarray) -> float:

@@ -125,7 +125,7 @@ def most_violated(
 class AveragePrecisionLoss:
     """Mean over queries of max_y 1 - AP(y) + w'Ψ(y) - w'Ψ(y*), a convex function of the scores Xw.
 
-    Ψ is that of :class:`rankstudio.engine.methods.rankers.svm_map.SVMMAP`; w'Ψ has scores instead of x.
+    Ψ is that of :class:`rankstudio.plugins.baselines.svm_map.SVMMAP`; w'Ψ has scores instead of x.
 
     Parameters
     ----------

@@ -13,7 +13,6 @@ from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog.rankers import ADARANK
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import GivenData, ShardSession, training_data
@@ -22,6 +21,7 @@ from rankstudio.engine.metrics.conventions import DEFAULT, Convention, objective
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
+from rankstudio.plugins.baselines.entries import ADARANK
 
 _PERFECT = 1e-10  # of the weight of the queries: what a weak ranker misses at least, so that α is finite
 

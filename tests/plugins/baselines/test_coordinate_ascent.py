@@ -11,7 +11,7 @@ from strategies import Problem, problems
 from rankstudio.engine import CoordinateAscent, evaluate
 from rankstudio.engine.arithmetic.optimisers.coordinate_ascent import STEPS
 from rankstudio.engine.arithmetic.query_data import group
-from rankstudio.engine.methods.rankers.coordinate_ascent import ascent_search
+from rankstudio.engine.methods.shards.ascent_search import ascent_search
 from rankstudio.engine.methods.shards.training_data import training_data
 from rankstudio.engine.support.work import finish
 

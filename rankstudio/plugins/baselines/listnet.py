@@ -12,7 +12,6 @@ from rankstudio.engine.arithmetic.optimisers.lbfgs import Objective, minimise
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog.rankers import LISTNET
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
@@ -20,6 +19,7 @@ from rankstudio.engine.methods.shards.work import StateWork
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool, worthwhile
 from rankstudio.engine.support.work import Waiting, WorkProgress
+from rankstudio.plugins.baselines.entries import LISTNET
 
 
 @dataclass(eq=False, repr=False)

@@ -20,13 +20,13 @@ from sharded_problems import (
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.errors import FewerThresholdsWarning
-from rankstudio.engine.methods.rankers import rankboost
-from rankstudio.engine.methods.rankers.rankboost import BoostStep, RankBoost
 from rankstudio.engine.methods.shards.order_statistics import Thresholds, thresholds
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.work import Note, finish
+from rankstudio.plugins.baselines import rankboost
+from rankstudio.plugins.baselines.rankboost import BoostStep, RankBoost
 
 
 def rounds(found: list[Step]) -> list[BoostStep]:

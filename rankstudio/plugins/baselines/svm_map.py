@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.methods.base import ConvergingRanker
-from rankstudio.engine.methods.catalog.rankers import SVM_MAP
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.work import WorkProgress
+from rankstudio.plugins.baselines.entries import SVM_MAP
 
 if TYPE_CHECKING:
     from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import OptimizerState
@@ -79,7 +79,7 @@ class SVMMAP(ConvergingRanker):
         self, data: TrainingData, C: float, tol: float, max_iter: int
     ) -> Iterator[OptimizerState | WorkProgress]:
         from rankstudio.engine.arithmetic.optimisers.bundle_method import minimise_by_planes  # noqa: PLC0415 - numba
-        from rankstudio.engine.methods.rankers.average_precision import planes_of  # noqa: PLC0415 - numba
+        from rankstudio.plugins.baselines.average_precision import planes_of  # noqa: PLC0415 - numba
 
         with planes_of(data, _RELEVANT) as problem:
             yield from minimise_by_planes(problem, C, tol, max_iter)
