@@ -232,6 +232,8 @@ def _lacking(item: pytest.Item) -> str:
 
     if (ability := item.get_closest_marker("ability")) and not _has_folder(ability.args[0]):
         return f"needs the ability {ability.args[0]}"
+    from rankstudio.engine.export.formats.registry import absent_plugin_of  # noqa: PLC0415
+
     present = {entry.key: entry for entry in methods()}
     entries = {**recorded_methods(), **present}
     case: Any = getattr(item, "callspec", None)
@@ -239,6 +241,8 @@ def _lacking(item: pytest.Item) -> str:
         entry = entries.get(value) if isinstance(value, str) else getattr(value, "entry", value)
         if isinstance(entry, Method) and entry.lacking:
             return entry.lacking
+        if isinstance(value, str) and (lacking := absent_plugin_of(value)):
+            return lacking
         ranker = getattr(value, "ranker", "")
         if isinstance(ranker, str) and ranker in entries and entries[ranker].lacking:
             return entries[ranker].lacking

@@ -17,10 +17,12 @@ from fuzzer import Fuzz, Outcome, refusal
 from mutations import mutated, mutated_value
 
 from rankstudio.engine.errors import DataError, OutputError
-from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
 from rankstudio.engine.export.formats.model_format import Documents
+from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.export.models import Model, Weight, load_model, model_json, save_model
 from rankstudio.engine.export.score_function import score_function
+
+MODEL_FORMATS = model_formats()
 
 LambdaMART = estimator_class("lambdamart")
 
@@ -64,6 +66,7 @@ WHOLE = json.loads(
     )
 )
 OF_PYTHON = ("ranklib", "svmlight", "solr", "elasticsearch", "vespa", "pmml", "python", "sql")
+OF_PYTHON = tuple(key for key in OF_PYTHON if key in MODEL_FORMATS)
 """Formats whose readers are Python, whatever stands in a file."""
 
 

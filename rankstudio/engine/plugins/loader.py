@@ -37,6 +37,7 @@ _CORE = {
 }
 _ABILITIES = {
     "baselines": (("methods",), "rankstudio.plugins.baselines:PLUGIN"),
+    "exports": (("model_formats",), "rankstudio.plugins.exports:PLUGIN"),
     "trees": (("methods",), "rankstudio.plugins.trees:PLUGIN"),
     "judges": (("commands", "parts"), "rankstudio.plugins.judges:PLUGIN"),
 }

@@ -32,3 +32,13 @@ def methods_to_record() -> list[dict[str, Any]]:
         for entry in loaded.plugin.methods
         if isinstance(entry, Method)
     ]
+
+
+def model_formats_to_record() -> dict[str, str]:
+    """Return the names of the abilities that write models, by the keys of their formats."""
+    return {
+        entry.key: loaded.plugin.name
+        for loaded in plugins().loaded
+        if loaded.built_in and loaded.plugin.name not in (CORE, "model-formats")
+        for entry in loaded.plugin.model_formats
+    }

@@ -21,11 +21,13 @@ from rankstudio.engine.errors import DataError, DatasetError
 from rankstudio.engine.export.exported_names import SHIFTED
 from rankstudio.engine.export.foreign.foreign_files import foreign_model, is_foreign_text
 from rankstudio.engine.export.foreign.parsed_model import greatest_below, greatest_up_to
-from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
+from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.export.model_files import files_of_models, holds_models, model_and_data, models_in
 from rankstudio.engine.export.models import Model, Weight, save_model
 from rankstudio.engine.export.proof import ranked_alike
 from rankstudio.engine.export.score_function import score_function
+
+MODEL_FORMATS = model_formats()
 
 FOREIGN = Path(__file__).parents[3] / "data" / "foreign"
 EXPECTED = json.loads((FOREIGN / "expected.json").read_text())

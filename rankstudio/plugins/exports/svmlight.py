@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
 from rankstudio.engine.export.formats.trial import weighted_sum
 from rankstudio.engine.export.score_function import ScoreFunction, ValueRanges, centred, shifted
 from rankstudio.engine.language import translatable
@@ -108,6 +108,7 @@ def _format(key: str, label: str, summary: str, version: str, prints: str, fit: 
             "Scores are shifted and scaled so that the printed digits distinguish more "
             "documents. No ranking changes."
         ),
+        readers=Readers.PROGRAM,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.export.trees import ScoreTree, checked_trees, model_text, tree_scores, tree_text
 from rankstudio.engine.language import translatable
@@ -58,4 +58,5 @@ FORMAT = ModelFormat(
     write,
     read,
     linear=False,
+    readers=Readers.PROGRAM,
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import MissingExtraError
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.language import translatable
 
@@ -108,4 +108,5 @@ FORMAT = ModelFormat(
     write,
     read,
     extra="onnx",
+    readers=Readers.RUNTIME,
 )

@@ -1,4 +1,4 @@
-"""RankLib's files of models: a line of weights by Coordinate Ascent, an ensemble of trees by LambdaMART."""
+"""RankLib's text of a model, which search engines read too: a line of weights, or an ensemble of trees."""
 
 from __future__ import annotations
 
@@ -8,19 +8,13 @@ from xml.etree import ElementTree
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
+from rankstudio.engine.export.formats.model_format import Documents
 from rankstudio.engine.export.formats.trial import tree_sum, weighted_sum
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.export.trees import Node
-from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import comment_text
 
 _LINEAR, _TREES = "## Coordinate Ascent", "## LambdaMART"
-
-
-def write(function: ScoreFunction) -> Files:
-    """Return the file; RankLib identifies features by their ids."""
-    return {"": model_text(function, [given.id for given in function.inputs]).encode()}
 
 
 def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
@@ -56,12 +50,6 @@ def _split(node: Node, numbers: Sequence[int], side: str, indent: str) -> list[s
     ]
 
 
-def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents like RankLib, with values, thresholds and sums of trees in single precision."""
-    numbers = {given.id: column for column, given in enumerate(function.inputs)}
-    return scores(files[""].decode(), numbers, documents)
-
-
 def scores(text: str, columns: dict[int, int], documents: Documents) -> Floats:
     """Score documents with RankLib's text, given the feature numbers of the columns."""
     body = "\n".join(line for line in text.splitlines() if not line.startswith("##"))
@@ -81,16 +69,3 @@ def _node(split: ElementTree.Element, columns: dict[int, int]) -> Node:
     below, above = split.findall("split")
     feature, threshold = split.findtext("feature", ""), split.findtext("threshold", "")
     return columns[int(feature)], float(threshold), _node(below, columns), _node(above, columns)
-
-
-FORMAT = ModelFormat(
-    "ranklib",
-    "RankLib",
-    ".txt",
-    translatable(
-        "A model file for RankLib's -load: weights as from Coordinate Ascent, trees as from LambdaMART."
-    ),
-    write,
-    read,
-    single="RankLib",
-)

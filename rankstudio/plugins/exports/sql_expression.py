@@ -9,7 +9,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.export.trees import Node
 from rankstudio.engine.language import translatable
@@ -69,4 +69,5 @@ FORMAT = ModelFormat(
     translatable("A standard SQL expression over columns named after the features."),
     write,
     read,
+    readers=Readers.CODE,
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankstudio import __version__
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
 from rankstudio.engine.export.formats.trial import tree_sum, weighted_sum
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.export.trees import Node, ScoreTree
@@ -113,4 +113,5 @@ FORMAT = ModelFormat(
     translatable("A PMML 4.4 document: a RegressionModel, or a MiningModel that sums TreeModels."),
     write,
     read,
+    readers=Readers.RUNTIME,
 )

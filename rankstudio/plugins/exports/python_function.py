@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
 from rankstudio.engine.export.formats.trial import SECONDS, Trial
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.language import translatable
@@ -118,4 +118,5 @@ FORMAT = ModelFormat(
     read,
     scales=True,
     sums=True,
+    readers=Readers.CODE,
 )

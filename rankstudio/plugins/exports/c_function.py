@@ -6,7 +6,7 @@ import shutil
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
 from rankstudio.engine.export.formats.trial import Trial
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.export.trees import Node
@@ -80,4 +80,12 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
         return trial.scores([trial.path("model")], documents.X)
 
 
-FORMAT = ModelFormat("c", "C", ".c", translatable("A function in C that scores one document."), write, read)
+FORMAT = ModelFormat(
+    "c",
+    "C",
+    ".c",
+    translatable("A function in C that scores one document."),
+    write,
+    read,
+    readers=Readers.CODE,
+)
