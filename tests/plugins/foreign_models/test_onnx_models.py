@@ -13,7 +13,7 @@ onnx = pytest.importorskip("onnx", reason="the extra onnx is not installed")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 from rankstudio.engine.errors import DatasetError  # noqa: E402
-from rankstudio.engine.export.foreign.foreign_files import parsed_file  # noqa: E402
+from rankstudio.engine.export.foreign.model_readers import parsed_file  # noqa: E402
 from rankstudio.engine.export.foreign.parsed_model import ParsedModel, greatest_up_to  # noqa: E402
 
 FLOAT, DOUBLE = TensorProto.FLOAT, TensorProto.DOUBLE

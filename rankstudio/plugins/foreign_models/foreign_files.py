@@ -15,7 +15,7 @@ from rankstudio.engine.data.feature_sets import first_feature_set
 from rankstudio.engine.data.file_access import read_beginning
 from rankstudio.engine.errors import DatasetError, FileAccessError, shown, shown_path
 from rankstudio.engine.export.exported_names import FEATURE_SET, SHIFTED, exported_names
-from rankstudio.engine.export.foreign.onnx_model import onnx_model
+from rankstudio.engine.export.foreign.model_readers import FOREIGN
 from rankstudio.engine.export.foreign.parsed_model import ParsedModel, UnreadableModelError
 from rankstudio.engine.export.foreign.search_engines import elasticsearch_model, ranklib_model, solr_model
 from rankstudio.engine.export.foreign.tree_libraries import (
@@ -28,12 +28,7 @@ from rankstudio.engine.export.models import Model, Weight
 from rankstudio.engine.export.trees import ScoreTree, checked_trees, model_text, parsed_trees
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.files import read_text
-
-FOREIGN = "foreign"
-"""In place of the method of a model: another program learned it."""
-
-ENDINGS = (".json", ".txt", ".xml", ".model", ".onnx")
-"""Of files of models."""
+from rankstudio.plugins.foreign_models.onnx_model import onnx_model
 
 _ONNX = ".onnx"
 _LIGHTGBM, _RANKLIB = "tree\n", ("## ", "<ensemble")
@@ -59,33 +54,13 @@ def is_foreign_text(path: Path) -> bool:
 _RANKLIB_KINDS = ("Coordinate Ascent", "Linear Regression", "LambdaMART", "MART", "Random Forests")
 
 
-def foreign_model(path: Path, dataset: FoldedDataset) -> Model | None:
-    """Return the model of another program as one of the data's features; None where a file is none.
-
-    Parameters
-    ----------
-    path : Path
-    dataset : FoldedDataset
-        Its features are found by their names; where the model has none, by their numbers.
-
-    Raises
-    ------
-    DataError
-        Where the file cannot be read, or asks for a feature that is not there.
-    MissingExtraError
-        Where onnx is needed, and not installed.
-    """
-    parsed = parsed_file(path)
-    return None if parsed is None else model_in_data(parsed, dataset, path)
-
-
 def parsed_file(path: Path) -> ParsedModel | None:
     """Return the model of another program in a file; None where it is none.
 
     Raises
     ------
     DatasetError, MissingExtraError
-        As of :func:`foreign_model`.
+        As of :func:`rankstudio.engine.export.foreign.model_readers.foreign_model`.
     """
     try:
         parsed = _parsed(path)
@@ -155,7 +130,7 @@ def _parsed_json(values: Any) -> ParsedModel | None:
 
 
 def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Model:
-    """Return a model in the features of some data; see :func:`foreign_model`."""
+    """Return a model in the features of some data, which are found by name, otherwise by number."""
     trees, text = _lightgbm_trees(parsed)
     used = sorted({column for tree in trees for column, *_ in tree.splits} or parsed.weights)
     ids = _found_features(parsed, used, dataset, path)

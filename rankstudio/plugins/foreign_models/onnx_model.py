@@ -12,16 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstudio.engine.errors import MissingExtraError
-from rankstudio.engine.export.foreign.onnx_parts import (
-    ONNX,
-    SCORING,
-    array_of,
-    attributes_of,
-    checked_operator,
-    of_file,
-    refused,
-    standard_name,
-)
 from rankstudio.engine.export.foreign.parsed_model import (
     ParsedModel,
     Split,
@@ -35,6 +25,16 @@ from rankstudio.engine.export.foreign.parsed_model import (
 )
 from rankstudio.engine.export.trees import ScoreTree
 from rankstudio.engine.language import tr
+from rankstudio.plugins.foreign_models.onnx_parts import (
+    ONNX,
+    SCORING,
+    array_of,
+    attributes_of,
+    checked_operator,
+    of_file,
+    refused,
+    standard_name,
+)
 
 if TYPE_CHECKING:
     import onnx

@@ -19,7 +19,7 @@ from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.errors import DataError, DatasetError
 from rankstudio.engine.export.exported_names import SHIFTED
-from rankstudio.engine.export.foreign.foreign_files import foreign_model, is_foreign_text
+from rankstudio.engine.export.foreign.model_readers import foreign_model, is_foreign_text
 from rankstudio.engine.export.foreign.parsed_model import greatest_below, greatest_up_to
 from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.export.model_files import files_of_models, holds_models, model_and_data, models_in
@@ -29,7 +29,7 @@ from rankstudio.engine.export.score_function import score_function
 
 MODEL_FORMATS = model_formats()
 
-FOREIGN = Path(__file__).parents[3] / "data" / "foreign"
+FOREIGN = Path(__file__).parents[2] / "data" / "foreign"
 EXPECTED = json.loads((FOREIGN / "expected.json").read_text())
 X = np.array(EXPECTED["X"])
 NAMED = ("BM25 of title", "clicks", "tf", "age")
