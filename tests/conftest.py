@@ -12,6 +12,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -247,6 +248,33 @@ def _lacking(item: pytest.Item) -> str:
         if isinstance(ranker, str) and ranker in entries and entries[ranker].lacking:
             return entries[ranker].lacking
     return ""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Skip a test whose fixtures ask for what an absent ability has."""
+    with _skipped_without_ability():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Skip a test that asks for what an absent ability has."""
+    with _skipped_without_ability():
+        return (yield)
+
+
+@contextmanager
+def _skipped_without_ability() -> Generator[None]:
+    """Skip where the program refuses a method or format because the folder of its ability is absent."""
+    from rankstudio.engine.errors import RankStudioError  # noqa: PLC0415 - not before options are read
+
+    try:
+        yield
+    except RankStudioError as error:
+        if str(error).endswith("which is absent or left out."):
+            pytest.skip(str(error))
+        raise
 
 
 def _has_folder(ability: str) -> bool:
