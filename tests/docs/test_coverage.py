@@ -29,9 +29,7 @@ def test_named_files_and_tests_exist() -> None:
             for name in named:
                 folder = ROOT / "rankstudio" if name.startswith("plugins/") else home
                 ability = re.match(r"(tests/)?plugins/\w+", name)
-                if (
-                    ability is None or (folder / ability[0]).is_dir()
-                ):  # else the folder is absent
+                if ability is None or (folder / ability[0]).is_dir():  # else the folder is absent
                     assert (folder / name).is_file(), f"{item}: {name}"
 
 

@@ -14,9 +14,9 @@ from windows import settle
 from wording import naming
 
 from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
+from rankstudio.plugins.lab.window.controller import AucTab
 from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.export.items import export_items, plot_figures
-from rankstudio.ui.lab.controller import AucTab
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots import plot_writer
 from rankstudio.ui.shell.help import PAGES_OF_THE_WINDOW
@@ -172,7 +172,7 @@ def test_the_guide_opens_where_it_tells_of_the_lab(window: MainWindow, lab: AucT
 
 def test_the_window_closes_while_it_simulates(window: MainWindow) -> None:
     window.commands["page_lab"].trigger()
-    lab = window.sections.lab.auc
+    lab = window.sections.contributed.controllers["lab"].auc
     fill_in(lab.form, repetitions=100_000)
     press(lab.form.start)
     wait_until(lambda: lab.found is not None)
@@ -191,6 +191,6 @@ def test_whatever_is_shown_elsewhere_the_simulation_goes_on(window: MainWindow, 
     window.workspace._pages["evidence"].maximise(panel)
     assert not lab.deviations.isVisible()
     wait_until(lambda: panel.bias.height() > 260)
-    window.sections.lab.tabs.select("selection")
-    window.sections.lab.tabs.select("auc")
+    window.sections.contributed.controllers["lab"].tabs.select("selection")
+    window.sections.contributed.controllers["lab"].tabs.select("auc")
     assert lab.deviations.isVisible() and panel.isVisible()
