@@ -203,7 +203,7 @@ _VIEW = (
         Command(f"page_{page.key}", page.label, f"{page.summary}.", f"Ctrl+{number}", page.icon)
         for number, page in enumerate(PAGES, start=1)
     ),
-    Command("pages", tr("Pa&ges"), tr("Show or hide the buttons of further pages in the rail.")),
+    Command("pages", tr("P&ages"), tr("Show or hide the buttons of further pages in the rail.")),
     Command(
         "palette",
         tr("Fin&d anything…"),
@@ -404,7 +404,7 @@ class Actions:
             menu = window.menuBar().addMenu(_TITLES[name])
             menu.setObjectName(f"menu-{name.lower()}")
             for command in commands:
-                if command is not None and command.key == "palette":
+                if command is not None and command.key == "pages":
                     for own in self.of_parts:
                         self._add_action(own, menu, window, theme)
                 if command is None:
