@@ -60,7 +60,7 @@ THOROUGH = tuple(
         "cli/test_batch_runner.py",
         "cli/test_help.py",
         "cli/test_interrupts.py",
-        "cli/test_mlflow_log.py",
+        "plugins/mlflow/test_mlflow_log.py",
         "cli/test_standard_streams.py",
         "cli/test_study_file_option.py",
         "cli/test_worker_options.py",

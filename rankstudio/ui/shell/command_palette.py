@@ -190,7 +190,9 @@ def _commands(actions: Actions) -> Iterator[Entry]:
 
 def _choices(actions: Actions) -> Iterator[Entry]:
     """Yield the entries of submenus: themes, languages, measures, scalings, recent files."""
-    for menu in actions.submenus.values():
+    for key, menu in actions.submenus.items():
+        if key == "pages":  # which are found as pages
+            continue
         title = menu.title().replace("&", "")
         for action in menu.actions():
             if action.text() and action.isEnabled() and action.menu() is None:

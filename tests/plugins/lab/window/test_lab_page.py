@@ -19,7 +19,6 @@ from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.export.items import export_items, plot_figures
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots import plot_writer
-from rankstudio.ui.shell.help import PAGES_OF_THE_WINDOW
 
 
 def test_a_simulation_grows_and_ends(window: MainWindow, lab: AucTab) -> None:
@@ -165,7 +164,7 @@ def test_rows_and_points_are_read_by_keyboard(lab: AucTab) -> None:
 
 def test_the_guide_opens_where_it_tells_of_the_lab(window: MainWindow, lab: AucTab) -> None:
     window.commands["guide"].trigger()
-    assert window.help._place() == PAGES_OF_THE_WINDOW["lab-page"]
+    assert window.help._place() == "estimates.md#the-estimates-page"
     assert window.help.guide is not None
     window.help.guide.close()
 
@@ -188,7 +187,7 @@ def test_whatever_is_shown_elsewhere_the_simulation_goes_on(window: MainWindow, 
     window.commands["page_lab"].trigger()
     wait_until(lambda: len(lab.deviations.table.rows()) == len(ESTIMATORS))
     panel = lab.variation
-    window.workspace._pages["evidence"].maximise(panel)
+    window.workspace._pages["lab"].maximise(panel)
     assert not lab.deviations.isVisible()
     wait_until(lambda: panel.bias.height() > 260)
     window.sections.contributed.controllers["lab"].tabs.select("selection")
