@@ -37,8 +37,8 @@ os.environ["LANGUAGE"] = "en"
 
 # Compiling a kernel takes longer than any deadline, and timings are no test.
 # What is tried is the same each time, so that a failure repeats; the thorough profile tries other things.
-settings.register_profile("rankstudio", deadline=None, max_examples=15, derandomize=True)
-settings.register_profile("checks", deadline=None, max_examples=50, derandomize=True)
+settings.register_profile("rankstudio", deadline=None, max_examples=10, derandomize=True)
+settings.register_profile("checks", deadline=None, max_examples=25, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("rankstudio")
 
@@ -124,24 +124,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--fuzz-seed", type=int, help="the seed of the damage: 0, or a fresh one for each kind")
     group.addoption("--fuzz-input", type=int, help="try only the input of this number again")
     parser.addoption(
-        "--kill-runs", type=int, default=20, help="kill so many runs, over all ways of execution"
+        "--kill-runs", type=int, default=10, help="kill so many runs, over all ways of execution"
     )
     walks = parser.getgroup("walks", "random walks through the window")
-    walks.addoption("--walk-steps", type=int, default=100, help="steps of each long walk: 100 in the checks")
+    walks.addoption("--walk-steps", type=int, default=60, help="steps of each long walk: 60 in the checks")
     walks.addoption("--walk-seed", type=int, help="the seed in place of one that changes with the program")
     parser.addoption("--whole-sample", action="store_true", help="try every page of the guide on the sample")
-    parser.addoption("--random-plans", type=int, help="run so many plans drawn at random; 50 in the checks")
+    parser.addoption("--random-plans", type=int, help="run so many plans drawn at random; 20 in the checks")
     parser.addoption(
         "--plans-seed", type=int, help="their seed: 0, or a fresh one where their number is given"
     )
     studies = parser.getgroup("studies", "random studies, of which every output is read")
-    studies.addoption("--random-studies", type=int, help="draw so many studies; 40 in the checks")
+    studies.addoption("--random-studies", type=int, help="draw so many studies; 16 in the checks")
     studies.addoption(
         "--studies-seed", type=int, help="their seed: 0, or a fresh one if their number is given"
     )
     studies.addoption("--study-number", type=int, help="draw only the study of this number again")
     sparse = parser.getgroup("sparse", "runs and commands on sparse and on dense rows")
-    sparse.addoption("--sparse-runs", type=int, help="draw so many runs, with all commands; 6 in the checks")
+    sparse.addoption("--sparse-runs", type=int, help="draw so many runs, with all commands; 3 in the checks")
     sparse.addoption("--sparse-seed", type=int, help="their seed: 0, or a fresh one if their number is given")
     sparse.addoption("--sparse-number", type=int, help="draw only the run of this number again")
     parser.addoption("--plan-number", type=int, help="run only the plan of this number again")
@@ -310,8 +310,11 @@ def _started_since(before: set[threading.Thread]) -> list[str]:
 @pytest.fixture(autouse=True, scope="session")
 def unsynced() -> Iterator[None]:
     """Wait for no disk: no test cuts the power, and many write files for which a disk takes 20 ms each."""
+    from rankstudio.engine.experiment.storage import sqlite_file  # noqa: PLC0415 - not before options are read
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _: None)
+        patch.setattr(sqlite_file, "_SYNCHRONOUS", "OFF")
         yield
 
 

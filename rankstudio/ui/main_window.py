@@ -299,6 +299,8 @@ class MainWindow(QMainWindow):
         self.current.changed.connect(self._update)
         self.models.permutations.changed.connect(self._update)
         self.commands["stop"].triggered.connect(self.models.permutations.stop)
+        self.commands["stop"].triggered.connect(self.method_files.stop)
+        self.method_files.busyChanged.connect(self._update)
         self.sections.strip.shown.connect(self._show_progress)
         self.runs.added.connect(self._show_runs)
         self.runs.changed.connect(self._show_runs)
@@ -434,6 +436,8 @@ class MainWindow(QMainWindow):
         """Enable what can be done now, and name the window after the data."""
         session, current = self.session, self.runs.current
         self.commands.enable(**enabled_commands(self.models), **self.sections.contributed.possible())
+        if self.method_files.busy:
+            self.commands.enable(stop=True)
         there = session.dataset is not None
         self.commands.enable(**{command.key: there for command in self.commands.of_parts})
         self.commands.rename("run", self.control.label)

@@ -7,7 +7,7 @@ import secrets
 import pytest
 from drawn_studies import PooledRun, pooled_runs
 
-CHECKS = 40
+CHECKS = 16
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

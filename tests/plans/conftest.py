@@ -6,7 +6,7 @@ import secrets
 
 import pytest
 
-CHECKS = 50
+CHECKS = 20
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -6,7 +6,7 @@ import secrets
 
 import pytest
 
-CHECKS = 6
+CHECKS = 3
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

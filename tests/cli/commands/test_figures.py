@@ -21,8 +21,8 @@ def test_all_figures_are_listed_and_written(study: Path, tmp_path: Path, done) -
     assert {"curves", "front", "differences", "run1-validation", "run1-map", "run1-candidates"} <= listed
     assert {"test", "alone"} <= listed and "learning" not in listed
     out = tmp_path / "new" / "figures"
-    assert main(["figures", str(study), "--to", "svg,csv", "--out", str(out)]) == 0
-    assert names(out, ".svg") == names(out, ".csv") == names(out, ".txt") <= listed
+    assert main(["figures", str(study), "--to", "csv", "--out", str(out)]) == 0
+    assert names(out, ".csv") == names(out, ".txt") <= listed
     assert {"curves", "front", "differences", "run1-steps", "run1-features", "run1-stability"} <= listed
     caption = (out / "run1-validation.txt").read_text(encoding="utf-8")
     for part in (
@@ -36,7 +36,11 @@ def test_all_figures_are_listed_and_written(study: Path, tmp_path: Path, done) -
     ):
         assert part in caption
     assert "numpy" not in caption, "the report has all versions"
-    assert caption.splitlines()[2] in (out / "run1-validation.svg").read_text(encoding="utf-8")
+    drawn = tmp_path / "drawn"
+    command = ["figures", str(study), "--only", "run1-validation,differences", "--to", "svg,csv"]
+    assert main([*command, "--out", str(drawn)]) == 0
+    assert names(drawn, ".svg") == names(drawn, ".csv") == {"run1-validation", "differences"}
+    assert caption.splitlines()[2] in (drawn / "run1-validation.svg").read_text(encoding="utf-8")
 
 
 def test_the_same_study_is_the_same_bytes_and_nothing_is_replaced(

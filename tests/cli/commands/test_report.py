@@ -105,7 +105,8 @@ def test_reports_and_figures_open_only_the_data_of_their_runs(
     for options, named in (((), ["Other"]), (("--data", "Made"), ["Made"]), (("--runs", "1"), ["Made"])):
         opened.clear()
         out = tmp_path / "-".join(["page", *options])
-        assert main(["report", str(both), "--out", str(out.with_suffix(".html")), *options]) == 0
+        page = [str(both), "--out", str(out.with_suffix(".html")), "--sections", "data"]
+        assert main(["report", *page, *options]) == 0
         assert main([*drawn, str(out), *options]) == 0
         assert opened == named * 2
         (caption,) = out.glob("*.txt")

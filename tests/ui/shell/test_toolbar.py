@@ -72,7 +72,7 @@ def test_what_a_narrow_window_leaves_out_comes_back(bare):
     run = bare.toolbar.findChild(ActionButton, "tool-run")
     shown(1300)
     run.setText("Run 5 folds")  # as soon as data are open
-    for width in range(1100, 1460, 4):
+    for width in range(1100, 1460, 10):
         before = shown(1460) and shown(width)
         assert shown(900) and shown(width) == before, width
 

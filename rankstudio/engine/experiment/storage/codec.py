@@ -17,7 +17,8 @@ import zipfile
 import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from functools import lru_cache
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +61,8 @@ _OTHERS: dict[str, type[Step]] = {cls.__name__: cls for cls in (StoredStep, Give
 _EXTRAS: dict[str, type[Any]] = {"gap": float, "converged": bool}
 
 _DEFLATED = 1040  # times fewer bytes than there were, at most
+_MAGIC = b"\x93NUMPY\x01\x00"  # of arrays in numpy's format 1.0, before two bytes of the length of the header
+_SMALL = 1e6  # bytes of an array that may be in memory twice
 _LARGE = 1e8  # bytes that are asked for without a look at the memory that is free
 
 
@@ -283,7 +286,37 @@ def archived_arrays(content: bytes, most: float = math.inf) -> dict[str, NDArray
             raise ValueError(f"{len(content)} bytes cannot contain {size} bytes of data")
         if size > _LARGE and size > memory.available():
             raise MemoryError(f"{memory.size(size)} are needed for the stored data")
-        return {name: archive[name] for name in archive.files}
+        return {name: _array_of(archive, name) for name in archive.files}
+
+
+def _array_of(archive: Any, name: str) -> NDArray[Any]:
+    """Return an array of an archive; small ones, of which a study has thousands, with headers parsed once."""
+    try:
+        entry = archive.zip.getinfo(f"{name}.npy")
+    except KeyError:
+        return cast("NDArray[Any]", archive[name])
+    if entry.file_size > _SMALL:
+        return cast("NDArray[Any]", archive[name])
+    content = archive.zip.read(entry)
+    begin = len(_MAGIC) + 2
+    begin += int.from_bytes(content[len(_MAGIC) : begin], "little")
+    if not content.startswith(_MAGIC) or begin > len(content):
+        return cast("NDArray[Any]", archive[name])
+    shape, fortran, dtype = _array_header(content[len(_MAGIC) : begin])
+    count = math.prod(shape)
+    odd = dtype.hasobject or not dtype.itemsize or any(length < 0 for length in shape)
+    if odd or begin + count * dtype.itemsize > len(content):
+        return cast("NDArray[Any]", archive[name])  # which says what is wrong with it
+    flat: NDArray[Any] = np.frombuffer(content, dtype, count, begin)
+    return (flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)).copy("K")
+
+
+@lru_cache(maxsize=4096)
+def _array_header(content: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return shape, order and type by a header of numpy's format: to parse one takes longer than to read."""
+    header: tuple[tuple[int, ...], bool, np.dtype[Any]]
+    header = np.lib.format.read_array_header_1_0(io.BytesIO(content))
+    return header
 
 
 def _measured(names: Sequence[str], found: NDArray[Any], n_steps: int) -> dict[str, NDArray[Any]]:

@@ -32,6 +32,9 @@ from rankstudio.engine.support.files import create_file
 APPLICATION_ID = 0x526B5374
 """What the file says of itself: "RkSt" in ASCII."""
 
+_SYNCHRONOUS = "FULL"
+"""The disk has what is stored before anything goes on: a power cut loses nothing that is called stored."""
+
 _FORBIDDEN = translatable("no permission to write this file or its folder")
 _DAMAGED = translatable("the file is damaged or truncated; expected a complete study")
 _FOREIGN = translatable("not a RankStudio study")
@@ -270,7 +273,7 @@ def _has_log(path: Path) -> bool:
 def _own(db: sqlite3.Connection, path: Path) -> None:
     db.execute("PRAGMA locking_mode = EXCLUSIVE")
     db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA synchronous = FULL")
+    db.execute(f"PRAGMA synchronous = {_SYNCHRONOUS}")
     db.execute("BEGIN EXCLUSIVE")  # takes the lock, which outlasts the transaction
     db.execute("COMMIT")
     with suppress(OSError):  # left by a look at a log; the owner alone needs no shared index of it

@@ -109,7 +109,7 @@ def test_without_the_queries_the_step_selects_another_feature(method: Selector, 
     The counts are printed: ``pytest -s``. Steps after which the order would differ anyway count as changed.
     """
     changed, left, counts = 0, 0, []
-    for seed in range(4):
+    for seed in range(2 if isinstance(method, FSMRank | FSMSVM) else 4):  # these learn for long
         X, y, qid = graded(seed)
         order = order_of(method, X, y, qid)
         most = None if hasattr(method, "n_features_to_select") else 4

@@ -185,7 +185,7 @@ def test_planted_features_are_stable_and_twins_share() -> None:
 
 def test_on_noise_the_count_stays_below_the_bound() -> None:
     rng = np.random.default_rng(0)
-    qid, draws, counts, bounds = np.repeat(np.arange(20), 5), 60, [], []
+    qid, draws, counts, bounds = np.repeat(np.arange(20), 5), 30, [], []
     for _ in range(draws):
         X, y = rng.normal(size=(100, 12)), rng.normal(size=100)
         found = stability_selection(GreedyRankRLS(2), X, y, qid=qid, n_halves=25)

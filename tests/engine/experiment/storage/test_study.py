@@ -32,6 +32,9 @@ from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.engine.experiment.versions import versions
 
+OF_THE_PROGRAM = study_file._SYNCHRONOUS
+"""As it is outside of the tests, which wait for no disk."""
+
 
 def assert_same_path(one: PathResult, other: PathResult) -> None:
     assert one.unit == other.unit
@@ -114,6 +117,16 @@ def test_other_versions_begin_anew(path: Path, monkeypatch: pytest.MonkeyPatch) 
             "rankstudio.engine.experiment.storage.study.versions", lambda *_: {"rankstudio": "9"}
         )
         assert study.begin(PLAN, dataset()).id != first.id
+
+
+def test_the_disk_has_what_is_stored_before_anything_goes_on(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(study_file, "_SYNCHRONOUS", OF_THE_PROGRAM)
+    with Study.create(path):
+        pass
+    with Study.open(path) as study:
+        assert study._file.rows("PRAGMA synchronous") == [(2,)]  # FULL
 
 
 def test_evidence_of_a_closed_study_is_none(path: Path) -> None:

@@ -61,19 +61,18 @@ def test_without_statistics_it_predicts_the_same(problem: Problem) -> None:
     np.testing.assert_allclose(found, predicted, rtol=0, atol=eps * scale)
 
 
-@pytest.mark.parametrize("n", [3, 8, 90, 500])
-@pytest.mark.parametrize("most", [0, 4, 1000])
-def test_both_ways_of_leaving_queries_out_are_retraining(
-    n: int, most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rankrls_shards, "_MOST_COMPILED", most)
+@pytest.mark.parametrize("n", [3, 8, 90, 400])
+def test_both_ways_of_leaving_queries_out_are_retraining(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     qid = np.repeat(np.arange(9), [1, 2, 3, 4, 7, 8, 9, 70, 95])
     X, y = rng.standard_normal((qid.size, n)), rng.integers(0, 3, qid.size).astype(float)
-    expected = leave_query_out_error(X, y, qid, list(range(n)), 0.5)
-    fitted = RankRLS(regularization=0.5).fit(X, y, qid=qid)
-    assert fitted.criterion_ == pytest.approx(expected, rel=1e-9)
-    np.testing.assert_allclose(fitted.coef_, rankrls_on_pairs(X, y, qid, 0.5), rtol=0, atol=1e-9)
+    error = leave_query_out_error(X, y, qid, list(range(n)), 0.5)
+    coef = rankrls_on_pairs(X, y, qid, 0.5)
+    for most in (0, 4, 1000):
+        monkeypatch.setattr(rankrls_shards, "_MOST_COMPILED", most)
+        fitted = RankRLS(regularization=0.5).fit(X, y, qid=qid)
+        assert fitted.criterion_ == pytest.approx(error, rel=1e-9)
+        np.testing.assert_allclose(fitted.coef_, coef, rtol=0, atol=1e-9)
 
 
 def test_twice_as_many_features_as_documents_need_no_products(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ EVERY_METHOD = pytest.mark.parametrize(
 )
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(st.integers(1, 90), st.integers(0, 5))
 def test_importance_and_similarity_are_those_of_the_whole(documents: int, seed: int) -> None:
     data = problem(seed=seed)
@@ -59,7 +59,7 @@ def test_importance_and_similarity_are_those_of_the_whole(documents: int, seed: 
         np.testing.assert_allclose(sharded, whole, rtol=0, atol=off)
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(st.integers(1, 90), st.integers(0, 3))
 def test_iterations_are_those_of_the_whole(documents: int, seed: int) -> None:
     data, method = problem(seed=seed), FSMRank(lambda1=0.5, lambda2=1e-3, max_iter=25)
@@ -71,7 +71,7 @@ def test_iterations_are_those_of_the_whole(documents: int, seed: int) -> None:
         np.testing.assert_allclose(other.coef, one.coef, rtol=0, atol=1e-8)
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(st.integers(1, 90))
 def test_the_path_is_that_of_the_whole(documents: int) -> None:
     data = problem(seed=1)

@@ -132,7 +132,7 @@ def test_losses_of_pairs_are_sums_over_shards_too(algorithm: str, loss: dict[str
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_memory_disk_and_threads_give_the_same_bits(algorithm: str, delay: int, tmp_path: Path) -> None:
     with delayed(delay):
-        assert_same_everywhere(GreedyRankRLS(algorithm=algorithm), generic(), tmp_path, 90)
+        assert_same_everywhere(GreedyRankRLS(algorithm=algorithm), generic(60), tmp_path, 40)
 
 
 @pytest.mark.parametrize(("k", "whole", "delay"), [(67, True, 0), (68, True, 16), (136, False, 136)])
