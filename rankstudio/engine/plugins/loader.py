@@ -41,6 +41,8 @@ _ABILITIES = {
     "foreign-models": (("model_readers",), "rankstudio.plugins.foreign_models:PLUGIN"),
     "trees": (("methods",), "rankstudio.plugins.trees:PLUGIN"),
     "judges": (("commands", "parts"), "rankstudio.plugins.judges:PLUGIN"),
+    "lab": (("commands", "pages"), "rankstudio.plugins.lab:PLUGIN"),
+    "mlflow": (("run_logs",), "rankstudio.plugins.mlflow:PLUGIN"),
 }
 _BUILT_IN = {**_CORE, **_ABILITIES}
 """Built-in plug-ins by name: the kinds of entries that each adds, and where it is. One is imported only where
