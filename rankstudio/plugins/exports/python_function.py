@@ -6,13 +6,14 @@ import sys
 from pathlib import Path
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.export.formats import trial
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
 from rankstudio.engine.export.formats.trial import SECONDS, Trial
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import comment_text
 
-_SCRIPT = Path(__file__).parent.with_name("trial_script.py")
+_SCRIPT = Path(trial.__file__).parent.with_name("trial_script.py")
 _BYTES, _BYTES_PER_VALUE = 2 * 10**9, 200  # of addresses: Python's own, and a value in a document
 
 _SUM = '''
@@ -101,10 +102,10 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     ends = " ".join(map(str, documents.query_ptr.tolist()))
     needed = _BYTES + _BYTES_PER_VALUE * documents.X.size
     written = {"model.py": files[""], "ids": ids.encode(), "ends": ends.encode()}
-    with Trial(written) as trial:
-        names = (trial.path(name) for name in written)
+    with Trial(written) as attempt:
+        names = (attempt.path(name) for name in written)
         asked = ["module", str(int(SECONDS)), str(needed), *names, str(int(function.scaled))]
-        return trial.scores([sys.executable, "-I", "-S", str(_SCRIPT), *asked], documents.X)
+        return attempt.scores([sys.executable, "-I", "-S", str(_SCRIPT), *asked], documents.X)
 
 
 FORMAT = ModelFormat(
