@@ -23,8 +23,9 @@ from rankstudio.cli.terminal import tell
 
 HELP = "score the documents of a file with a model"
 DESCRIPTION = """\
-Score the documents of DATA with a RankStudio model. Labels are not used, but DATA needs them: 0
-everywhere will do. Missing values and scaling are treated as in the training of the model.
+Score the documents of DATA with a RankStudio model. A table needs no column of the label, and feature
+logs no judgments; in LETOR text each line begins with any number as the label. Missing values and
+scaling are treated as in the training of the model.
 
   rankstudio predict --sample results/models/fold1.json --out fold1.scores
   rankstudio predict test.txt --model results/models/fold1.json --json

@@ -64,7 +64,7 @@ def evaluate_file(
         If a file cannot be read, or the model cannot score the data.
     """
     if model:
-        scores, data, notes = score_file(ranked_by, data_path, columns)
+        scores, data, notes = score_file(ranked_by, data_path, columns, labels=True)
     else:
         data, notes = load_data(data_path, columns=columns), ()
         scores = read_score_file(ranked_by).of_parts([data])[0]

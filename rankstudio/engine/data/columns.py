@@ -65,6 +65,9 @@ class DataColumns:
         its package.
     missing_texts : tuple of str
         Texts that stand for a missing value, besides NULL, NaN, NA and others that are usual.
+    no_labels : bool
+        Whether documents are only scored: labels are not read, and columns other than those of features need
+        not be there. No plan says so.
     """
 
     qid: str = ""
@@ -80,6 +83,7 @@ class DataColumns:
     document: str = ""
     missing_texts: tuple[str, ...] = ()
     format: str = ""
+    no_labels: bool = False
 
     def __bool__(self) -> bool:
         return self != DataColumns()
@@ -88,6 +92,10 @@ class DataColumns:
     def files(self) -> tuple[str, ...]:
         """Files that belong to the data."""
         return (*self.judgments, *filter(None, [self.feature_set]))
+
+    def without_labels(self) -> DataColumns:
+        """Return the same for documents that are only scored."""
+        return replace(self, labels=(), judgments=(), no_labels=True)
 
     def beside(self, place: Callable[[str], str]) -> DataColumns:
         """Return the same with each file at another place."""
@@ -111,6 +119,8 @@ class DataColumns:
         ParameterError
             For invalid names of columns, or a name that occurs twice.
         """
+        if isinstance(values, DataColumns) and values.no_labels:
+            return cls.of(replace(values, no_labels=False)).without_labels()
         told = _checked(values.as_dict() if isinstance(values, DataColumns) else values)
         labels, judgments = told["labels"], told["judgments"]
         if told["no_queries"] and told["qid"]:
@@ -146,7 +156,7 @@ def _checked(values: Any) -> dict[str, Any]:
     told["judgments"] = tuple(files) if isinstance(files, list | tuple) else (files,) if files else ()
     names = [told[name] for name in ("qid", "label", "part", "feature_set", "document", "format")]
     right = (
-        values.keys() <= told.keys(),
+        values.keys() <= told.keys() - {"no_labels"},
         begin in (None, 0, 1) and not isinstance(begin, bool),
         isinstance(told["no_queries"], bool),
         all(_is_name(name, empty=True) for name in names) and all(map(_is_name, told["judgments"])),

@@ -14,6 +14,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset, default_names
 from rankstudio.engine.data.file_access import children
 from rankstudio.engine.data.formats.data_file import load_data
+from rankstudio.engine.data.formats.feature_logs import holds_logs
 from rankstudio.engine.data.formats.format_catalog import format_of_name
 from rankstudio.engine.data.given_scores import GivenFiles
 from rankstudio.engine.data.table import Missing, scaling
@@ -41,7 +42,9 @@ _FOLD = re.compile(r"fold[ ._-]?([0-9]{1,6})", re.IGNORECASE)
 _MOST_FILES = 20_000  # somebody chose their home: reading it all would take minutes
 
 
-def read_for(model: Model, path: Path, columns: Mapping[str, Any] | None = None) -> RankingDataset:
+def read_for(
+    model: Model, path: Path, columns: Mapping[str, Any] | None = None, *, labels: bool = True
+) -> RankingDataset:
     """Read a data file with the missing-value policy and scaling of a model's training data.
 
     Parameters
@@ -50,6 +53,8 @@ def read_for(model: Model, path: Path, columns: Mapping[str, Any] | None = None)
     path : Path
     columns : Mapping, optional
         Columns of a table; by default those of the model's plan.
+    labels : bool
+        Whether the documents need labels.
 
     Raises
     ------
@@ -58,17 +63,23 @@ def read_for(model: Model, path: Path, columns: Mapping[str, Any] | None = None)
     """
     told = columns or model.plan.get("columns", {})
     data = load_data(
-        path, columns=told, missing=cast(Missing, model.missing), normalize=scaling(model.normalize)
+        path,
+        columns=told,
+        missing=cast(Missing, model.missing),
+        normalize=scaling(model.normalize),
+        labels=labels,
     )
-    if format_of_name(path.name).is_table:
+    if format_of_name(path.name).is_table or holds_logs(path):
         check_columns(model, data, path)
     return data
 
 
 def score_file(
-    model_path: Path, data_path: Path, columns: Mapping[str, Any] | None = None
+    model_path: Path, data_path: Path, columns: Mapping[str, Any] | None = None, *, labels: bool = False
 ) -> tuple[Floats, RankingDataset, tuple[str, ...]]:
     """Score the documents of a data file with the model of another file.
+
+    Labels are read only if asked; without, all are 0 and the file need not have them.
 
     Returns
     -------
@@ -80,24 +91,24 @@ def score_file(
     DataError
         If a file cannot be read, or the model cannot score the data.
     """
-    model, data = model_and_data(model_path, data_path, columns)
+    model, data = model_and_data(model_path, data_path, columns, labels=labels)
     return model_scores(model, data), data, other_names(model, data)
 
 
 def model_and_data(
-    model_path: Path, data_path: Path, columns: Mapping[str, Any] | None = None
+    model_path: Path, data_path: Path, columns: Mapping[str, Any] | None = None, *, labels: bool = True
 ) -> tuple[Model, RankingDataset]:
     """Read a model, of another program too, and the documents that it is to score; see `score_file`."""
     parsed = parsed_file(model_path)
     if parsed is None:
         if may_be_plugin_model(model_path):
-            data = load_data(data_path, columns=columns)
+            data = load_data(data_path, columns=columns, labels=labels)
             foreign = plugin_model(model_path, FoldedDataset.of(data))
             if foreign is not None:
                 return foreign, data
         model = load_model(model_path)
-        return model, read_for(model, data_path, columns)
-    data = load_data(data_path, columns=columns)
+        return model, read_for(model, data_path, columns, labels=labels)
+    data = load_data(data_path, columns=columns, labels=labels)
     return model_in_data(parsed, FoldedDataset.of(data), model_path), data
 
 

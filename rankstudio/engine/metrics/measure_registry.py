@@ -92,14 +92,12 @@ class MeasureRegistry:
 def _of_plugins() -> dict[str, MeasureEntry]:
     """Return the measures of all plug-ins, and warn of those that cannot be used."""
     entries: dict[str, MeasureEntry] = {}
-    names: set[str] = set(BY_NAME)
 
     def refuse(entry: object) -> None:
         refuse_invalid_measure(entry)
         assert isinstance(entry, MeasureEntry)
-        if entry.key.lower() in names:
+        if entry.key.lower() in BY_NAME:
             raise _exists(entry)
-        names.add(entry.key.lower())
 
     unusable = tr("A measure of the plug-in {name} cannot be used: {reason}")
     for loaded, entry in entries_of("measures", refuse, _EXISTS, unusable):

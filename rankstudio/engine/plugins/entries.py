@@ -32,7 +32,7 @@ def entries_of(
         cannot be used, with the ``{reason}``.
     """
     entries: list[tuple[LoadedPlugin, Any]] = []
-    keys: set[str] = set()
+    keys: dict[str, LoadedPlugin] = {}
     plugins = plugins_with(kind)
     for failed in plugins.failed:
         text = tr("The plug-in {name} of {package} {version} cannot be loaded: {reason}.")
@@ -42,14 +42,25 @@ def entries_of(
             if not loaded.built_in:
                 try:
                     refuse_invalid(entry)
-                    if entry.key in keys:
+                    first = keys.get(entry.key.lower())
+                    if first is not None and first.package != loaded.package and not first.built_in:
+                        _warn_of_two(first, loaded, entry.key)
+                        continue
+                    if first is not None:
                         raise PlanError(exists.format(key=shown(entry.key)))
                 except PlanError as error:
                     warn_once(unusable, name=loaded.plugin.name, reason=str(error))
                     continue
-            keys.add(entry.key)
+            keys[entry.key.lower()] = loaded
             entries.append((loaded, entry))
     return entries
+
+
+def _warn_of_two(first: LoadedPlugin, second: LoadedPlugin, key: str) -> None:
+    """Warn of an entry that two plug-ins have; the first one's is used."""
+    text = tr("{first} and {second} both have {key}; that of {first} is used. Leave one out with --without.")
+    names = [f"{loaded.package} {loaded.version}".strip() for loaded in (first, second)]
+    warn_once(text, first=names[0], second=names[1], key=shown(key))
 
 
 def _values(loaded: LoadedPlugin, kind: str) -> tuple[Any, ...]:

@@ -45,6 +45,8 @@ class Plugin:
         Panels with a controller, among those of a page of the window.
     commands : tuple of TerminalCommand
         Commands of the terminal.
+    run_logs : tuple of RunLog
+        Programs in which runs can be logged.
     summary : str
         Description in one sentence.
     texts : str
@@ -69,6 +71,7 @@ class Plugin:
     panels: tuple[Keyed, ...] = ()
     parts: tuple[Keyed, ...] = ()
     commands: tuple[Keyed, ...] = ()
+    run_logs: tuple[Keyed, ...] = ()
     summary: str = ""
     texts: str = ""
     api: int = 1

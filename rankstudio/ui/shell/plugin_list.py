@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -32,6 +33,7 @@ _COUNTS: dict[str, Callable[[int], str]] = {
     "model_formats": lambda n: trn("{n} model format", "{n} model formats", n).format(n=n),
     "pages": lambda n: trn("{n} page", "{n} pages", n).format(n=n),
     "panels": lambda n: trn("{n} panel", "{n} panels", n).format(n=n),
+    "commands": lambda n: trn("{n} command", "{n} commands", n).format(n=n),
 }
 _SPACE = "QTreeWidget { background: palette(base); } QTreeWidget::item { padding: 7px 8px; }"
 
@@ -75,6 +77,11 @@ class PluginDialog(QDialog):
         fill(QVBoxLayout(self), note, self.list, buttons, margins=(16, 16, 16, 16), spacing=12)
 
 
+def _name(entry: Any) -> str:
+    """Return the label of an entry, or the word that a command is."""
+    return tr(entry.label) if hasattr(entry, "label") else str(entry.key)
+
+
 def plugin_rows() -> list[tuple[str, str, str]]:
     """Return name, package and contents of each plug-in, then of those that failed and of files."""
     listed = methods()
@@ -83,7 +90,7 @@ def plugin_rows() -> list[tuple[str, str, str]]:
     for loaded in found.loaded:
         package = f"{loaded.package} {loaded.version}"
         added = [
-            f"{_COUNTS[kind](len(entries))}: {', '.join(tr(entry.label) for entry in entries)}"
+            f"{_COUNTS[kind](len(entries))}: {', '.join(_name(entry) for entry in entries)}"
             for kind, entries in added_by(loaded).items()
             if entries
         ]

@@ -35,7 +35,7 @@ from rankstudio.engine.data.file_access import ENDINGS, without_ending
 from rankstudio.engine.data.fold_files import is_part_file
 from rankstudio.engine.data.formats.format_catalog import data_formats
 from rankstudio.engine.data.table_preview import TablePreview, columns_of
-from rankstudio.engine.data.tabular.recognition import QUERY_NAMES, original_name, plain_name, short
+from rankstudio.engine.data.tabular.recognition import QUERY_NAMES, original_names, plain_name, short
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.select.given_runs import model_filters
 from rankstudio.ui.style.icons import icon
@@ -213,6 +213,8 @@ def _entered(view: QAbstractItemView, event: QEvent) -> QModelIndex:
 
 _SIZE = (760, 560)
 _NAME, _LONG_NAME, _ROLE, _VALUE = 200, 340, 96, 110  # pixels of columns
+_MOST_MEASURED = 1000  # columns whose names decide how wide a field is
+_MOST_JUDGES = 1000  # columns that are offered as labels of other judges; a menu has no room for more
 _LONG = 24  # characters that the column of names has room for
 
 
@@ -306,14 +308,11 @@ class ColumnsDialog(QDialog):
         """Return what the user says of the columns."""
         names, told = self._preview.names, self._told()
         roles = {*self._roles(), *self._judges}
-        comment = self._comment()
-        left_out = [
-            name
-            for i, name in enumerate(names)
-            if name and i not in {*roles, *self._features} and i != comment
-        ]
+        used = {*roles, *self._features, self._comment()}
+        left_out = [name for i, name in enumerate(names) if name and i not in used]
         features = sorted(self._features - roles)
-        repeats_left_out = any(original_name(names, i) in left_out for i in features)
+        originals, without = original_names(names), set(left_out)
+        repeats_left_out = any(originals[i] in without for i in features)
         return columns_of(
             self._preview,
             told.qid,
@@ -342,15 +341,22 @@ class ColumnsDialog(QDialog):
         self._label.addItem(tr("choose …"), -1)
         self._part.addItem(tr("none"), -1)
         self._document.addItem(tr("none"), -1)
+        boxes = (self._qid, self._label, self._part, self._document)
+        n_columns = len(self._preview.names)
+        if n_columns > _MOST_MEASURED:
+            for box in boxes:
+                box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         menu = QMenu(self._others)
-        for i in range(len(self._preview.names)):
+        n_judges = 0
+        for i in range(n_columns):
             shown = self._name(i)
-            for box in (self._qid, self._label, self._part, self._document):
+            for box in boxes:
                 box.addItem(shown, i)
-            if not self._preview.is_text(i):
+            if n_judges < _MOST_JUDGES and not self._preview.is_text(i):
                 action = menu.addAction(shown.replace("&", "&&"))
                 action.setCheckable(True)
                 action.setData(i)
+                n_judges += 1
         menu.triggered.connect(self._judge)
         self._others.setMenu(menu)
         self._others.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -502,7 +508,9 @@ class ColumnsDialog(QDialog):
 
     def _can_be_feature(self, number: int) -> bool:
         """Return whether a column has a name, and numbers as far as they are shown."""
-        missing_texts = self._told().missing_texts
+        missing_texts = self._missing_texts
+        if self._cell and self._is_missing.isChecked():
+            missing_texts = (*missing_texts, self._cell)
         return bool(self._preview.names[number]) and not self._preview.is_text(number, missing_texts)
 
     @Slot()

@@ -6,16 +6,20 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QFileSystemWatcher, Signal, Slot
+from PySide6.QtCore import QFileSystemWatcher, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from rankstudio.engine.errors import CodeNotAllowedError, PlanError, RankStudioError
 from rankstudio.engine.experiment.plan.toml import method_keys, read_toml
 from rankstudio.engine.methods.catalog import Method, method
+from rankstudio.ui.background.worker import Job
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.widgets import Question
+
+SLOW = 2000
+"""Milliseconds after which it is said that code still runs, with a button that stops it."""
 
 _MOST_SHOWN = 200_000  # characters of a file in a question
 
@@ -34,6 +38,8 @@ class MethodFiles(Controller):
     """Methods were added or read again, the last one to be shown (Method)."""
     offered = Signal(str, str, object)
     """A message with its level, and what buttons of it do by their labels."""
+    busyChanged = Signal()
+    """Code of methods begins to run, or has ended."""
 
     def __init__(self, models: Models, parent: QWidget) -> None:
         super().__init__(parent)
@@ -41,8 +47,50 @@ class MethodFiles(Controller):
         self._session = models.session
         self._worker = models.task_worker
         self._keys: dict[str, tuple[str, ...]] = {}
+        self._job: Job | None = None  # runs code, which may hang
+        self._running = ""  # name of the code
+        self._slow = QTimer(self, singleShot=True, interval=SLOW)
+        self._slow.timeout.connect(self._offer_stop)
         self._watcher = QFileSystemWatcher(self)
         self._watcher.fileChanged.connect(self._note_change)
+
+    @property
+    def busy(self) -> bool:
+        """Whether code of methods runs."""
+        return self._job is not None
+
+    @Slot()
+    def stop(self) -> None:
+        """Leave behind the code that runs; its methods are not added."""
+        if self._job is None:
+            return
+        self._job.abandon()
+        name = self._running
+        self._end()
+        self.failed.emit(
+            tr("{name} was stopped before its code had ended. No method is added.").format(name=name)
+        )
+
+    def _begin(self, job: Job, name: str) -> None:
+        """Take note of a job that runs code; one before it, which may hang, is left behind."""
+        if self._job is not None:
+            self._job.abandon()
+        self._job = job
+        self._running = name
+        self._slow.start()
+        self.busyChanged.emit()
+
+    def _end(self) -> None:
+        """Take note that the code has ended."""
+        self._slow.stop()
+        self._job = None
+        self.busyChanged.emit()
+
+    @Slot()
+    def _offer_stop(self) -> None:
+        """Say that code still runs, with a button that stops it."""
+        text = tr("The code of {name} still runs, and its methods are there once it has ended.")
+        self.offered.emit(text.format(name=self._running), "info", {tr("Stop"): self.stop})
 
     @Slot()
     def ask(self) -> None:
@@ -80,6 +128,7 @@ class MethodFiles(Controller):
         what = tr("Reading the methods of the plan")
 
         def done(error: RankStudioError | None) -> None:
+            self._end()
             if error is None:
                 then()
             elif isinstance(error, CodeNotAllowedError) and not allowed:
@@ -89,23 +138,31 @@ class MethodFiles(Controller):
             else:
                 self.failed.emit(str(error))
 
+        def fail(text: str) -> None:
+            self._end()
+            self.failed.emit(text)
+
         work = partial(_add_keys, tuple(keys), folder, allowed)
-        self._worker.task(what, work, on_done=done, on_error=self.failed.emit)
+        job = self._worker.task(what, work, on_done=done, on_error=fail)
+        self._begin(job, ", ".join(key for key in keys if "." in key or key.startswith("command:")))
 
     def _add(self, path: str) -> None:
-        self._worker.task(
-            tr("Reading {name}").format(name=Path(path).name),
+        name = Path(path).name
+        job = self._worker.task(
+            tr("Reading {name}").format(name=name),
             _add_file,
             Path(path),
             on_done=partial(self._show, path),
             on_error=self._tell_failure(path),
         )
+        self._watch(path)  # the editor's next save is offered, also while it runs
+        self._begin(job, name)
 
     def _show(self, path: str, entries: tuple[Method, ...]) -> None:
         """Show the methods of a file; one that replaces the present method takes its parameters."""
+        self._end()
         before = self._keys.get(path, ())
         self._keys[path] = tuple(entry.key for entry in entries)
-        self._watch(path)
         names = ", ".join(entry.label for entry in entries)
         self.said.emit(tr("Added from {file}: {names}.").format(file=Path(path).name, names=names))
         plan = self._session.plan
@@ -127,7 +184,7 @@ class MethodFiles(Controller):
 
     def _tell_failure(self, path: str) -> Callable[[str], None]:
         def tell(text: str) -> None:
-            self._watch(path)  # the editor's next save is offered
+            self._end()
             self.failed.emit(text)
 
         return tell

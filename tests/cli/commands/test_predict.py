@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from rankstudio.cli import main
-from rankstudio.engine import load_letor, load_model
+from rankstudio.engine import load_data, load_letor, load_model
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.errors import DataError
 from rankstudio.engine.experiment.storage.study import Study
 
 
@@ -122,3 +124,74 @@ def test_tables_are_scored_as_the_text_is(tmp_path: Path, refused, done, capsys)
     frame[["session", "clicked", *reversed(names)]].to_csv(tmp_path / "other.csv", index=False)
     refused(["predict", str(tmp_path / "other.csv"), *model], "data model")
     assert main(["run", str(out / "plan.toml")]) == 0
+
+
+ROWS = [(1, "q1", "d1", 2.0), (0, "q2", "d2", 9.0), (0, "q1", "d3", 4.0), (1, "q2", "d4", 1.0)]
+
+
+def write_rows(path: Path, columns: list[str]) -> Path:
+    frame = pd.DataFrame(ROWS, columns=["grade", "qid", "docid", "a"])[columns]
+    if path.suffix == ".csv":
+        frame.to_csv(path, index=False)
+    elif path.suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_json(path, orient="records", lines=True)
+    return path
+
+
+def write_model(path: Path, columns: dict[str, object]) -> Path:
+    features = [{"id": 1, "name": "a", "weight": 1}]
+    plan = {"data": "somewhere", "columns": columns}
+    values = {"format": "rankstudio-model", "version": 3, "method": "gas", "parameters": {}, "plan": plan}
+    origin = {"missing": "query_min", "normalize": "query_minmax"}
+    whole = values | {"origin": origin, "features": features}
+    path.write_text(json.dumps(whole))
+    return path
+
+
+EXPECTED_SCORES = [0.0, 1.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+@pytest.mark.parametrize(
+    "told", [{}, {"label": "grade"}, {"label": "grade", "ignore": ["url"], "document": "docid"}]
+)
+def test_documents_without_labels_are_scored(
+    tmp_path: Path, answer, ending: str, told: dict[str, object]
+) -> None:
+    model = str(write_model(tmp_path / "model.json", told))
+    for columns in (["qid", "docid", "a"], ["qid", "a"], ["grade", "qid", "docid", "a"]):
+        data = write_rows(tmp_path / f"{len(columns)}.{ending}", columns)
+        assert answer(["predict", str(data), "--model", model, "--json"]) == EXPECTED_SCORES
+    unlabelled = load_data(tmp_path / f"2.{ending}", labels=False)
+    assert unlabelled.y.tolist() == [0.0] * 4 and unlabelled.feature_names == ("a",)
+    with pytest.raises(DataError):  # learning needs them
+        load_data(tmp_path / f"2.{ending}")
+
+
+def test_labels_that_are_no_numbers_are_not_read_for_scores(tmp_path: Path, answer, refused) -> None:
+    model = str(write_model(tmp_path / "model.json", {}))
+    data = tmp_path / "odd.csv"
+    data.write_text("label,qid,a\n,q1,2\n?,q2,9\nbad,q1,4\n1,q2,1\n")
+    assert answer(["predict", str(data), "--model", model, "--json"]) == EXPECTED_SCORES
+    refused(["evaluate", str(data), "--model", model], "odd.csv label")
+
+
+def test_logs_without_judgments_are_scored(tmp_path: Path, answer) -> None:
+    hits = [
+        {"query": query, "id": document, "[features]": f"a={value}"} for _, query, document, value in ROWS
+    ]
+    data = tmp_path / "log.jsonl"
+    data.write_text("".join(json.dumps(hit) + "\n" for hit in hits))
+    model = str(write_model(tmp_path / "model.json", {}))
+    assert answer(["predict", str(data), "--model", model, "--json"]) == EXPECTED_SCORES
+    (tmp_path / "qrels.txt").write_text("q1 0 d3 1\n")  # judges one of four
+    assert answer(["predict", str(data), "--model", model, "--json"]) == EXPECTED_SCORES
+
+
+def test_no_plan_says_that_data_have_no_labels(tmp_path: Path, refused) -> None:
+    data = write_rows(tmp_path / "a.csv", ["qid", "a"])
+    plan = tmp_path / "plan.toml"
+    plan.write_text(f'data = "{data}"\nmethod = "gas"\n[columns]\nno_labels = true\n')
+    refused(["run", str(plan)], "columns no_labels")

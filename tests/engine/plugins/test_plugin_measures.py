@@ -11,11 +11,12 @@ import pytest
 from experiment.small import dataset
 from plugins.packages import install, rankstudio
 
-from rankstudio.api import Measure
+from rankstudio.api import Measure, Plugin
 from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
 from rankstudio.engine.analysis.tried_models import can_measure
-from rankstudio.engine.errors import MeasureError, ParameterError, PlanError
+from rankstudio.engine.errors import MeasureError, ParameterError, PlanError, PluginWarning
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_dict, save_plan
 from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import check, run
@@ -23,9 +24,12 @@ from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.metrics.conventions import rules_text
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.measure_description import described_measure, description_of_measure
-from rankstudio.engine.metrics.measure_registry import MEASURES
+from rankstudio.engine.metrics.measure_registry import MEASURES, MeasureRegistry
 from rankstudio.engine.metrics.names import computable, lacking, measure
+from rankstudio.engine.plugins import entries as plugin_entries
+from rankstudio.engine.plugins.loader import PluginSet
 from rankstudio.engine.plugins.origin import Origin, OriginKind
+from rankstudio.engine.plugins.plugin import LoadedPlugin
 
 LAB = """
 from rankstudio.api import Measure, Plugin
@@ -184,3 +188,66 @@ def test_a_package_in_the_terminal(tmp_path: Path) -> None:
         ended = rankstudio(empty, *words)
         assert ended.returncode == 1
         assert "rankstudio-lab 1.2" in ended.stderr and "Traceback" not in ended.stderr
+
+
+def test_a_plan_names_the_package_of_a_measure_that_is_absent(
+    installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "plan.toml"
+    plan = Plan("somewhere", "rankrls", measures=("MAP", "Share@3"), select_by="Share@3")
+    save_plan(plan, path)
+    assert load_plan(path) == plan
+    assert "packages" not in plan_as_dict(plan)
+    uninstall(monkeypatch)
+    with pytest.raises(PlanError) as caught:
+        load_plan(path)
+    assert all(word in str(caught.value) for word in ("Share", "rankstudio-lab 1.2", "pip install"))
+
+
+def test_a_plan_names_the_package_of_a_method_that_is_absent(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    lines = [
+        'data = "somewhere"',
+        'method = "their-method"',
+        "[packages]",
+        'their-method = "rankstudio-theirs==2.0"',
+    ]
+    path.write_text("\n".join(lines))
+    with pytest.raises(PlanError, match="rankstudio-theirs"):
+        load_plan(path)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        '"x"',
+        "1",
+        "[1]",
+        "{a = 1}",
+        '{a = "x"}',
+        '{a = "x; rm -rf /==1"}',
+        '{a = "--index-url==1"}',
+        '{a = "x==1\\n2"}',
+    ],
+)
+def test_packages_of_a_plan_that_are_none_are_refused(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(f'data = "somewhere"\npackages = {value}\n')
+    with pytest.raises(PlanError, match="packages"):
+        load_plan(path)
+
+
+def test_of_two_packages_with_one_measure_the_first_is_used_and_both_are_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loaded = [
+        LoadedPlugin(Plugin(name=name, measures=(replace(SHARE, key=key, origin=None),)), package, "1.0")
+        for name, package, key in (("a", "rankstudio-a", "Twice"), ("b", "rankstudio-b", "twice"))
+    ]
+    monkeypatch.setattr(plugin_entries, "plugins_with", lambda _: PluginSet(tuple(loaded)))
+    monkeypatch.setattr(plugin_entries, "_warned", set())
+    with pytest.warns(PluginWarning) as warned:
+        (entry,) = MeasureRegistry().entries()
+    assert entry.package == "rankstudio-a" and entry.key == "Twice"
+    (warning,) = warned
+    assert "rankstudio-a 1.0" in str(warning.message) and "rankstudio-b 1.0" in str(warning.message)

@@ -128,3 +128,34 @@ def test_a_plan_that_names_code_is_asked_about(ran: MainWindow, tmp_path: Path, 
     wait_until(lambda: ran.session.plan.entry.label == "f")
     assert mark.exists()
     settle(ran)
+
+
+def test_a_file_that_hangs_is_stopped(ran: MainWindow, tmp_path: Path, answers: list[Any]) -> None:
+    end = tmp_path / "end"
+    path = tmp_path / "hangs.py"
+    path.write_text(f"import pathlib\nwhile not pathlib.Path({str(end)!r}).exists():\n    pass\n{TEXT}")
+    offers: list[Any] = []
+    ran.method_files.offered.connect(lambda *offer: offers.append(offer))
+    failures: list[str] = []
+    ran.method_files.failed.connect(failures.append)
+    ran.method_files._slow.setInterval(0)
+    try:
+        drop(ran, path)
+        wait_until(lambda: offers)
+        stop = ran.commands["stop"]
+        assert ran.method_files.busy and stop.isEnabled() and "hangs.py" in offers[0][0]
+        ran.workspace.show_page("data")
+        stop.trigger()
+        assert not ran.method_files.busy and "hangs.py" in failures[0]
+        wait_until(lambda: not stop.isEnabled())
+        settle(ran)
+        assert ran.session.plan.entry.origin is None
+        drop(ran, path)
+        wait_until(lambda: len(offers) > 1)
+        path.write_text(TEXT, encoding="utf-8")  # the editor's next save heals it
+        ran.method_files._add(str(path))
+        wait_until(lambda: ran.session.plan.entry.label == "Covariance")
+        settle(ran)
+    finally:
+        end.touch()
+    assert not ran.method_files.busy

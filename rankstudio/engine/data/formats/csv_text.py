@@ -248,8 +248,9 @@ class _CsvRows:
         with_sizes = part.sizes is not None
         found = recognise_columns(where, names, part.told, with_sizes=with_sizes, has_header=has_header)
         self._texts = {i for i in (found.qid, found.comment, found.part) if i is not None}
+        labels = {i for i in (found.label, *found.judges) if i is not None}
         self._values: dict[int, list[NDArray[Any]]] = {
-            i: [] for i in sorted(self._texts | {found.label, *found.judges, *found.features})
+            i: [] for i in sorted(self._texts | labels | {*found.features})
         }
         self._lines = self._read(progress)
         self.columns = TableColumns(

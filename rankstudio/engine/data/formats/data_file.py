@@ -39,6 +39,7 @@ def load_data(
     missing: Missing = "query_min",
     normalize: Normalize = False,
     cache: bool = True,
+    labels: bool = True,
 ) -> RankingDataset:
     """Read a data file of any supported format; see `open_dataset` for folds.
 
@@ -47,6 +48,9 @@ def load_data(
     path : str or path-like
     columns : DataColumns or Mapping, optional
         Columns of a table, if their names are not recognised. missing, normalize, cache As in `load_letor`.
+    labels : bool
+        Whether documents have labels that are needed. Otherwise a table needs no column of the label and
+        feature logs no judgments, as documents that a model is to score; all labels are then 0.
 
     Raises
     ------
@@ -55,6 +59,7 @@ def load_data(
     """
     check_options(missing, normalize)
     told = DataColumns.of(columns or {})
+    told = told if labels else told.without_labels()
     path = Path(path)
     progress = ReadProgress(None, None, regular_file_size(path))
     reader = PartReader(path, [(path,)], progress, told, missing, normalize, cache=cache)

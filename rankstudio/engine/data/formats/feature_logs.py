@@ -11,6 +11,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
@@ -31,7 +32,14 @@ from rankstudio.engine.data.formats.judgments import (
 )
 from rankstudio.engine.data.formats.trec import negative_grades, runs_beside
 from rankstudio.engine.data.read_progress import ReadProgress
-from rankstudio.engine.data.source_file import SourceFile, line_error, number, quoted, unpacked_stream
+from rankstudio.engine.data.source_file import (
+    SourceFile,
+    StreamedFile,
+    line_error,
+    number,
+    quoted,
+    unpacked_stream,
+)
 from rankstudio.engine.data.table import MOST_FEATURES, Table
 from rankstudio.engine.data.table_builder import (
     DocumentPiece,
@@ -515,7 +523,9 @@ def read_logs(
     -----
     O(mn) for m documents with n features; memory O(D) for D judged documents, and a piece of the log.
     """
-    judged = JudgedDocuments([read_judgments(text.in_lines()) for text in part.judgments])
+    files = [*files]
+    judges = [read_judgments(text.in_lines()) for text in part.judgments]
+    judged = JudgedDocuments(judges or [_all_logged(part.paths, progress)])
     joined = _JoinedDocuments(judged, builder)
     total, before = sum(map(regular_file_size, part.paths)), 0
     for file in files:
@@ -525,7 +535,17 @@ def read_logs(
                 joined.write(file.path, (before + file.done) / max(total, 1))
         before += file.size
         joined.write(file.path, before / max(total, 1))
-    return joined.facts(part.paths[0], part.judgments[0].path)
+    return joined.facts(part.paths[0], part.judgments[0].path if judges else part.paths[0])
+
+
+def _all_logged(paths: Files, progress: ReadProgress) -> Grades:
+    """Return every document of logs with the grade 0, for documents that are only scored."""
+    found: dict[str, dict[str, float]] = {}
+    with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
+        for path in paths:
+            for document in logged_documents(StreamedFile(path, progress.silent(), pool)):
+                found.setdefault(document.queries[0], {})[document.documents[0]] = 0.0
+    return found
 
 
 def refuse_missing(path: Path, table: Table) -> None:

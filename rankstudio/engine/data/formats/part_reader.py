@@ -359,6 +359,8 @@ def logs_of(paths: Files, form: DataFormat, told: DataColumns) -> tuple[Files, F
     """Return feature logs and the files of their judgments; nothing for other data."""
     if told.judgments:
         return paths, tuple(map(Path, told.judgments))
+    if told.no_labels:
+        return (paths if form.key == "logs" else ()), ()
     return form.logs_of(paths)
 
 

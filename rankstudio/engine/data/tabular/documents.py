@@ -102,15 +102,7 @@ def read_documents(
             )
         )
     check_memory(table.where, table.n_rows, len(found.features))
-    label = tr("a finite number as the relevance label")
-    y = _numbers(table, found.label, label)
-    if found.judges:  # a judge may have left documents out
-        y = np.column_stack([_numbers(table, position, label) for position in found.judges])
-    elif np.isnan(y).any():
-        row = int(np.isnan(y).argmax())
-        raise table.error(
-            row, _found(table, found.label, tr("nothing")), tr("a number as the relevance label")
-        )
+    y = np.zeros(table.n_rows) if told.no_labels or found.label is None else _labels(table, found)
     starts, runs = (np.zeros(0, np.int64), ()) if found.qid is None else _runs(table, found.qid)
     if told.no_queries:
         runs = one_run(table.n_rows)
@@ -126,6 +118,20 @@ def read_documents(
     return DocumentPiece(
         X, y, comments, missing, runs, lambda run: table.line(int(starts[run])), parts, kept
     ), found
+
+
+def _labels(table: TableColumns, found: RecognisedColumns) -> Floats:
+    """Return the labels of documents, one column per judge of several."""
+    expected = tr("a finite number as the relevance label")
+    if found.judges:  # a judge may have left documents out
+        return np.column_stack([_numbers(table, position, expected) for position in found.judges])
+    assert found.label is not None
+    y = _numbers(table, found.label, expected)
+    if np.isnan(y).any():
+        row = int(np.isnan(y).argmax())
+        expected = tr("a number as the relevance label")
+        raise table.error(row, _found(table, found.label, tr("nothing")), expected)
+    return y
 
 
 class ColumnsReader:
@@ -257,12 +263,23 @@ _WITHOUT_COMMAS = translatable("a number with a decimal point and without commas
 def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
     """Return a column as numbers, NaN where there is none."""
     values = table.column(position)
+    numbers, row = _converted(table, values)
+    if row is None:
+        return numbers
+    if values.dtype.kind in "biuf":
+        raise table.error(row, _found(table, position, str(numbers[row])), expected)
+    value = values.tolist()[row]
+    commas = isinstance(value, str) and "," in value and is_numeral(value.replace(",", ""))
+    wanted = tr(_WITHOUT_COMMAS) if commas else expected
+    raise table.error(row, _found(table, position, _quoted(value)), wanted)
+
+
+def _converted(table: TableColumns, values: NDArray[Any]) -> tuple[Floats, int | None]:
+    """Return a column as numbers, and the first row with something else; None if there is none."""
     if values.dtype.kind in "biuf":
         numbers = values.astype(np.float64)
-        if values.dtype.kind == "f" and np.isinf(numbers).any():
-            row = int(np.isinf(numbers).argmax())
-            raise table.error(row, _found(table, position, str(numbers[row])), expected)
-        return numbers
+        infinite = np.isinf(numbers)
+        return numbers, int(infinite.argmax()) if infinite.any() else None
     numbers = np.empty(len(values))
     for row, value in enumerate(values.tolist()):
         number = None
@@ -271,11 +288,9 @@ def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
         elif values.dtype.kind in "OUST":
             number = _number(value, table.text_numbers)
         if number is None:
-            commas = isinstance(value, str) and "," in value and is_numeral(value.replace(",", ""))
-            wanted = tr(_WITHOUT_COMMAS) if commas else expected
-            raise table.error(row, _found(table, position, _quoted(value)), wanted)
+            return numbers, row
         numbers[row] = number
-    return numbers
+    return numbers, None
 
 
 def _number(value: Any, text_numbers: bool) -> float | None:
@@ -309,15 +324,15 @@ def _features(
     X = np.empty((table.n_rows, len(found.features)))
     kept: list[int] = []
     texts: list[int] = []
+    unsure = set(found.unsure)
     for i, position in enumerate(found.features):
         check()
-        try:
-            X[:, len(kept)] = _numbers(table, position, "")
-        except DataError:
-            if position not in found.unsure:
-                texts.append(position)
-            continue
-        kept.append(i)
+        numbers, other = _converted(table, table.column(position))
+        if other is None:
+            X[:, len(kept)] = numbers
+            kept.append(i)
+        elif position not in unsure:
+            texts.append(position)
     if texts:
         raise _not_numbers(table, texts)
     if not kept:
@@ -347,17 +362,22 @@ def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
     raise AssertionError("a feature that was no number is one")
 
 
+_MOST_NAMED = 100  # columns that a command still names one by one
+
+
 def _terminal_remedy(names: Sequence[str], cell: str) -> str:
     """Return which options leave columns out, or read a cell as missing."""
-    remedy = f"Add --ignore {shlex.quote(joined_names(names))} to leave out what is no feature"
+    remedy = "Add --columns and the names of the features, separated by commas, to leave out all others"
+    if len(names) <= _MOST_NAMED:
+        remedy = f"Add --ignore {shlex.quote(joined_names(names))} to leave out what is no feature"
     if not cell:
         return f"{remedy}."
     return f"{remedy}, or --missing-text {shlex.quote(joined_names([cell]))} to read such cells as missing."
 
 
 def _text_among_numbers(table: TableColumns, positions: Sequence[int]) -> str:
-    """Return the first text in a column that has numbers, too; "" if there is none."""
-    for position in positions:
+    """Return the first text in a column that has numbers, too; "" if none of the first columns has them."""
+    for position in positions[:_MOST_NAMED]:
         values = table.column(position).tolist()
         is_number = [_number(value, table.text_numbers) is not None for value in values]
         if any(is_number):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,8 @@ class RecognisedColumns:
     ----------
     qid : int or None
         None if a file of sizes determines the queries, or there are none.
-    label : int
+    label : int or None
+        None if labels are not read.
     comment : int or None
         Column of the comments.
     comment_is_id : bool
@@ -61,7 +63,7 @@ class RecognisedColumns:
     """
 
     qid: int | None
-    label: int
+    label: int | None
     comment: int | None
     comment_is_id: bool
     features: tuple[int, ...]
@@ -104,21 +106,28 @@ def recognise_columns(
         If the query or the label is not found, or a specified name is missing or occurs twice.
     """
     told = _cleaned(told)
+    if told.no_labels:
+        told = _there(names, told)
     every = range(len(names))
     qid = _query_column(where, names, told, with_sizes)
     if not has_header and not told.label:
         told = replace(told, label=names[0])
-    label = _one(where, names, told.label, "label", "label", LABEL_NAMES, taken=qid)
+    label = _label_column(where, names, told, qid)
     judges = tuple(_position(where, names, name, "labels") for name in told.labels)
     part = _position(where, names, told.part, "part") if told.part else None
-    ignored = {_position(where, names, name, "ignore") for name in told.ignore}
-    ignored |= {i for i in every if original_name(names, i) in told.ignore}
-    features = tuple(_position(where, names, name, "features") for name in told.features)
+    ignored = set(_positions(where, names, told.ignore, "ignore"))
+    if told.ignore:
+        left_out = set(told.ignore)
+        ignored |= {i for i, name in enumerate(original_names(names)) if name in left_out}
+    features = tuple(_positions(where, names, told.features, "features"))
     single = [qid, part, *(judges or (label,))]
-    _check_once(where, names, single, {*features, *ignored})
-    rest = [i for i in every if i not in {*single, *ignored, *features}]
+    used = {*features, *ignored}
+    _check_once(where, names, single, used)
+    used.update(i for i in single if i is not None)
+    rest = [i for i in every if i not in used]
     if part is None:
-        part = next((i for i in rest if plain_name(names[i]) in PART_NAMES and says_parts(i)), None)
+        plain = _plain_names(tuple(names))
+        part = next((i for i in rest if plain[i] in PART_NAMES and says_parts(i)), None)
         rest = [i for i in rest if i != part]
     comment = _first(names, (COMMENT_NAME, *DOCUMENT_NAMES), rest)
     comment_is_id = comment is not None and plain_name(names[comment]) != COMMENT_NAME
@@ -141,14 +150,37 @@ def _query_column(where: str, names: Sequence[str], told: DataColumns, with_size
     return _one(where, names, told.qid, "query", "qid", QUERY_NAMES)
 
 
+def _label_column(where: str, names: Sequence[str], told: DataColumns, qid: int | None) -> int | None:
+    """Return the column of the label, which documents that are only scored need not have."""
+    if told.no_labels and not told.label:
+        return _first(names, LABEL_NAMES, [i for i in range(len(names)) if i != qid])
+    return _one(where, names, told.label, "label", "label", LABEL_NAMES, taken=qid)
+
+
+def _there(names: Sequence[str], told: DataColumns) -> DataColumns:
+    """Return what is known of columns without those that are no features and not there."""
+    plain = {*names, *_plain_names(tuple(names))}
+    single = {told.label, told.part, told.document, *told.ignore}
+    present = {name for name in single if {name, plain_name(name)} & plain}
+    return replace(
+        told,
+        label=told.label if told.label in present else "",
+        part=told.part if told.part in present else "",
+        document=told.document if told.document in present else "",
+        ignore=tuple(name for name in told.ignore if name in present),
+    )
+
+
 def _with_features(
     where: str, names: Sequence[str], found: RecognisedColumns, rest: Sequence[int], no_queries: bool
 ) -> RecognisedColumns:
     """Return the roles with the columns that are left as features, unless they number queries or rows."""
     # An id of queries is no feature, also where all documents are one ranking.
     numbering = QUERY_NAMES if no_queries else ()
-    index = tuple(i for i in rest if _is_index(i, names) or plain_name(names[i]) in numbering)
-    features = tuple(i for i in rest if i not in index)
+    plain = _plain_names(tuple(names))
+    index = tuple(i for i in rest if _is_index(i, names) or plain[i] in numbering)
+    numbers = set(index)
+    features = tuple(i for i in rest if i not in numbers)
     if not features:
         raise UnknownColumnsError(
             tr("{where}: found only query and label columns, expected at least one feature column.").format(
@@ -156,13 +188,20 @@ def _with_features(
             )
         )
     reserved = {*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME}
-    unsure = tuple(i for i in features if plain_name(names[i]) in reserved)
+    unsure = tuple(i for i in features if plain[i] in reserved)
     return replace(found, features=features, unsure=unsure, ignored=index)
 
 
 def plain_name(name: str) -> str:
     """Return a name as common names are written: "Query ID" and "query-id" as "query_id"."""
-    return re.sub(r"[\s-]+", "_", name.strip().lower())
+    lower = name.strip().lower()  # mostly without what the expression looks for
+    return lower if lower.isidentifier() else re.sub(r"[\s-]+", "_", lower)
+
+
+@lru_cache(maxsize=2)
+def _plain_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the plain names of the columns of a table, which are asked for again and again."""
+    return tuple(map(plain_name, names))
 
 
 def _cleaned(told: DataColumns) -> DataColumns:
@@ -229,14 +268,23 @@ def _one(
 
 def _first(names: Sequence[str], common: Sequence[str], among: Sequence[int]) -> int | None:
     """Return the first position, in the order of the common names; None where none is there."""
-    plain = {plain_name(names[i]): i for i in reversed(among)}
+    every = _plain_names(tuple(names))
+    plain = {every[i]: i for i in reversed(among)}
     return next((plain[name] for name in common if name in plain), None)
+
+
+def _positions(where: str, names: Sequence[str], told: Sequence[str], option: str) -> list[int]:
+    """Return the position of each column that is told. O(n) if all are told as the table has them."""
+    if not told:
+        return []
+    exact = {name: i for i, name in reversed([*enumerate(names)])}
+    return [exact[name] if name in exact else _position(where, names, name, option) for name in told]
 
 
 def _position(where: str, names: Sequence[str], told: str, option: str) -> int:
     if told in names:
         return list(names).index(told)
-    plain = [plain_name(name) for name in names]
+    plain = _plain_names(tuple(names))
     if plain.count(plain_name(told)) == 1:
         return plain.index(plain_name(told))
     near = get_close_matches(told, names, 1)
@@ -246,10 +294,21 @@ def _position(where: str, names: Sequence[str], told: str, option: str) -> int:
     )
 
 
-def original_name(names: Sequence[str], position: int) -> str:
-    """Return the name of a column in its file, where the second one named "tf" has its position, too."""
-    name = names[position].removesuffix(_repeated("", position))
-    return name if name in names[:position] else names[position]
+def original_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of columns in their file, where the second one named "tf" has its position, too.
+
+    Examples
+    --------
+    >>> original_names(["tf", "tf (column 2)", "idf (column 3)"])
+    ('tf', 'tf', 'idf (column 3)')
+    """
+    before: set[str] = set()
+    originals = []
+    for i, name in enumerate(names):
+        original = name.removesuffix(_repeated("", i))
+        originals.append(original if original in before else name)
+        before.add(name)
+    return tuple(originals)
 
 
 def _check_repeated(
@@ -257,8 +316,9 @@ def _check_repeated(
 ) -> None:
     """Refuse a second column with the name of the query, the label or the part as a feature."""
     roles = {names[i] for i in single if i is not None}
+    originals = original_names(names)
     for i in features:
-        name = original_name(names, i)
+        name = originals[i]
         if name != names[i] and name in roles:
             text = tr(
                 '{where}: found two columns named "{name}", expected one. Ignore the second, called '

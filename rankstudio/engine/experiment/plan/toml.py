@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
@@ -12,9 +13,16 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog import Parameter
+from rankstudio.engine.methods.catalog import Method, Parameter, find_method
+from rankstudio.engine.metrics.measure_entry import MeasureEntry
+from rankstudio.engine.metrics.measure_registry import MEASURES
+from rankstudio.engine.plugins.origin import Origin, OriginKind
 from rankstudio.engine.support.files import is_there, read_text, write_text
 
+PACKAGES = "packages"
+"""Table of a plan's file with the package and version of each method and measure of a plug-in."""
+
+_REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,99})==([A-Za-z0-9.+!_-]{1,50})")
 _MOST_BYTES = 4 << 20  # of a plan, which would take some seconds
 
 
@@ -61,6 +69,8 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
         For an unknown field or a value out of range.
     """
     known = {f.name for f in fields(Plan)}
+    _refuse_absent(values.get(PACKAGES, {}))
+    values = {name: value for name, value in values.items() if name != PACKAGES}
     for name in values:
         if name not in known:
             text = tr("A plan has no field {name}; the fields are {sorted}.")
@@ -71,11 +81,39 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
     return Plan(**given)
 
 
+def _packages_of(plan: Plan) -> dict[str, str]:
+    """Return the packages, as ``name==version``, of the methods and measures that come from plug-ins."""
+    entries: tuple[Method | MeasureEntry, ...] = (*plan.entries, *plan.foreign_measures)
+    return {
+        entry.key: f"{entry.origin.name}=={entry.origin.version}"
+        for entry in entries
+        if entry.origin is not None and entry.origin.kind is OriginKind.PACKAGE and entry.origin.version
+    }
+
+
+def _refuse_absent(packages: Any) -> None:
+    """Raise a PlanError for the first method or measure of a plug-in that is absent, with its package.
+
+    Nothing is imported that is named: names are looked up among the entries of this installation.
+    """
+    text = tr('{name}: expected lines such as mrmr = "rankstudio-selectors==1.0", got {value}.')
+    if not isinstance(packages, Mapping):
+        raise PlanError(text.format(name=PACKAGES, value=shown(packages)))
+    for key, requirement in packages.items():
+        match = _REQUIREMENT.fullmatch(requirement) if isinstance(requirement, str) else None
+        if match is None:
+            raise PlanError(text.format(name=PACKAGES, value=shown(requirement)))
+        if find_method(key) is None and MEASURES.find(key) is None:
+            origin = Origin(OriginKind.PACKAGE, match[1], match[2], present=False)
+            raise PlanError(f"{shown(key)} {origin.lacking}")
+
+
 def plan_as_toml(plan: Plan) -> str:
     """Return the plan as the text of a file for :func:`load_plan`."""
     import tomli_w  # noqa: PLC0415 - only here, and the window starts without it
 
-    text: str = tomli_w.dumps(plan_as_dict(plan))
+    packages = _packages_of(plan)
+    text: str = tomli_w.dumps(plan_as_dict(plan) | ({PACKAGES: packages} if packages else {}))
     return text
 
 

@@ -9,7 +9,6 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -29,15 +28,19 @@ from rankstudio.engine.methods.foreign.command import method_of_command
 from rankstudio.engine.methods.foreign.program import PREFIX
 from rankstudio.engine.methods.foreign.signature import DATA, parameters_of, size_argument, summary_of
 from rankstudio.engine.methods.selection.base import PathSelector, Selector
-from rankstudio.engine.plugins.guard import failure
+from rankstudio.engine.plugins.guard import called
 from rankstudio.engine.plugins.origin import Origin, OriginKind
 from rankstudio.engine.support.files import read_text
+from rankstudio.engine.support.stop_request import stop_if_asked
 
 SUFFIX = ".py"
 _MOST_BYTES = 4 << 20
 _DIGITS = 12  # of a file's checksum in the method's key
 _PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
-_IMPORTING = threading.RLock()
+PATIENCE = 60.0
+"""Seconds that a file may take to run, or a library to be imported; some libraries take half a minute."""
+
+_IMPORTING: dict[str, threading.RLock] = {}  # by what is imported, which may take long
 
 _CENTRED = Parameter(
     CENTRED,
@@ -83,7 +86,8 @@ class Code:
         PlanError
             If it cannot be imported; the text has the line of the file.
         """
-        with _IMPORTING:
+        is_file = self.origin.kind is OriginKind.FILE
+        with _IMPORTING.setdefault(self.origin.version if is_file else self.name, threading.RLock()):
             return _target(self)
 
 
@@ -360,15 +364,12 @@ def _target(code: Code) -> Callable[..., Any]:
         return getattr(_module(code.origin, code.source), code.name)  # type: ignore[no-any-return]
     module, _, name = code.name.rpartition(".")
     try:
-        with redirect_stdout(sys.stderr):
-            found = getattr(import_module(module), name)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a library may raise anything while it is imported
+        found = called(lambda: getattr(import_module(module), name), PATIENCE, stop_if_asked)
+    except (RuntimeError, TimeoutError) as error:
         text = tr("{name} cannot be imported: {error}.")
-        raise PlanError(
-            text.format(name=code.name, error=one_line(f"{type(error).__name__}: {error}"))
-        ) from error
+        cause = error.__cause__ or error
+        reason = f"{type(cause).__name__}: {cause}" if error.__cause__ is not None else str(error)
+        raise PlanError(text.format(name=code.name, error=one_line(reason))) from error
     if not callable(found):
         raise PlanError(
             tr("{name}: expected a class with fit(X, y), or a function scores(X, y, qid).").format(
@@ -388,20 +389,16 @@ def _module(origin: Origin, source: str) -> ModuleType:
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     sys.modules[name] = module
     try:
-        with redirect_stdout(sys.stderr):
-            exec(compile(source, file, "exec"), module.__dict__)
-    except (KeyboardInterrupt, MemoryError):
-        del sys.modules[name]
+        called(lambda: exec(compile(source, file, "exec"), module.__dict__), PATIENCE, stop_if_asked)
+    except BaseException as error:  # Cancelled and KeyboardInterrupt included
+        sys.modules.pop(name, None)
+        cause = error.__cause__
+        if isinstance(cause, SyntaxError) and cause.filename == file:
+            text = tr("{file}, line {line}: {problem}.")
+            raise PlanError(text.format(file=file, line=cause.lineno, problem=cause.msg)) from cause
+        if isinstance(error, RuntimeError | TimeoutError):
+            raise PlanError(tr("{file} cannot be run: {error}.").format(file=file, error=error)) from cause
         raise
-    except SyntaxError as error:
-        del sys.modules[name]
-        text = tr("{file}, line {line}: {problem}.")
-        raise PlanError(text.format(file=file, line=error.lineno, problem=error.msg)) from error
-    except BaseException as error:  # the file of somebody else may raise anything, SystemExit included
-        del sys.modules[name]
-        raise PlanError(
-            tr("{file} cannot be run: {error}.").format(file=file, error=failure(error))
-        ) from error
     return module
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
@@ -14,7 +15,7 @@ from sklearn.linear_model import Ridge
 
 from rankstudio.engine.analysis.evidence.stability_selection import stability_selection
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.errors import CodeNotAllowedError, MethodError, ParameterError, PlanError
+from rankstudio.engine.errors import Cancelled, CodeNotAllowedError, MethodError, ParameterError, PlanError
 from rankstudio.engine.experiment.execution.executors import on_processes
 from rankstudio.engine.experiment.plan.as_code import as_python
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -22,10 +23,12 @@ from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.catalog import Kind, Method, MethodRegistry
+from rankstudio.engine.methods.foreign import code
 from rankstudio.engine.methods.foreign.code import method_of
 from rankstudio.engine.methods.foreign.instances import as_method
 from rankstudio.engine.methods.foreign.permission import add_by_user, add_of_plan
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support.stop_request import heeding
 
 FILE = '''
 """Methods of a test."""
@@ -342,3 +345,43 @@ def test_a_default_that_is_no_expression_is_left_to_its_owner(tmp_path: Path) ->
     path.write_text(dedent(text), encoding="utf-8")
     entry = add_by_user(f"{path}:Odd")
     assert ended(run(Plan("here", entry.key, {"regularization": 1.0}, folds=(1,)), dataset())).complete
+
+
+HANGS = "import threading\nthreading.Event().wait()\ndef scores(X, y, qid):\n    return X[0]\n"
+SPINS = "while True:\n    pass\n"
+
+
+@pytest.mark.parametrize("text", [HANGS, SPINS])
+def test_a_file_that_hangs_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(code, "PATIENCE", 0.01)
+    path = tmp_path / "hangs.py"
+    path.write_text(_ending(text, tmp_path))
+    before = set(sys.modules)
+    try:
+        with pytest.raises(PlanError, match=r"hangs\.py"):
+            method_of(str(path))
+        assert not {name for name in sys.modules if name.startswith("rankstudio_file_")} - before
+    finally:
+        (tmp_path / "end").touch()
+
+
+def test_who_waits_for_a_file_can_stop(tmp_path: Path) -> None:
+    path = tmp_path / "hangs.py"
+    path.write_text(_ending(SPINS, tmp_path))
+
+    def stop() -> None:
+        raise Cancelled("reading")
+
+    try:
+        with heeding(stop), pytest.raises(Cancelled):
+            method_of(str(path))
+    finally:
+        (tmp_path / "end").touch()
+    path.write_text("def scores(X, y, qid):\n    return X[0]\n")
+    assert method_of(str(path)).label == "scores"  # nothing is locked
+
+
+def _ending(text: str, folder: Path) -> str:
+    """Return a text whose endless loop ends with the test, so that no thread is left."""
+    wait = f"import pathlib, time\nwhile not pathlib.Path({str(folder / 'end')!r}).exists():\n    "
+    return wait + ("pass\n" if text == SPINS else "time.sleep(0.01)\n") + text.partition("wait()\n")[2]

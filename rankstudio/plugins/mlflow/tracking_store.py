@@ -7,17 +7,14 @@ import logging
 import math
 import os
 import re
-import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from rankstudio.cli.terminal import tell
-from rankstudio.engine.errors import MissingExtraError, ParameterError
+from rankstudio.engine.errors import MissingExtraError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict
@@ -50,6 +47,8 @@ class MlflowLog:
         A folder, or the address of a server.
     data_name : str
         The dataset's, for the name of the experiment.
+    say : callable
+        Shows the sentence on what failed.
 
     Attributes
     ----------
@@ -62,10 +61,11 @@ class MlflowLog:
         Where MLflow is not installed.
     """
 
-    def __init__(self, store: str, data_name: str) -> None:
+    def __init__(self, store: str, data_name: str, say: Callable[[str], object]) -> None:
         self.sealed = False
         self._mlflow = _library()
         self._store = store
+        self._say = say
         self._experiment = os.environ.get("MLFLOW_EXPERIMENT_NAME") or f"RankStudio {_key(data_name)}"
         self._client: Any = None
         self._run = ""  # the id of the run; empty before it began, and once something failed
@@ -98,7 +98,7 @@ class MlflowLog:
         except Exception as error:  # the library, a server or a disk: whatever it is, the run is worth more
             self._run = ""
             where, reason = _without_password(self._store), _without_password(_reason(error))
-            tell(f"MLflow at {where}: {reason}. The run continues without this log.", file=sys.stderr)
+            self._say(f"MLflow at {where}: {reason}. The run continues without this log.")
 
     def _begin(self, plan: Plan) -> None:
         """Begin a run, with its plan as parameters."""
@@ -172,33 +172,19 @@ class MlflowLog:
             self._client.log_batch(run, metrics=values[first : first + _BATCH])
 
 
-@contextmanager
-def logged(store: str | None, data_name: str) -> Iterator[MlflowLog | None]:
-    """Provide a log in a tracking store, which hears of an error that ends the run; None without a store."""
-    log = None if store is None else MlflowLog(store, data_name)
-    try:
-        yield log
-    except BaseException:
-        if log is not None:
-            log.fail()
-        raise
+def tracking_store(place: str) -> str:
+    """Return where a tracking store is.
 
-
-def tracking_store(target: str | None) -> str | None:
-    """Return where the tracking store of ``--log`` is: "mlflow", or "mlflow:" and a folder or an address.
+    Parameters
+    ----------
+    place : str
+        A folder or an address; "" for the one of MLFLOW_TRACKING_URI, or the folder mlruns.
 
     Raises
     ------
-    ParameterError
-        For anything else.
     MissingExtraError
-        Where MLflow is not installed.
+        If MLflow is not installed.
     """
-    if target is None:
-        return None
-    kind, _, place = target.partition(":")
-    if kind != "mlflow":
-        raise ParameterError("--log", target, "mlflow, or mlflow: followed by a folder or a server address")
     _library()
     store = place or os.environ.get("MLFLOW_TRACKING_URI") or _FOLDER
     return store if "://" in store or store == "databricks" else str(Path(store).absolute())
@@ -213,8 +199,8 @@ def _library() -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            import mlflow
-            import mlflow.entities
+            import mlflow  # noqa: PLC0415 - an extra, and slow to load
+            import mlflow.entities  # noqa: PLC0415 - see above
     except ImportError:
         raise MissingExtraError("--log mlflow", "MLflow", "mlflow") from None
     return mlflow

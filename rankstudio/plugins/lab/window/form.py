@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog import Kind, Parameter
+from rankstudio.plugins.lab.window.request import FIELDS, REPEATED, SHORT, VALUES
 from rankstudio.ui.background.simulation import SimulationState
-from rankstudio.ui.lab.request import FIELDS, REPEATED, SHORT, VALUES
 from rankstudio.ui.language import tr
 from rankstudio.ui.select.fields import ChoiceField, EditableField, Field, LineField, align_labels
 from rankstudio.ui.style.icons import set_icon

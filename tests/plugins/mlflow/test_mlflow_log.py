@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from wording import naming
 
-from rankstudio.cli import main, mlflow_log
+from rankstudio.cli import main
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.storage.study_contents import SealMark
+from rankstudio.plugins.mlflow import tracking_store as mlflow_log
 
 FEW = [
     "run",

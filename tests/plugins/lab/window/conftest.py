@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from window_fixtures import *  # noqa: F403 - pytest finds fixtures here
 from windows import open_window, settle, write_folds
 
-from rankstudio.ui.lab.controller import AucTab, SelectionTab
+from rankstudio.plugins.lab.window.controller import AucTab, SelectionTab
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
 
@@ -23,8 +24,8 @@ def lab(window: MainWindow) -> AucTab:
     """The tab of AUC estimates, seen."""
     window.commands["page_lab"].trigger()
     settle(window)
-    assert window.workspace.place == "lab"
-    return window.sections.lab.auc
+    assert window.workspace.page == "lab"
+    return window.sections.contributed.controllers["lab"].auc
 
 
 @pytest.fixture
@@ -40,5 +41,5 @@ def five_folds(theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
 @pytest.fixture
 def own(five_folds: MainWindow) -> SelectionTab:
     """The tab of estimates on the data that are open, seen."""
-    five_folds.sections.lab.tabs.select("selection")
-    return five_folds.sections.lab.selection
+    five_folds.sections.contributed.controllers["lab"].tabs.select("selection")
+    return five_folds.sections.contributed.controllers["lab"].selection

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.figures.values import FigureAxis, RowHistograms, RowSeries, RowsFigure
 from rankstudio.engine.support.number_format import count_text, fixed, signed
-from rankstudio.ui.lab.estimators import EstimatorText, short_of, text_of
-from rankstudio.ui.lab.sentences import deviations_sentence, summary_of
+from rankstudio.plugins.lab.window.estimators import EstimatorText, short_of, text_of
+from rankstudio.plugins.lab.window.sentences import deviations_sentence, summary_of
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot, floats

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,20 +11,22 @@ from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.analysis.simulation.simulation import Simulation, SimulationProgress, without_test
 from rankstudio.engine.errors import ParameterError
-from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
-from rankstudio.ui.background.worker import Worker
-from rankstudio.ui.lab.deviations_panel import DeviationsPanel
-from rankstudio.ui.lab.estimators import AUC, SELECTION, of_learner
-from rankstudio.ui.lab.form import LabForm
-from rankstudio.ui.lab.request import SHORT, SimulationRequest
-from rankstudio.ui.lab.sentences import (
+from rankstudio.plugins.lab.window.deviations_panel import DeviationsPanel
+from rankstudio.plugins.lab.window.estimators import AUC, SELECTION, of_learner
+from rankstudio.plugins.lab.window.form import LabForm
+from rankstudio.plugins.lab.window.request import SHORT, SimulationRequest
+from rankstudio.plugins.lab.window.sentences import (
     QUANTITIES,
     auc_caption,
     selection_caption,
     value_text,
     variation_caption,
 )
-from rankstudio.ui.lab.variation_panel import VariationPanel
+from rankstudio.plugins.lab.window.variation_panel import VariationPanel
+from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.export.dialog import ExportItem
+from rankstudio.ui.export.items import code_items
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.session import Session
@@ -274,9 +277,10 @@ class LabController(Controller):
 
     Attributes
     ----------
-    page : Splitter
+    content : Splitter
         Both tabs, of which one is seen.
-    tabs : PageTabs
+    tabs, head : PageTabs
+        The line above them.
     auc : AucTab
     selection : SelectionTab
     """
@@ -287,9 +291,9 @@ class LabController(Controller):
         self.auc, self.selection = AucTab(theme, worker, self), SelectionTab(theme, session, worker, self)
         self.panels = self.auc.form, self.selection.form
         laid_out = _lay_out("lab-auc", self.auc), _lay_out("lab-selection", self.selection)
-        self.page = column("lab-page", *((one, 1, 600) for one in laid_out))
+        self.content = column("lab-tabs-and-panels", *((one, 1, 600) for one in laid_out))
         tabs = {"auc": Tab(tr("AUC estimates"), laid_out[0]), "selection": Tab(tr("My data"), laid_out[1])}
-        self.tabs = PageTabs("lab-tabs", tr("simulations"), tabs)
+        self.tabs = self.head = PageTabs("lab-tabs", tr("simulations"), tabs)
         self.tabs.chosen.connect(self.update)
         for tab in (self.auc, self.selection):
             tab.failed.connect(self.failed)
@@ -313,6 +317,13 @@ class LabController(Controller):
     def update(self) -> None:
         """Bring the tab that comes to be seen up to date."""
         self.tab.update()
+
+    def export_items(self) -> Iterator[ExportItem]:
+        """Yield the simulation that is seen as what does it again."""
+        code = self.code()
+        if code is not None:
+            labels = {".sh": tr("Simulation as a command"), ".py": tr("Simulation as Python")}
+            yield from code_items("lab-code", labels, code, "simulation", tr("No simulation yet."))
 
     def code(self) -> dict[str, str] | None:
         """Return a command and a program, by suffix, that simulate again what is seen.

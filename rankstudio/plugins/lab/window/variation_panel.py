@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Level, Series
 from rankstudio.engine.support.number_format import fixed, signed
-from rankstudio.ui.lab.estimators import EstimatorText, text_of
-from rankstudio.ui.lab.sentences import QUANTITIES, value_text, variation_sentence
+from rankstudio.plugins.lab.window.estimators import EstimatorText, text_of
+from rankstudio.plugins.lab.window.sentences import QUANTITIES, value_text, variation_sentence
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes, Ticks
 from rankstudio.ui.plots.base import CellValue, Numbers, floats

@@ -14,12 +14,11 @@ from windows import settle
 from wording import naming
 
 from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
+from rankstudio.plugins.lab.window.controller import AucTab
 from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.export.items import export_items, plot_figures
-from rankstudio.ui.lab.controller import AucTab
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots import plot_writer
-from rankstudio.ui.shell.help import PAGES_OF_THE_WINDOW
 
 
 def test_a_simulation_grows_and_ends(window: MainWindow, lab: AucTab) -> None:
@@ -165,14 +164,14 @@ def test_rows_and_points_are_read_by_keyboard(lab: AucTab) -> None:
 
 def test_the_guide_opens_where_it_tells_of_the_lab(window: MainWindow, lab: AucTab) -> None:
     window.commands["guide"].trigger()
-    assert window.help._place() == PAGES_OF_THE_WINDOW["lab-page"]
+    assert window.help._place() == "estimates.md#the-estimates-page"
     assert window.help.guide is not None
     window.help.guide.close()
 
 
 def test_the_window_closes_while_it_simulates(window: MainWindow) -> None:
     window.commands["page_lab"].trigger()
-    lab = window.sections.lab.auc
+    lab = window.sections.contributed.controllers["lab"].auc
     fill_in(lab.form, repetitions=100_000)
     press(lab.form.start)
     wait_until(lambda: lab.found is not None)
@@ -188,9 +187,9 @@ def test_whatever_is_shown_elsewhere_the_simulation_goes_on(window: MainWindow, 
     window.commands["page_lab"].trigger()
     wait_until(lambda: len(lab.deviations.table.rows()) == len(ESTIMATORS))
     panel = lab.variation
-    window.workspace._pages["evidence"].maximise(panel)
+    window.workspace._pages["lab"].maximise(panel)
     assert not lab.deviations.isVisible()
     wait_until(lambda: panel.bias.height() > 260)
-    window.sections.lab.tabs.select("selection")
-    window.sections.lab.tabs.select("auc")
+    window.sections.contributed.controllers["lab"].tabs.select("selection")
+    window.sections.contributed.controllers["lab"].tabs.select("auc")
     assert lab.deviations.isVisible() and panel.isVisible()

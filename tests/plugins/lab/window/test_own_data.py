@@ -19,10 +19,10 @@ from rankstudio.cli import main
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.analysis.simulation.simulation import without_test
 from rankstudio.engine.data.splitting.splits import concatenate
+from rankstudio.plugins.lab.window.controller import AucTab, SelectionTab
+from rankstudio.plugins.lab.window.estimators import BASIS, SELECTION
 from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.export.items import export_items
-from rankstudio.ui.lab.controller import AucTab, SelectionTab
-from rankstudio.ui.lab.estimators import BASIS, SELECTION
 from rankstudio.ui.main_window import MainWindow
 
 
@@ -60,7 +60,7 @@ def test_what_was_simulated_is_exported_as_what_does_it_again(
 
 
 def test_my_data_draws_queries_of_what_is_open(five_folds: MainWindow, own: SelectionTab) -> None:
-    window, lab = five_folds, five_folds.sections.lab.auc
+    window, lab = five_folds, five_folds.sections.contributed.controllers["lab"].auc
     assert own.deviations.isVisible() and not lab.deviations.isVisible()
     fill_in(own.form, n_queries=6, n_features=2, repetitions=3, each=2, values="0.5, 4")
     press(own.form.start)
@@ -74,7 +74,7 @@ def test_my_data_draws_queries_of_what_is_open(five_folds: MainWindow, own: Sele
     assert set(whole.estimators) <= set(SELECTION)
     assert own.deviations.plot.axes.x_label == "estimated minus true MAP"
     assert own.deviations.caption().startswith("Five · 6 queries, drawn 3 times")
-    window.sections.lab.tabs.select("auc")
+    window.sections.contributed.controllers["lab"].tabs.select("auc")
     assert lab.deviations.isVisible() and not own.deviations.isVisible()
 
 
@@ -148,8 +148,8 @@ def test_a_step_is_short_and_what_is_stopped_leaves_the_worker_free(
 def test_more_than_the_data_have_is_refused(
     window: MainWindow, lab: AucTab, values: dict[str, object], said: str
 ) -> None:
-    window.sections.lab.tabs.select("selection")
-    own = window.sections.lab.selection
+    window.sections.contributed.controllers["lab"].tabs.select("selection")
+    own = window.sections.contributed.controllers["lab"].selection
     for name, value in values.items():
         if name == "values":
             own.form.quantity.select("n_features")
@@ -166,9 +166,9 @@ def test_more_than_the_data_have_is_refused(
 
 def test_folds_that_are_not_everything_are_refused_with_the_reason(window: MainWindow, lab: AucTab) -> None:
     said: list[str] = []
-    window.sections.lab.failed.connect(said.append)
-    window.sections.lab.tabs.select("selection")
-    own = window.sections.lab.selection
+    window.sections.contributed.controllers["lab"].failed.connect(said.append)
+    window.sections.contributed.controllers["lab"].tabs.select("selection")
+    own = window.sections.contributed.controllers["lab"].selection
     fill_in(own.form, n_queries=6, n_features=2, repetitions=3)
     press(own.form.start)
     wait_until(lambda: said)
@@ -183,8 +183,8 @@ def test_the_test_part_of_a_single_fold_stays_sealed(window: MainWindow) -> None
     window.session.exchange(alone, window.session.plan)
     window.session.seal(True)
     window.commands["page_lab"].trigger()
-    window.sections.lab.tabs.select("selection")
-    own = window.sections.lab.selection
+    window.sections.contributed.controllers["lab"].tabs.select("selection")
+    own = window.sections.contributed.controllers["lab"].selection
     fill_in(own.form, n_queries=6, n_features=2, repetitions=1, each=1, values="1")
     press(own.form.start)
     wait_until(lambda: own.simulation.state is SimulationState.DONE)

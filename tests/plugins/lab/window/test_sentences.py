@@ -10,8 +10,13 @@ from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS
 from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations
 from rankstudio.engine.analysis.simulation.learners import BASIS_ESTIMATORS
 from rankstudio.engine.analysis.simulation.learners import ESTIMATORS as SELECTION_ESTIMATORS
-from rankstudio.ui.lab.estimators import AUC, BASIS, SELECTION, text_of
-from rankstudio.ui.lab.sentences import bias_text, deviations_sentence, summary_of, variation_sentence
+from rankstudio.plugins.lab.window.estimators import AUC, BASIS, SELECTION, text_of
+from rankstudio.plugins.lab.window.sentences import (
+    bias_text,
+    deviations_sentence,
+    summary_of,
+    variation_sentence,
+)
 
 NAN = float("nan")
 
