@@ -33,7 +33,7 @@ def rounds(found: list[Step]) -> list[BoostStep]:
     return [step for step in found if isinstance(step, BoostStep)]
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(documents=st.integers(1, 90), seed=st.integers(0, 5))
 def test_rounds_are_those_of_the_whole(documents: int, seed: int) -> None:
     data = problem(seed=seed, rounded=False)

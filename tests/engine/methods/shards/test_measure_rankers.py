@@ -28,7 +28,7 @@ RANKERS: list[LinearRanker] = [
 
 
 @pytest.mark.parametrize("method", RANKERS, ids=str)
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(documents=st.integers(1, 90), seed=st.integers(0, 5))
 def test_rounds_are_those_of_the_whole(method: LinearRanker, documents: int, seed: int) -> None:
     data = problem(seed=seed, rounded=False)

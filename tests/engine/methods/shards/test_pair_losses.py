@@ -113,7 +113,7 @@ def test_sums_are_those_of_the_whole(
 
 
 @EVERY_RANKER
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(documents=st.integers(1, 90), seed=st.integers(0, 3))
 def test_the_minimum_is_that_of_the_whole(method: ConvergingRanker, documents: int, seed: int) -> None:
     data = problem(seed=seed)
@@ -143,7 +143,7 @@ def test_another_kernel_looks_at_the_documents_together() -> None:
         assert one.criterion == other.criterion
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(st.integers(1, 90), st.integers(0, 5))
 def test_listnet_comes_to_the_minimum_of_the_whole(documents: int, seed: int) -> None:
     data, method = problem(seed=seed), ListNet(regularization=0.5, tol=1e-9)
