@@ -115,8 +115,8 @@ def gather(app: QApplication, window: MainWindow) -> None:
 
 
 def simulate(app: QApplication, window: MainWindow) -> None:
-    """Carry out what the form of the Estimates tab proposes."""
-    form = window.sections.lab.auc.form
+    """Carry out what the form of the Estimates page proposes."""
+    form = window.sections.contributed.controllers["lab"].auc.form
     form.start.click()
     wait(app, lambda: form.status.text() == "done", most=300.0)
 

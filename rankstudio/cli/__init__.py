@@ -35,7 +35,6 @@ CORE_COMMANDS = (
     "cascade",
     "thresholds",
     "drift",
-    "lab",
     "evaluate",
     "predict",
     "export",

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.interrupts import Stop, stopping
-from rankstudio.cli.mlflow_log import MlflowLog, logged, tracking_store
 from rankstudio.cli.progress_bar import ProgressBar, Whole, preparation
 from rankstudio.cli.replacement import refuse_other_comparison
+from rankstudio.cli.run_log_option import LogStore, log_store, logged
 from rankstudio.cli.study_file_option import study_at, study_path
 from rankstudio.cli.terminal import tell
 from rankstudio.engine.analysis.batch import Comparison, check_measured, folder_name, tests_of
@@ -34,6 +34,7 @@ from rankstudio.engine.experiment.reports import write_results
 from rankstudio.engine.experiment.results.events import Event, FoldFinished
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.experiment.storage.study_contents import is_sealed
+from rankstudio.engine.plugins.run_logs import RunListener
 from rankstudio.engine.support.files import make_folder
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Going:
     study: Study | None = None  # where finished units go, and from where they come if they are there already
     workers: Workers = ALONE
     whole: Whole | None = None  # the runs of which this is one
-    log: MlflowLog | None = None  # hears of every event
+    log: RunListener | None = None  # hears of every event
     folds: list[FoldResult] = field(default_factory=list)  # finished
     seconds: float = 0.0  # worked
 
@@ -115,7 +116,7 @@ def compare(comparison: Comparison, data: Sequence[str], args: Namespace, at_han
     """
     from rankstudio.cli.output.comparison_tables import shown, write
 
-    out, store = args.out, tracking_store(args.log)
+    out, store = args.out, log_store(args.log)
     if out is not None:
         make_folder(out)
         refuse_other_comparison(comparison, data, out, args.force)
@@ -143,7 +144,7 @@ class _Running:
     stop: Stop
     whole: Whole  # how far all runs together are
     workers: Workers
-    store: str | None  # that runs are logged to
+    store: LogStore | None  # that runs are logged to
     results: list[RunResult] = field(default_factory=list)  # of the finished runs
     left_out: RankStudioError | None = None  # why what was left out last could not be run
 

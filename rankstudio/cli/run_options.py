@@ -21,6 +21,7 @@ from rankstudio.cli.data_options import (
 )
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.replacement import add_force_option
+from rankstudio.cli.run_log_option import add_log_option
 from rankstudio.cli.streams import input_file, is_standard
 from rankstudio.cli.word_kinds import kind_of
 from rankstudio.cli.worker_options import add_worker_options
@@ -186,15 +187,7 @@ def _add_places(where: Any) -> None:
         help="also train the final model on all queries, with the parameters and the size that the rule "
         "chooses by the means over the folds, and write it to OUT/models/all.json",
     )
-    where.add_argument(
-        "--log",
-        metavar="STORE",
-        help=(
-            'also log the run to MLflow (extra "mlflow"): mlflow uses MLFLOW_TRACKING_URI or the '
-            "folder mlruns; mlflow:PLACE uses a folder or a server, such as "
-            "mlflow:http://localhost:5000"
-        ),
-    )
+    add_log_option(where)
     add_force_option(where)
     where.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
 

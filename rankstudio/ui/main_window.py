@@ -35,7 +35,7 @@ from rankstudio.ui.shell.chip_bar import add_chips
 from rankstudio.ui.shell.command_palette import CommandPalette, feature_asked_for, palette_entries
 from rankstudio.ui.shell.help import Help
 from rankstudio.ui.shell.measurement import MeasurementController
-from rankstudio.ui.shell.menus import BackendMenu, Menus
+from rankstudio.ui.shell.menus import BackendMenu, Menus, PagesMenu
 from rankstudio.ui.shell.pages import PAGES
 from rankstudio.ui.shell.run_messages import RunMessages
 from rankstudio.ui.shell.sections import Sections
@@ -44,7 +44,6 @@ from rankstudio.ui.shell.status_bar import LoadingBar, StatusBar
 from rankstudio.ui.shell.toolbar import MainToolBar
 from rankstudio.ui.shell.welcome import Welcome
 from rankstudio.ui.shell.window_state import WindowState
-from rankstudio.ui.shell.workspace import ESTIMATES
 from rankstudio.ui.study.method_files import MethodFiles
 from rankstudio.ui.study.open import OpenController
 from rankstudio.ui.study.restore_runs import RunRestorer, WaitingRuns
@@ -106,6 +105,7 @@ class MainWindow(QMainWindow):
         ChoiceChip(self.current, self.session, self.chips.choice, self)
         FormChip(self.models, self.chips.form, self)
         BackendMenu(self.commands.submenus["backend"], self.models, self)
+        PagesMenu(self.commands.submenus["pages"], self.sections.workspace, self)
         self.status = StatusBar(lambda: self.models.study_store.written)
         self.setStatusBar(self.status)
         self.notice = Notices(self._theme)
@@ -167,7 +167,7 @@ class MainWindow(QMainWindow):
             ban=partial(inspect.toggle, "banned"),
             group=self.names.groups.ask,
             best=partial(session.select, None, None),
-            **{f"page_{key}": partial(self._show_page, key) for key in (*(p.key for p in PAGES), ESTIMATES)},
+            **{f"page_{page.key}": partial(self._show_page, page.key) for page in PAGES},
             **{f"{way}_fold": partial(data.turn, by) for way, by in (("next", 1), ("previous", -1))},
             palette=self._open_palette,
             whole_page=self.workspace.toggle_whole_page,

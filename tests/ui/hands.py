@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl, qVersion
@@ -11,7 +12,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from waiting import wait_until
 
-from rankstudio.ui.lab.form import LabForm
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.widgets.panel import Disclosure
 
@@ -56,7 +56,7 @@ def fact_texts(facts):
     return [(key.text(), "".join(part.text() for part in value.findChildren(QLabel))) for key, value in rows]
 
 
-def fill_in(form: LabForm, **values: object) -> None:
+def fill_in(form: Any, **values: object) -> None:
     """Type into fields, by the names of their parameters."""
     for name, value in values.items():
         type_into(form.field(name), str(value))
@@ -66,7 +66,7 @@ def press(button: object) -> None:
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-def simulate(form: LabForm, **values: object) -> None:
+def simulate(form: Any, **values: object) -> None:
     """Type into fields, press Start, and wait until all is simulated and shown."""
     fill_in(form, **values)
     press(form.start)

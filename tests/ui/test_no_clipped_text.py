@@ -68,7 +68,7 @@ with open_window(theme, config) as window:
         theme.set_text_size(text_size)
         theme.finish()
         window.resize(width, height)
-        for page in (page.key for page in PAGES):
+        for page in (page.key for page in window.workspace.entries):
             workspace.show_page(page)
             where = f"{width}x{height}", text_size, page
             if page == "data":
@@ -84,11 +84,10 @@ with open_window(theme, config) as window:
                 for record in window.runs.records:
                     sections.compare.panel.selected.emit(record.key)
                     look(*where, record.plan.title)
-                workspace.show_page("lab")
-                for tab in sections.lab.tabs.keys:
-                    sections.lab.tabs.select(tab)
-                    look(*where, "lab", tab)
-                workspace.show_page("evidence")
+            elif page == "lab":
+                for tab in sections.contributed.controllers["lab"].tabs.keys:
+                    sections.contributed.controllers["lab"].tabs.select(tab)
+                    look(*where, tab)
             elif page in ("select", "features"):
                 for record in window.runs.records:
                     sections.compare.panel.selected.emit(record.key)

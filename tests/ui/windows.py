@@ -97,7 +97,7 @@ def open_window(
         if not sealed:
             unseal(window)
         if data is not None:
-            place = window.workspace.place
+            place = window.workspace.page
             window.open_path(str(data))
             wait_until(lambda: window.session.dataset is not None)
             window.workspace.show_page(place)
@@ -131,7 +131,7 @@ def visited(window: MainWindow) -> Iterator[MainWindow]:
         session.sealed,
     )
     done, records, shown, size = session.undo.index(), runs.records, runs.shown, window.size()
-    place = window.workspace.place
+    place = window.workspace.page
     window.activateWindow()  # that of a panel or a dialog may have had the keyboard
     wait_until(window.isActiveWindow)
     yield window

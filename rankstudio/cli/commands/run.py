@@ -12,11 +12,11 @@ from pathlib import Path
 from rankstudio.cli.code_options import allow_code_of, allow_named_code
 from rankstudio.cli.data_options import by_name
 from rankstudio.cli.interrupts import INTERRUPTED, say_how_to_go_on, stopping
-from rankstudio.cli.mlflow_log import logged, tracking_store
 from rankstudio.cli.output.run_summary import summary
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.progress_bar import preparation
 from rankstudio.cli.replacement import refuse_other_run
+from rankstudio.cli.run_log_option import log_store, logged
 from rankstudio.cli.run_loop import Going, carry_on, compare
 from rankstudio.cli.run_options import (
     add_options,
@@ -202,7 +202,7 @@ def _carry_out(
     from rankstudio.engine.experiment.runner import estimate, open_data, usual_choices
 
     plan, out = task.plan, task.out
-    store = tracking_store(args.log)
+    store = log_store(args.log)
     if args.refit and plan.entry.given:
         raise PlanError(f"--refit: {plan.title} is not trained. Omit --refit.")
     if args.refit and out is None:

@@ -12,6 +12,7 @@ from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.metrics.measure_registry import MEASURES
 from rankstudio.engine.plugins.page_parts import page_parts
 from rankstudio.engine.plugins.plugin import LoadedPlugin
+from rankstudio.engine.plugins.run_logs import RunLog
 from rankstudio.engine.plugins.terminal_commands import TerminalCommand
 from rankstudio.engine.plugins.window_parts import window_parts
 
@@ -23,6 +24,7 @@ KINDS = {
     "pages": translatable("pages"),
     "panels": translatable("panels"),
     "commands": translatable("commands"),
+    "run_logs": translatable("logs of runs"),
 }
 """Kinds of entries, as fields of a plug-in, with their names."""
 
@@ -53,6 +55,7 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
             *(panel for panel, by in parts.panels if by.plugin is loaded.plugin),
             *(part for by, part in page_parts() if by.plugin is loaded.plugin),
         ],
+        "run_logs": [entry for entry in loaded.plugin.run_logs if isinstance(entry, RunLog)],
         "commands": [entry for entry in loaded.plugin.commands if isinstance(entry, TerminalCommand)],
     }
 

@@ -37,6 +37,8 @@ class Plugin:
         Formats of data files.
     model_formats : tuple of ModelFormat
         Formats of other programs in which models are written.
+    model_readers : tuple of ModelReader
+        Readers of models of other programs; only those of built-in plug-ins are asked.
     pages : tuple of WindowPage
         Pages of the window.
     panels : tuple of WindowPanel
@@ -45,6 +47,8 @@ class Plugin:
         Panels with a controller, among those of a page of the window.
     commands : tuple of TerminalCommand
         Commands of the terminal.
+    run_logs : tuple of RunLog
+        Programs in which runs can be logged.
     summary : str
         Description in one sentence.
     texts : str
@@ -65,10 +69,12 @@ class Plugin:
     measures: tuple[Keyed, ...] = ()
     data_formats: tuple[Keyed, ...] = ()
     model_formats: tuple[Keyed, ...] = ()
+    model_readers: tuple[Keyed, ...] = ()
     pages: tuple[Keyed, ...] = ()
     panels: tuple[Keyed, ...] = ()
     parts: tuple[Keyed, ...] = ()
     commands: tuple[Keyed, ...] = ()
+    run_logs: tuple[Keyed, ...] = ()
     summary: str = ""
     texts: str = ""
     api: int = 1

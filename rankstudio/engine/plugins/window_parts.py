@@ -36,6 +36,15 @@ class WindowPage:
         called with a :class:`rankstudio.api.window.WindowContext`. "" for a page of the window itself.
     icon : str
         Name of an icon of the program.
+    controller : str
+        In place of ``build``, ``"module:Class"``: called with the theme, the models and a parent when the
+        window is made, it has the ``content`` of the page, and may have a ``head`` above it.
+    shortcut : str
+        Keys that show the page, such as "Ctrl+8"; "" for none.
+    guide : str
+        Place in the guide that F1 opens, such as "estimates.md#the-estimates-page".
+    on_rail : bool
+        Whether the page has a button in the rail before it is asked for in *View, Pages*.
 
     Examples
     --------
@@ -48,6 +57,10 @@ class WindowPage:
     summary: str
     build: str = ""
     icon: str = "figure"
+    controller: str = ""
+    shortcut: str = ""
+    guide: str = ""
+    on_rail: bool = True
 
 
 @dataclass(frozen=True)
@@ -147,9 +160,10 @@ def _problem(part: WindowPage | WindowPanel, longest: int, taken: Iterable[str])
     if part.key in taken:
         text = tr("a page or panel with the key {key} exists already. Choose another key.")
         return text.format(key=shown(part.key))
-    if not isinstance(part.build, str) or not _BUILDER.fullmatch(part.build):
+    build = getattr(part, "controller", "") or part.build
+    if not isinstance(build, str) or not _BUILDER.fullmatch(build):
         text = tr('{key}: build: expected "module:function", got {build}.')
-        return text.format(key=part.key, build=shown(part.build))
+        return text.format(key=part.key, build=shown(build))
     for name, most in (("label", longest), ("summary", _LONGEST_SUMMARY)):
         value = getattr(part, name)
         if not isinstance(value, str) or not 0 < len(value.strip()) <= most or one_line(value) != value:

@@ -50,8 +50,6 @@ from rankstudio.ui.widgets.table import RowAction
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.set_changes import SetChanges
 
-EVIDENCE = "evidence"
-"""Key of the page, and of its tab that shows sets."""
 
 FEATURE = "application/x-rankstudio-feature"
 """Type of a drag that carries the id of a feature."""
@@ -393,7 +391,6 @@ class SetTrayController(Controller):
         self._pointed, self._looked_at = 0, 0
         self._told = ""  # of the feature under the mouse, where no tray is seen
         self._menu: QMenu | None = None
-        self._tab = EVIDENCE
         self.trays = SetTray(theme, "features-set"), SetTray(theme, "evidence-set", shares_line=True)
         self.panels = self.trays
         for tray in self.trays:
@@ -562,12 +559,6 @@ class SetTrayController(Controller):
     def _ask(self) -> None:
         turns().ask(self._show)
 
-    @Slot(str)
-    def show_tab(self, key: str) -> None:
-        """Leave the line out on the tab of the Evidence page that shows no set."""
-        self._tab = key
-        self._ask()
-
     @Slot()
     def _show(self) -> None:
         """Show the set where somebody sees it."""
@@ -577,9 +568,8 @@ class SetTrayController(Controller):
             self._of, self._changes = evidence.key, None
             own = () if model is None else tuple(model.step.selected)
             self._columns = self._sets.get(self._of, own)
-        on_features, on_evidence = self.trays
-        on_features.setVisible(self._possible)
-        on_evidence.setVisible(self._possible and self._tab == EVIDENCE)
+        for tray in self.trays:
+            tray.setVisible(self._possible)
         if self._possible and (self._pointed or any(tray.isVisible() for tray in self.trays)):
             self._computed.update()
         self._tell_elsewhere()

@@ -68,7 +68,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         *(_plot_item(models, plot, name) for page in pages for plot in page.shared(Plot)),
         *_permutation_items(models.permutations),
         *_evidence_items(models.evidence),
-        *_simulation_items(sections),
+        *sections.contributed.export_items(),
         *_paper_items(models, name),
         *_plan_items(session, name),
     )
@@ -347,7 +347,7 @@ def _permutation_items(tests: PermutationTests) -> Iterator[ExportItem]:
     if tests.possible:
         labels = {".sh": tr("Permutation test as a command"), ".py": tr("Permutation test as Python")}
         why = tr("No permutation test yet: start one below the plot of the criterion.")
-        yield from _code_items("permutation", labels, tests.as_code(), "permutation", why)
+        yield from code_items("permutation", labels, tests.as_code(), "permutation", why)
 
 
 def _evidence_items(evidence: Evidence) -> Iterator[ExportItem]:
@@ -359,18 +359,10 @@ def _evidence_items(evidence: Evidence) -> Iterator[ExportItem]:
             ".ipynb": tr("Evidence as a notebook"),
         }
         why = tr("No evidence that a method gives: show the Evidence page of a run that selects features.")
-        yield from _code_items("evidence-code", labels, evidence.as_code(), "evidence", why)
+        yield from code_items("evidence-code", labels, evidence.as_code(), "evidence", why)
 
 
-def _simulation_items(sections: Sections) -> Iterator[ExportItem]:
-    """Yield the simulation that is seen as what does it again."""
-    code = sections.lab.code()
-    if code is not None:
-        labels = {".sh": tr("Simulation as a command"), ".py": tr("Simulation as Python")}
-        yield from _code_items("lab-code", labels, code, "simulation", tr("No simulation yet."))
-
-
-def _code_items(
+def code_items(
     key: str, labels: Mapping[str, str], code: Mapping[str, str], name: str, nothing: str
 ) -> Iterator[ExportItem]:
     """Yield a command, a program and more, by suffix; without them the reason why there are none."""

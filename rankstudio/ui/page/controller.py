@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
@@ -28,6 +31,10 @@ class Controller(QObject):
     @Slot()
     def update(self) -> None:
         """Show what there is by now, where somebody sees it: its page is shown."""
+
+    def export_items(self) -> Iterable[Any]:
+        """Return what it offers in the dialog *Export*, as `ExportItem`; a plug-in's controller is asked."""
+        return ()
 
     def leave(self) -> None:
         """Do no more for what nobody sees: its page is left."""

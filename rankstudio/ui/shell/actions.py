@@ -16,7 +16,6 @@ from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.shell.contributed_parts import ContributedParts
 from rankstudio.ui.shell.pages import PAGES
 from rankstudio.ui.shell.plugin_parts import PluginParts
-from rankstudio.ui.shell.workspace import ESTIMATES
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import key_text
 from rankstudio.ui.style.theme import Theme
@@ -204,13 +203,7 @@ _VIEW = (
         Command(f"page_{page.key}", page.label, f"{page.summary}.", f"Ctrl+{number}", page.icon)
         for number, page in enumerate(PAGES, start=1)
     ),
-    Command(
-        f"page_{ESTIMATES}",
-        tr("Estimates (lab)"),
-        tr("Simulations of how far estimates are from the truth."),
-        "Ctrl+8",
-        "lab",
-    ),
+    Command("pages", tr("P&ages"), tr("Show or hide the buttons of further pages in the rail.")),
     Command(
         "palette",
         tr("Fin&d anything…"),
@@ -368,7 +361,17 @@ _TITLES = {
 }
 
 
-SUBMENUS = ("recent", "missing", "normalize", "measure", "convention", "theme", "language", "backend")
+SUBMENUS = (
+    "recent",
+    "pages",
+    "missing",
+    "normalize",
+    "measure",
+    "convention",
+    "theme",
+    "language",
+    "backend",
+)
 
 
 class Actions:
@@ -401,7 +404,7 @@ class Actions:
             menu = window.menuBar().addMenu(_TITLES[name])
             menu.setObjectName(f"menu-{name.lower()}")
             for command in commands:
-                if command is not None and command.key == "palette":
+                if command is not None and command.key == "pages":
                     for own in self.of_parts:
                         self._add_action(own, menu, window, theme)
                 if command is None:
@@ -467,7 +470,8 @@ def menus_with(of_parts: Iterable[PartCommand]) -> Mapping[str, Sequence[Command
 def _commands_of(parts: PluginParts) -> Iterator[Command]:
     """Yield a command for each page and panel of a plug-in."""
     for page in parts.entries:
-        yield Command(f"page_{page.key}", _as_text(page.label), f"{page.summary}.", icon=page.icon)
+        text = _as_text(page.label)
+        yield Command(f"page_{page.key}", text, f"{page.summary}.", page.shortcut, page.icon)
     for key, title in parts.titles().items():
         text = tr("Panel {title}").format(title=_as_text(title))
         yield Command(f"panel_{key}", text, tr("Show or hide the panel of a plug-in."))
@@ -491,7 +495,7 @@ def enabled_commands(models: Models) -> dict[str, bool]:
         "export_table": any(record.result is not None for record in models.runs.records),
         **dict.fromkeys(("run", *_ON_DOCUMENTS), ready),
         "columns": there and bool(models.session.dataset and models.session.dataset.read_as.label),
-        **{f"page_{key}": there for key in (*(page.key for page in PAGES), ESTIMATES)},
+        **{f"page_{page.key}": there for page in PAGES},
         "step": (not models.runs.busy and ready) or paused,
         "go_on": shown is not None and shown.can_go_on,
         "pause": models.runs.busy,

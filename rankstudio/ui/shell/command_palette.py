@@ -17,7 +17,7 @@ from rankstudio.ui.model.feature_search import MOST_LISTED, asked_for
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.shell.actions import SUBMENUS, Actions
 from rankstudio.ui.shell.sections import Sections
-from rankstudio.ui.shell.workspace import ESTIMATES, Workspace
+from rankstudio.ui.shell.workspace import Workspace
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.plain_text import key_text, plain
 from rankstudio.ui.widgets.layout import fill, named
@@ -156,7 +156,6 @@ def palette_entries(
             Entry(tr("page"), page.label, partial(workspace.show_page, page.key))
             for page in workspace.entries
         ]
-        entries.append(Entry(tr("page"), tr("Estimates (lab)"), partial(workspace.show_page, ESTIMATES)))
         entries += _parameters(models, sections, workspace)
         entries += _methods(models, workspace)
         for run in runs.records:
@@ -191,7 +190,9 @@ def _commands(actions: Actions) -> Iterator[Entry]:
 
 def _choices(actions: Actions) -> Iterator[Entry]:
     """Yield the entries of submenus: themes, languages, measures, scalings, recent files."""
-    for menu in actions.submenus.values():
+    for key, menu in actions.submenus.items():
+        if key == "pages":  # which are found as pages
+            continue
         title = menu.title().replace("&", "")
         for action in menu.actions():
             if action.text() and action.isEnabled() and action.menu() is None:

@@ -1,10 +1,11 @@
-"""The parts that plug-ins put on pages of the window: their controllers, panels and commands."""
+"""The pages with a controller, and the parts of pages, that plug-ins add: controllers, panels, commands."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
@@ -12,10 +13,13 @@ from PySide6.QtWidgets import QWidget
 from rankstudio.engine.errors import one_line
 from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.plugins.page_parts import PagePart, PartCommand, page_parts
+from rankstudio.engine.plugins.plugin import LoadedPlugin
+from rankstudio.engine.plugins.window_parts import WindowPage, window_parts
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
-from rankstudio.ui.page.page import Part
+from rankstudio.ui.page.page import Page, Part
+from rankstudio.ui.page.tabs import PageTabs
 from rankstudio.ui.style.theme import Theme
 
 _log = logging.getLogger(__name__)
@@ -43,10 +47,13 @@ class ContributedParts:
         self.controllers: dict[str, Controller] = {}
         self._entries: list[PagePart] = []
         problems: list[str] = []
-        for loaded, entry in page_parts():
+        pages = [(loaded, page) for page, loaded in window_parts().pages if page.controller]
+        entries: list[tuple[LoadedPlugin, PagePart | WindowPage]] = [*page_parts(), *pages]
+        for loaded, entry in entries:
+            widget = "panel" if isinstance(entry, PagePart) else "content"
             try:
                 controller = imported(entry.controller)(theme, models, parent)
-                assert isinstance(controller.panel, QWidget)
+                assert isinstance(getattr(controller, widget), QWidget)
             except Exception as error:
                 text = tr("{package} {version} failed with {name}: {error}. See the log for details.")
                 reason = one_line(str(error)).rstrip(".")
@@ -57,7 +64,8 @@ class ContributedParts:
                 _log.warning("%s failed", entry.controller, exc_info=error)
                 continue
             self.controllers[entry.key] = controller
-            self._entries.append(entry)
+            if isinstance(entry, PagePart):
+                self._entries.append(entry)
         self.problems = tuple(problems)
 
     def panels_of(self, column: str) -> Iterator[Part]:
@@ -65,6 +73,22 @@ class ContributedParts:
         for entry in self._entries:
             if entry.column == column:
                 yield self.controllers[entry.key].panel, entry.stretch, entry.size  # type: ignore[attr-defined]
+
+    def page(self, entry: WindowPage, controllers: Sequence[Controller]) -> Page | None:
+        """Return a page with a controller; None where that could not be made."""
+        controller = self.controllers.get(entry.key)
+        if controller is None:
+            return None
+        head = getattr(controller, "head", None)
+        page = Page(entry.key, controller.content, controllers, head=head)  # type: ignore[attr-defined]
+        if isinstance(head, PageTabs):
+            head.left.connect(page.restore_panels)
+        return page
+
+    def export_items(self) -> Iterator[Any]:
+        """Yield what the parts offer for export."""
+        for controller in self.controllers.values():
+            yield from controller.export_items()
 
     def commands(self) -> Iterator[tuple[PagePart, PartCommand]]:
         """Yield the commands of the parts."""

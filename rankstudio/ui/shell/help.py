@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QLineEdit, QMainWindow, QMessageBox, QTextBrowser, QToolBar, QWidget
 
 import rankstudio
+from rankstudio.engine.plugins.window_parts import window_parts
 from rankstudio.engine.support.resources import guide
 from rankstudio.engine.support.user_folders import data_folder
 from rankstudio.ui.language import tr
@@ -228,7 +229,6 @@ PAGES_OF_THE_WINDOW = {
     "compare-page": "compare-methods.md",
     "queries-page": "single-queries.md",
     "report-page": "tables-figures-reports.md#a-report",
-    "lab-page": "estimates.md#the-estimates-tab",
     "evidence-page": "evidence.md#in-the-window",
 }
 """Places of the guide by the object names of pages."""
@@ -295,7 +295,8 @@ class Help(QObject):
             if at.objectName() in PLACES:
                 return PLACES[at.objectName()]
             at = at.parentWidget()
-        for name, place in PAGES_OF_THE_WINDOW.items():
+        of_plugins = {f"{page.key}-page": page.guide for page, _ in window_parts().pages if page.guide}
+        for name, place in (PAGES_OF_THE_WINDOW | of_plugins).items():
             page = self._window.findChild(QWidget, name)
             if page is not None and page.isVisible():
                 return place

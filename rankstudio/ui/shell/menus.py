@@ -21,6 +21,7 @@ from rankstudio.ui.model.session import Session
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.actions import Actions
 from rankstudio.ui.shell.toolbar import MainToolBar
+from rankstudio.ui.shell.workspace import Workspace
 from rankstudio.ui.style.fonts import BASE
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import plain
@@ -233,6 +234,31 @@ _MEMORY = tr(
     "free memory ({free} now).\nLarger data are read from disk as needed; the results are "
     "identical."
 )
+
+
+class PagesMenu(QObject):
+    """Ticks the pages that are off the rail until they are asked for, and shows and hides their buttons.
+
+    Parameters
+    ----------
+    menu : QMenu
+        Empty; hidden without such pages.
+    workspace : Workspace
+    """
+
+    def __init__(self, menu: QMenu, workspace: Workspace, parent: QObject) -> None:
+        super().__init__(parent)
+        self._actions: dict[str, QAction] = {}
+        for page in workspace.optional:
+            action = menu.addAction(page.label)
+            action.setObjectName(f"rail_{page.key}")
+            action.setCheckable(True)
+            action.setChecked(workspace.rail.has_button(page.key))
+            action.setStatusTip(f"{page.summary}.")
+            action.triggered.connect(lambda on, key=page.key: workspace.show_on_rail(key, shown=on))
+            self._actions[page.key] = action
+        menu.menuAction().setVisible(bool(self._actions))
+        workspace.railChanged.connect(lambda key, shown: self._actions[key].setChecked(shown))
 
 
 class BackendMenu(QObject):

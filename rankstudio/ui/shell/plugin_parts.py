@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -17,8 +17,10 @@ from rankstudio.engine.plugins.plugin import LoadedPlugin
 from rankstudio.engine.plugins.window_parts import WindowPage, WindowPanel, window_parts
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.page.page import Page, Splitter, row
 from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.shell.contributed_parts import ContributedParts
 from rankstudio.ui.shell.window_context import Background, WindowContext
 from rankstudio.ui.style.drawings import svg
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -160,10 +162,22 @@ class PluginParts(QObject):
         self.entries = tuple(_drawable(entry) for entry, _ in self._parts.pages)
         self.panels: dict[str, PluginPanel] = {}
 
-    def pages(self) -> dict[str, Page]:
-        """Return the pages of plug-ins, by their keys."""
+    def pages(self, contributed: ContributedParts, controllers: Sequence[Controller]) -> dict[str, Page]:
+        """Return the pages of plug-ins, by their keys.
+
+        Parameters
+        ----------
+        contributed : ContributedParts
+            What has the pages with a controller.
+        controllers : sequence of Controller
+            All of the window, of which those with panels on a page belong to it.
+        """
         made = {}
         for entry, loaded in self._parts.pages:
+            page = contributed.page(entry, controllers) if entry.controller else None
+            if page is not None:
+                made[entry.key] = page
+                continue
             panel = PluginPanel(self._theme, self._models, entry, loaded)
             made[entry.key] = Page(f"plugin-{entry.key}", row(f"plugin-{entry.key}", (panel, 1, 900)))
         return made
@@ -197,7 +211,8 @@ class PluginParts(QObject):
 
 
 def _drawable(entry: WindowPage) -> WindowPage:
-    """Return a page with an icon that exists."""
+    """Return a page with its texts translated, and an icon that exists."""
+    entry = replace(entry, label=tr(entry.label), summary=tr(entry.summary))
     try:
         svg(entry.icon, entry.icon)
     except OSError:

@@ -79,7 +79,7 @@ class RunMessages(QObject):
     def _follow(self) -> None:
         """Show the message of the run that is looked at, and none of another run."""
         record = self._runs.shown
-        self._say(record.key if record is not None and self._pages.place in _PAGES else None)
+        self._say(record.key if record is not None and self._pages.page in _PAGES else None)
 
     @Slot(int)
     def _forget(self, key: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from rankstudio.ui.compare.controller import CompareController
 from rankstudio.ui.data.controller import DataController
@@ -15,14 +15,11 @@ from rankstudio.ui.features.alone_panel import AloneController
 from rankstudio.ui.features.controller import FeaturesController
 from rankstudio.ui.features.substitutes_panel import SubstitutesController
 from rankstudio.ui.features.why_panel import WhyController
-from rankstudio.ui.lab.controller import LabController
-from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.page.model_chips import ChooseButtons
 from rankstudio.ui.page.page import Page, column, row
-from rankstudio.ui.page.tabs import PageTabs, Tab
 from rankstudio.ui.queries.controller import QueriesController
 from rankstudio.ui.report.controller import ReportController
 from rankstudio.ui.select.curve_controllers import ChanceController
@@ -32,7 +29,7 @@ from rankstudio.ui.select.run_controller import RunController
 from rankstudio.ui.select.run_strip import NO_RUN, RunStrip
 from rankstudio.ui.shell.contributed_parts import ContributedParts
 from rankstudio.ui.shell.plugin_parts import PluginParts
-from rankstudio.ui.shell.workspace import ESTIMATES, Workspace
+from rankstudio.ui.shell.workspace import Workspace
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import CoveredNumber
 from rankstudio.ui.widgets.layout import fill
@@ -69,7 +66,6 @@ class Sections(QObject):
         tested = self.compare.views.tests.hint, self.compare.views.folds.hint
         self.fold_hint = FoldHint(session, {"validation": (self.select.curves.hint,), "test": tested}, self)
         self.report = ReportController(theme, models, self)
-        self.lab = LabController(theme, models, self)
         self.contributed = ContributedParts(theme, models, self)
         self.plugin_parts = PluginParts(theme, models, self)
         self.strip = RunStrip()
@@ -132,15 +128,7 @@ class Sections(QObject):
         queries = column("queries", (above, 1, 380), (low, 1, 360))
         outline = column("report-outline", (self.report.words, 2, 290), (self.report.outline, 3, 450))
         report = row("report", (outline, 0, 320), (self.report.preview, 1, 940))
-        lab, sets = self.lab.page, self.evidence.lay_out()
-        tabs = {
-            "evidence": Tab(tr("Evidence"), sets),
-            ESTIMATES: Tab(tr("Estimates"), lab, self.lab.tabs),
-        }
-        evidence_tabs = PageTabs("evidence-tabs", tr("parts of the page"), tabs)
-        evidence = column("evidence-and-estimates", (sets, 1, 650), (lab, 1, 650))
-        head = QWidget()
-        fill(QHBoxLayout(head), evidence_tabs, (self.tray.trays[1], 1), margins=(0, 0, 0, 0), spacing=8)
+        evidence = self.evidence.lay_out()
         foot = QWidget()
         fill(QVBoxLayout(foot), self.forecast.label, self.strip, margins=(0, 0, 0, 0), spacing=4)
         own = self.findChildren(Controller, options=Qt.FindChildOption.FindDirectChildrenOnly)
@@ -159,21 +147,16 @@ class Sections(QObject):
             "data": Page("data", data, own),
             "select": Page("select", columns, own, foot=foot),
             "features": Page("features", features, own, head=self.tray.trays[0]),
-            "evidence": Page("evidence", evidence, own, head=head),
+            "evidence": Page("evidence", evidence, own, head=self.tray.trays[1]),
             "compare": Page("compare", compare, own),
             "queries": Page("queries", queries, own, head=self.queries.head),
             "report": Page("report", report, own),
-            **self.plugin_parts.pages(),
+            **self.plugin_parts.pages(self.contributed, own),
         }
         for page in pages.values():
             for number in page.findChildren(CoveredNumber):
                 number.clicked.connect(self._models.session.unsealAsked)
-        made = Workspace(self._theme, pages, {"evidence": evidence_tabs}, self.plugin_parts)
-        for tabs_of_page in (evidence_tabs, self.lab.tabs):
-            tabs_of_page.left.connect(pages["evidence"].restore_panels)
-        for controller in (self.evidence, self.lab):
-            evidence_tabs.chosen.connect(controller.update)
-        evidence_tabs.chosen.connect(self.tray.show_tab)
+        made = Workspace(self._theme, pages, self.plugin_parts)
         self.queries.emptied.connect(queries.setHidden)
         self.queries.empty.pageAsked.connect(made.show_page)
         self.strip.why.clicked.connect(lambda: made.show_page("features"))

@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
 from rankstudio.engine.plugins.window_parts import WindowPage
 from rankstudio.ui.language import tr
 from rankstudio.ui.page.page import Page
-from rankstudio.ui.page.tabs import PageTabs
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.pages import PAGES
 from rankstudio.ui.shell.plugin_parts import PluginParts
@@ -62,11 +61,13 @@ class PageRail(ButtonChoice):
         self.setFixedWidth(scaled(WIDTH))
         self._theme = theme
         self._keys = [page.key for page in pages]
+        self._hidden = {page.key for page in pages if not page.on_rail}
         column = fill(QVBoxLayout(self), margins=(6, 8, 6, 8), spacing=4)
         for position, page in enumerate(pages[:_MOST]):
             button = self._button(page, position + 1)
             self._group.addButton(button, position)
             column.addWidget(button)
+            button.setVisible(page.on_rail)
         column.addStretch(1)
         self._group.idClicked.connect(lambda position: self.chosen.emit(self._keys[position]))
 
@@ -83,6 +84,17 @@ class PageRail(ButtonChoice):
             self._group.setExclusive(True)
         self._keep_one_tab_stop()
 
+    def has_button(self, key: str) -> bool:
+        """Return whether a page has a button, or none because there are too many."""
+        return key not in self._hidden
+
+    def show_button(self, key: str, *, shown: bool) -> None:
+        """Show or hide the button of a page."""
+        button = self._group.button(self._keys.index(key))
+        if button is not None:
+            button.setVisible(shown)
+        (self._hidden.discard if shown else self._hidden.add)(key)
+
     def changeEvent(self, event: QEvent) -> None:
         """Make room for larger text."""
         super().changeEvent(event)
@@ -93,7 +105,8 @@ class PageRail(ButtonChoice):
         button = named(
             QToolButton(), f"page-{page.key}", tr("{label} page").format(label=page.label), role="page-button"
         )
-        keys = f" ({key_text(f'Ctrl+{number}')})" if number <= len(PAGES) else ""
+        shortcut = f"Ctrl+{number}" if number <= len(PAGES) else page.shortcut
+        keys = f" ({key_text(shortcut)})" if shortcut else ""
         button.setToolTip(plain(f"{page.summary}{keys}"))
         button.setText(page.label.replace("&", "&&"))
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
@@ -107,9 +120,6 @@ class PageRail(ButtonChoice):
         return button
 
 
-ESTIMATES = "lab"
-"""Key of the tab of the Evidence page with simulations; it was a page, and settings may say so."""
-
 FIRST = "select"
 """Where one begins."""
 
@@ -122,31 +132,27 @@ class Workspace(QWidget):
     theme : Theme
     pages : mapping of str to Page
         By the keys of their entries.
-    tabs : mapping of str to PageTabs
-        Of pages that have them; a tab is shown by its key as a page is.
     parts : PluginParts, optional
         Pages and panels of plug-ins.
 
     Attributes
     ----------
     pageChanged : Signal(str)
-        Key of the page that is shown now, with whichever of its tabs.
+        Key of the page that is shown now.
+    railChanged : Signal(str, bool)
+        Whether a page has a button in the rail.
     entries : tuple of rankstudio.api.WindowPage
         Names of the pages, from top to bottom.
     """
 
     pageChanged = Signal(str)
+    railChanged = Signal(str, bool)
 
-    def __init__(
-        self,
-        theme: Theme,
-        pages: Mapping[str, Page],
-        tabs: Mapping[str, PageTabs] | None = None,
-        parts: PluginParts | None = None,
-    ) -> None:
+    def __init__(self, theme: Theme, pages: Mapping[str, Page], parts: PluginParts | None = None) -> None:
         super().__init__()
         named(self, "workspace", role="ground")
-        self._pages, self._tabs, self._theme = pages, tabs or {}, theme
+        self._pages = pages
+        self._theme = theme
         self.parts = parts
         self.entries = (*PAGES, *(parts.entries if parts is not None else ()))
         self.rail = PageRail(theme, self.entries)
@@ -155,9 +161,7 @@ class Workspace(QWidget):
             self._stack.addWidget(page)
             theme.style_later(page)
         fill(QHBoxLayout(self), self.rail, (self._stack, 1), margins=(0, 0, 0, 0), spacing=0)
-        self.rail.chosen.connect(self._go_to)
-        for name, bar in self._tabs.items():
-            bar.chosen.connect(lambda _, name=name: self.pageChanged.emit(name))
+        self.rail.chosen.connect(self.show_page)
         self.show_page(FIRST)
 
     @property
@@ -166,22 +170,22 @@ class Workspace(QWidget):
         return next(key for key, page in self._pages.items() if page is self._stack.currentWidget())
 
     @property
-    def place(self) -> str:
-        """Key of the tab that is shown, where the page has tabs; else of the page."""
-        page = self.page
-        return self._tabs[page].key if page in self._tabs else page
+    def optional(self) -> tuple[WindowPage, ...]:
+        """The pages that are off the rail until they are asked for."""
+        return tuple(page for page in self.entries if not page.on_rail)
 
-    def show_page(self, key: str) -> None:
-        """Show another page, or a tab of one."""
-        for page, tabs in self._tabs.items():
-            if key in tabs.keys:
-                tabs.select(key)
-                key = page
-        self._go_to(key)
+    def show_on_rail(self, key: str, *, shown: bool) -> None:
+        """Give a page a button in the rail, or take it away; where it is shown then, show the first page."""
+        if shown != self.rail.has_button(key):
+            self.rail.show_button(key, shown=shown)
+            self.railChanged.emit(key, shown)
+            if not shown and self.page == key:
+                self.show_page(FIRST)
 
     @Slot(str)
-    def _go_to(self, key: str) -> None:
-        """Show another page, at the tab where it was left."""
+    def show_page(self, key: str) -> None:
+        """Show another page; one that is off the rail comes there."""
+        self.show_on_rail(key, shown=True)
         self.rail.select(key)
         left, page = self._pages[self.page], self._pages[key]
         if page is not left:
@@ -213,7 +217,9 @@ class Workspace(QWidget):
 
     def save(self, settings: Settings) -> None:
         """Remember the page and the sizes of all panels."""
-        settings.set("window/page", self.place)
+        settings.set("window/page", self.page)
+        asked_for = [page.key for page in self.optional if self.rail.has_button(page.key)]
+        settings.set("window/pages", " ".join(asked_for) or None)
         for page in self._pages.values():
             page.save(settings)
         if self.parts is not None:
@@ -225,9 +231,11 @@ class Workspace(QWidget):
             page.restore(settings)
         if self.parts is not None:
             self.parts.restore(settings)
+        asked_for = settings.text("window/pages").split()
+        for entry in self.optional:
+            self.show_on_rail(entry.key, shown=entry.key in asked_for)
         key = settings.text("window/page", FIRST)
-        known = {*self._pages, *(tab for tabs in self._tabs.values() for tab in tabs.keys)}
-        self.show_page(key if key in known else FIRST)
+        self.show_page(key if key in self._pages else FIRST)
 
     def reopen_windows(self) -> None:
         """Give the panels of all pages a window of their own that had one the last time."""

@@ -83,6 +83,8 @@ class ButtonChoice(QWidget):
         """Move the choice by the arrow keys."""
         step, at = _STEPS.get(event.key()), self._group.checkedId()
         button = self._group.button(at + step) if step is not None and at >= 0 else None
+        while button is not None and step is not None and button.isHidden():
+            button = self._group.button(self._group.id(button) + step)
         if button is not None:
             button.setFocus(Qt.FocusReason.TabFocusReason)
             button.click()

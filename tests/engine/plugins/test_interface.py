@@ -19,16 +19,16 @@ from rankstudio.engine.methods.catalog import methods
 ROOT = Path(rankstudio.__file__).parents[1]
 SELECTION = "rankstudio.engine.methods.selection"
 OWN = {
-    "lambdamart-top": ("rankstudio.engine.methods.rankers.lambdamart", "rankstudio.engine.methods.two_stage"),
+    "lambdamart-top": ("rankstudio.plugins.trees.lambdamart", "rankstudio.engine.methods.two_stage"),
     "catboost-select": (
-        "rankstudio.engine.methods.rankers.converted_trees",
+        "rankstudio.plugins.trees.converted_trees",
         "rankstudio.engine.support.lightgbm_library",
     ),
     "greedy-rankrls": (
         "rankstudio.engine.methods.pair_learners",
         "rankstudio.engine.methods.permuted_labels",
     ),
-    "fs-bfs": ("rankstudio.engine.methods.rankers.coordinate_ascent",),
+    "fs-bfs": ("rankstudio.engine.methods.shards.ascent_search",),
 }
 """Modules of a method that a selector is made of, beside arithmetic: its own, rather than everybody's."""
 KERNELS = (
@@ -58,7 +58,8 @@ def lacking(module: str, own: tuple[str, ...]) -> set[tuple[str, str]]:
     there = set()
     for home, name in imported(module):
         value = getattr(import_module(home), name, None)
-        is_entry = home.startswith(ENTRIES) and (name.isupper() or isinstance(value, ModuleType))
+        of_entries = home.startswith(ENTRIES) or home.endswith(".entries")
+        is_entry = of_entries and (name.isupper() or isinstance(value, ModuleType))
         is_own = home.startswith((SELECTION, *KERNELS, *own)) or is_entry
         if not is_own and id(value) not in offered:
             there.add((home, name))

@@ -511,7 +511,7 @@ def test_deciding_queries_are_listed_by_a_click(ran: MainWindow, seen: EvidenceC
     (action, *_) = seen.panel.table.row_actions(row)
     assert action.text == "List the deciding queries"
     seen.panel.table.cellClicked.emit(row, "deciding")
-    assert ran.workspace.place == "queries"
+    assert ran.workspace.page == "queries"
     queries = ran.sections.queries
     expected = {str(train.query_ids[at]) for at in step.queries}
     wait_until(lambda: {str(query.query_id) for query in queries.list.listed()} == expected)
@@ -581,7 +581,7 @@ def test_each_half_is_stored_when_it_is_learned(
 def test_more_than_chance_leads_to_the_page(window: MainWindow) -> None:
     finish(window)
     window.sections.select.curves.chance.button.click()
-    assert window.workspace.place == "evidence"
+    assert window.workspace.page == "evidence"
     stop = window.sections.evidence.stop
     assert stop.view.value() == CHANCE and stop.chance.isVisible()
     wait_until(lambda: window.models.permutations.band is not None)

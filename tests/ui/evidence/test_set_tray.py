@@ -27,7 +27,6 @@ from rankstudio.ui.plots.base import Plot
 from rankstudio.ui.plots.maps.feature_map import FeatureMapPlot
 from rankstudio.ui.plots.maps.set_matrix import SetMatrixPlot
 from rankstudio.ui.plots.step_curves import StepCurvesPlot
-from rankstudio.ui.shell.workspace import ESTIMATES
 from rankstudio.ui.style.fonts import BASE
 from rankstudio.ui.style.theme import Theme
 
@@ -200,14 +199,14 @@ def test_tables_and_menus_offer_the_changes(ran: MainWindow, tray: SetTrayContro
     tray._menu.close()
 
 
-def test_the_line_is_on_both_pages_and_not_on_estimates(ran: MainWindow, tray: SetTrayController) -> None:
+def test_the_line_is_on_both_pages_and_on_no_other(ran: MainWindow, tray: SetTrayController) -> None:
     first, second = tray.trays
     assert first.isVisible()
     ran.workspace.show_page("evidence")
     settle(ran)
     wait_until(second.isVisible)
     assert [chip.feature_id for chip in second.chips] == list(tray.features)[: len(second.chips)]
-    ran.workspace.show_page(ESTIMATES)
+    ran.workspace.show_page("data")
     settle(ran)
     wait_until(lambda: not second.isVisible())
 

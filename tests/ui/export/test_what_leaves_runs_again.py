@@ -218,7 +218,7 @@ def test_deviations_are_what_the_terminal_says(
 ) -> None:
     ran.commands["page_lab"].trigger()
     settle(ran)
-    lab = ran.sections.lab.auc
+    lab = ran.sections.contributed.controllers["lab"].auc
     for name, value in {"n_examples": "20", "shift": "0.5", "repetitions": "500", "values": "10"}.items():
         editor = lab.form.field(name).editor
         editor.selectAll()

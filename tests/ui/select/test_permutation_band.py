@@ -36,7 +36,7 @@ def test_a_finished_path_is_tested_on_demand(ran: MainWindow) -> None:
     assert row.button.text() == "Permutation test" and row.isVisible()
     row.button.click()
     assert row.button.text() == "Stop" and ran.commands["stop"].isEnabled()
-    assert ran.workspace.place == "evidence"  # where the sentence is, too
+    assert ran.workspace.page == "evidence"  # where the sentence is, too
     ran.workspace.show_page("select")
     wait_until(lambda: done(tests))
     assert grown == sorted(grown) and len(grown) > 3 and not ran.commands["stop"].isEnabled()

@@ -197,7 +197,7 @@ def test_labels_of_a_form_that_is_not_seen_fit_the_size_of_the_text(window: Main
     for page in ("lab", FIRST):
         window.workspace.show_page(page)
         settle(window)
-    form = window.sections.lab.auc.form
+    form = window.sections.contributed.controllers["lab"].auc.form
     labels = [field.label for field in form._fields.values()]
     before = labels[0].maximumWidth()
     theme.set_text_size(16)

@@ -1,0 +1,80 @@
+"""The option ``--log``: logs of runs in other programs, which plug-ins add."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from rankstudio.cli.terminal import tell
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.plugins.entries import imported
+from rankstudio.engine.plugins.run_logs import RunListener, RunLog, run_logs
+
+
+@dataclass(frozen=True)
+class LogStore:
+    """Where runs are logged.
+
+    Attributes
+    ----------
+    entry : RunLog
+    place : str
+        As the entry names it.
+    """
+
+    entry: RunLog
+    place: str
+
+
+def add_log_option(parser: argparse._ActionsContainer) -> None:
+    """Add the option."""
+    programs = "; or to ".join(entry.help for entry in run_logs().values())
+    nothing = "also log the run; no plug-in for it is installed"
+    text = f"also log the run to {programs}" if programs else nothing
+    parser.add_argument("--log", metavar="STORE", help=text)
+
+
+def log_store(target: str | None) -> LogStore | None:
+    """Return where ``--log`` asks to log; None without the option.
+
+    Raises
+    ------
+    ParameterError
+        For a program that no plug-in adds, or a place that it refuses.
+    MissingExtraError
+        If the program's library is not installed.
+    """
+    if target is None:
+        return None
+    key, _, place = target.partition(":")
+    entries = run_logs()
+    if key not in entries:
+        words = ", or ".join(f"{known}, or {known}:PLACE" for known in entries)
+        raise ParameterError("--log", target, words or "nothing, because no plug-in for logs is installed")
+    return LogStore(entries[key], imported(entries[key].store)(place))
+
+
+@contextmanager
+def logged(store: LogStore | None, data_name: str) -> Iterator[RunListener | None]:
+    """Provide a log, which hears of an error that ends the run; None without a store.
+
+    Parameters
+    ----------
+    store : LogStore or None
+    data_name : str
+        Name of the dataset.
+    """
+    log = None if store is None else imported(store.entry.listener)(store.place, data_name, _say)
+    try:
+        yield log
+    except BaseException:
+        if log is not None:
+            log.fail()
+        raise
+
+
+def _say(sentence: str) -> None:
+    tell(sentence, file=sys.stderr)

@@ -1,0 +1,88 @@
+"""Logs of runs in other programs that plug-ins add, as data: ``run --log KEY:PLACE``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.entries import entries_of
+
+_KEY = re.compile(r"[a-z][a-z0-9-]{0,39}")
+_PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class RunLog:
+    """A program in which runs can be logged.
+
+    Attributes
+    ----------
+    key : str
+        Word for ``--log``: lower-case letters, digits and hyphens.
+    help : str
+        What ``--log KEY`` and ``--log KEY:PLACE`` do, after "also log the run to".
+    store : str
+        ``"module:function"``: takes the place, "" without one, and returns where it is; raises a
+        ParameterError or a MissingExtraError where nothing can be logged there.
+    listener : str
+        ``"module:Class"``, a :class:`RunListener`, called with that, the name of the data, and a function
+        that shows a sentence.
+
+    Examples
+    --------
+    >>> RunLog("words", "a file", "my_package.log:store", "my_package.log:WordLog").key
+    'words'
+    """
+
+    key: str
+    help: str
+    store: str
+    listener: str
+
+
+class RunListener(Protocol):
+    """What hears of a run; an error of its own must not end the run.
+
+    Attributes
+    ----------
+    sealed : bool
+        Whether the test part is sealed: then no number of it may be logged.
+    """
+
+    sealed: bool
+
+    def follow(self, event: Any) -> None:
+        """Log an event of the run."""
+        ...
+
+    def finish(self, result: Any, refitted: Path | None = None, *, stopped: bool) -> None:
+        """Log the result, and a model learned from all documents, if there is one."""
+        ...
+
+    def fail(self) -> None:
+        """Log that the run ended by an error."""
+        ...
+
+
+def run_logs() -> dict[str, RunLog]:
+    """Return the programs in which runs can be logged, by key, and warn of those that cannot be used."""
+    exists = tr("A log with the key {key} exists already. Choose another key.")
+    unusable = tr("A log of the plug-in {name} cannot be used: {reason}")
+    return {entry.key: entry for _, entry in entries_of("run_logs", _refuse_invalid, exists, unusable)}
+
+
+def _refuse_invalid(entry: object) -> None:
+    """Raise a PlanError for a log that cannot be asked for."""
+    if not isinstance(entry, RunLog):
+        raise PlanError(tr("expected a RunLog, got {value}.").format(value=shown(entry)))
+    if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):
+        text = tr("key: expected lower-case letters, digits and hyphens, got {key}.")
+        raise PlanError(text.format(key=shown(entry.key)))
+    for place in (entry.store, entry.listener):
+        if not isinstance(place, str) or not _PLACE.fullmatch(place):
+            text = tr('{key}: expected "module:name", got {place}.')
+            raise PlanError(text.format(key=entry.key, place=shown(place)))

@@ -1,0 +1,1 @@
+"""The page *Estimates*: a form, a simulation, and the deviations it brings."""

@@ -1,0 +1,336 @@
+"""The tabs of the Lab page, of which one is seen: a form, a simulation, and the deviations it brings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+
+from rankstudio.engine.analysis.simulation.simulation import Simulation, SimulationProgress, without_test
+from rankstudio.engine.errors import ParameterError
+from rankstudio.plugins.lab.window.deviations_panel import DeviationsPanel
+from rankstudio.plugins.lab.window.estimators import AUC, SELECTION, of_learner
+from rankstudio.plugins.lab.window.form import LabForm
+from rankstudio.plugins.lab.window.request import SHORT, SimulationRequest
+from rankstudio.plugins.lab.window.sentences import (
+    QUANTITIES,
+    auc_caption,
+    selection_caption,
+    value_text,
+    variation_caption,
+)
+from rankstudio.plugins.lab.window.variation_panel import VariationPanel
+from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.export.dialog import ExportItem
+from rankstudio.ui.export.items import code_items
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.page import Splitter, column, row
+from rankstudio.ui.page.tabs import PageTabs, Tab
+from rankstudio.ui.process.turns import turns
+from rankstudio.ui.style.shared import Shared
+from rankstudio.ui.style.theme import Theme
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations
+
+
+class SimulationTab(Controller):
+    """Simulates what a form asks for, and shows how it grows while it is seen.
+
+    Parameters
+    ----------
+    worker : Worker
+        Carries the simulation out.
+    what : str
+        "Simulating estimates": the beginning of the sentence that tells of a failure.
+    form : LabForm
+    deviations : DeviationsPanel
+    variation : VariationPanel
+
+    Attributes
+    ----------
+    simulation : BackgroundSimulation
+    request : SimulationRequest or None
+        What was started last.
+    """
+
+    def __init__(
+        self,
+        worker: Worker,
+        what: str,
+        form: LabForm,
+        deviations: DeviationsPanel,
+        variation: VariationPanel,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.form, self.deviations, self.variation = form, deviations, variation
+        self.request: SimulationRequest | None = None
+        self.progress: SimulationProgress | None = None
+        self.simulation = BackgroundSimulation(worker, what, form.objectName(), self)
+        form.start.clicked.connect(self.start)
+        form.pause.clicked.connect(self.simulation.toggle_pause)
+        form.stop.clicked.connect(self.simulation.stop)
+        self.simulation.grew.connect(self._grow)
+        self.simulation.changed.connect(self.update)
+        self.simulation.failed.connect(self.failed)
+        about = tr("Mean and standard deviation of each estimator.")
+        deviations.table.shared = Shared("lab-deviations", tr("Deviations by estimator"), about)
+
+    @property
+    def found(self) -> DeviationSummary | None:
+        """The deviations so far."""
+        return self.progress.found if self.progress is not None else None
+
+    @property
+    def varied(self) -> VariedDeviations | None:
+        """Those of the varied quantity so far."""
+        return self.progress.varied if self.progress is not None else None
+
+    @Slot()
+    def start(self) -> None:
+        """Simulate what the form asks for, from the beginning."""
+        if not self.form.commit():
+            return
+        simulation = Simulation(self.form.kind, self.form.values(), *self.form.varied())
+        request = self.requested(simulation)
+        if request is None:
+            return
+        try:
+            request.simulation.check(request.dataset)
+        except ParameterError as error:
+            self.form.refuse(error)
+            return
+        self.request, self.progress = request, None
+        self.simulation.start(partial(request.simulation.steps, request.dataset))
+
+    def requested(self, simulation: Simulation) -> SimulationRequest | None:
+        """Return what is to be done on what; None where it cannot be, which the user was told."""
+        return SimulationRequest(simulation)
+
+    def caption(self, request: SimulationRequest, found: DeviationSummary) -> tuple[str, str]:
+        """Return what stands above the distributions, and what goes with them as a figure."""
+        raise NotImplementedError
+
+    def show_found(self) -> None:
+        """Show the distributions, and what the varied quantity brought."""
+        request, progress, state = self.request, self.progress, self.simulation.state
+        share, said, above, below = 0.0, "", "", ""
+        if request is not None and progress is not None:
+            share = progress.done / request.simulation.asked
+            said = "" if state is SimulationState.DONE else _progress_text(progress)
+            above, self.deviations.plot.caption = self.caption(request, progress.found)
+            self.variation.set_figure_caption(variation_caption(request))
+            below = _varied_caption(progress.varied)
+        self.form.show_state(state, share, said)
+        self.deviations.show_summary(self.found, above)
+        self.variation.show_values(self.varied, below)
+
+    @Slot()
+    def update(self) -> None:
+        """Show what was found where it is seen, in a turn of the event loop of its own."""
+        turns().ask(self._show)
+
+    @Slot(object)
+    def _grow(self, progress: SimulationProgress) -> None:
+        self.progress = progress
+        self.update()
+
+    def _show(self) -> None:
+        if self.form.isVisible():
+            self.show_found()
+
+
+def _progress_text(progress: SimulationProgress) -> str:
+    """Return which repetition it is."""
+    found, varied = progress.found, progress.varied
+    if varied is None:
+        return tr("{done:,} of {asked:,} repetitions").format(done=found.done, asked=found.asked)
+    last, quantity = varied.summaries[-1], varied.quantity
+    return tr("{quantity} = {value}: {done:,} of {asked:,}").format(
+        quantity=SHORT[quantity],
+        value=value_text(quantity, varied.values[-1]),
+        done=last.done,
+        asked=last.asked,
+    )
+
+
+def _varied_caption(varied: VariedDeviations | None) -> str:
+    if varied is None:
+        return ""
+    return tr("{n} of {of} values of {quantity}, bands of 2 standard errors").format(
+        n=len(varied.values), of=len(varied.asked), quantity=QUANTITIES[varied.quantity]
+    )
+
+
+class AucTab(SimulationTab):
+    """Estimates of AUC on drawn training sets.
+
+    Parameters
+    ----------
+    theme : Theme
+    worker : Worker
+    """
+
+    def __init__(self, theme: Theme, worker: Worker, parent: QObject | None = None) -> None:
+        form = LabForm(theme, "lab-auc-form", tr("Simulation"), tr("two normal classes"), "auc")
+        deviations = DeviationsPanel(
+            theme,
+            "lab-auc",
+            AUC,
+            tr("estimated minus true AUC"),
+            tr("Press Start to see how far each AUC estimator is from the truth."),
+        )
+        variation = VariationPanel(theme, "lab", AUC)
+        super().__init__(worker, tr("Simulating AUC estimates"), form, deviations, variation, parent)
+
+    def caption(self, request: SimulationRequest, found: DeviationSummary) -> tuple[str, str]:
+        """Return what stands above the distributions, and what goes with them as a figure."""
+        said = tr("{done:,} training sets · true AUC {truth:.3f} ± {sd:.3f}").format(
+            done=found.done, truth=found.truth, sd=found.truth_sd
+        )
+        return said, auc_caption(request, found.done)
+
+
+class SelectionTab(SimulationTab):
+    """Estimates of a learner on queries that are drawn from the open data.
+
+    Parameters
+    ----------
+    theme : Theme
+    session : Session
+    worker : Worker
+    """
+
+    def __init__(self, theme: Theme, session: Session, worker: Worker, parent: QObject | None = None) -> None:
+        form = LabForm(theme, "lab-selection-form", tr("Simulation"), tr("queries drawn"), "selection")
+        deviations = DeviationsPanel(
+            theme,
+            "lab-selection",
+            SELECTION,
+            tr("estimated minus true measure"),
+            tr(
+                "Press Start to draw training queries from the open data, learn a ranking from "
+                "them, and compare each estimate with the measure on all other queries."
+            ),
+            paired=True,
+        )
+        variation = VariationPanel(theme, "lab-selection", SELECTION, paired=True)
+        self._session = session
+        super().__init__(worker, tr("Simulating estimates on data"), form, deviations, variation, parent)
+
+    def requested(self, simulation: Simulation) -> SimulationRequest | None:
+        """Return what is to be done with the data that are open; None where there are none at hand."""
+        dataset, session = self._session.dataset, self._session
+        if dataset is None:
+            return None
+        if not session.has_documents:
+            self.failed.emit(tr("Open the data first."))
+            return None
+        asked = {**simulation.parameters, "convention": session.convention}
+        whole = not session.sealed or len(dataset.folds) > 1
+        drawn_from = dataset if whole else without_test(dataset)
+        return SimulationRequest(replace(simulation, parameters=asked), drawn_from, session.plan, whole)
+
+    def caption(self, request: SimulationRequest, found: DeviationSummary) -> tuple[str, str]:
+        """Return what stands above the distributions, and what goes with them as a figure."""
+        asked, dataset = request.simulation.parameters, request.dataset
+        assert dataset is not None  # it was requested with it
+        self.deviations.texts = self.variation.texts = of_learner(asked["kernel"])
+        axis = tr("estimated minus true {measure}").format(measure=asked["measure"])
+        if axis != self.deviations.plot.axes.x_label:
+            self.deviations.plot.set_x_label(axis)
+        said = tr(
+            "{data} · {n} queries, drawn {done:,} times · true {measure} {truth:.3f} ± {sd:.3f}"
+        ).format(
+            data=dataset.name,
+            n=asked["n_queries"],
+            done=found.done,
+            measure=asked["measure"],
+            truth=found.truth,
+            sd=found.truth_sd,
+        )
+        return said, selection_caption(request, found.done)
+
+
+def _lay_out(name: str, tab: SimulationTab) -> Splitter:
+    """Lay a tab out."""
+    measured = column(f"{name}-measured", (tab.deviations, 3, 375), (tab.variation, 2, 255))
+    return row(name, (tab.form, 0, 260), (measured, 1, 920))
+
+
+class LabController(Controller):
+    """The tabs of the Lab page.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+        On whose data it is simulated.
+
+    Attributes
+    ----------
+    content : Splitter
+        Both tabs, of which one is seen.
+    tabs, head : PageTabs
+        The line above them.
+    auc : AucTab
+    selection : SelectionTab
+    """
+
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        session, worker = models.session, models.task_worker
+        self.auc, self.selection = AucTab(theme, worker, self), SelectionTab(theme, session, worker, self)
+        self.panels = self.auc.form, self.selection.form
+        laid_out = _lay_out("lab-auc", self.auc), _lay_out("lab-selection", self.selection)
+        self.content = column("lab-tabs-and-panels", *((one, 1, 600) for one in laid_out))
+        tabs = {"auc": Tab(tr("AUC estimates"), laid_out[0]), "selection": Tab(tr("My data"), laid_out[1])}
+        self.tabs = self.head = PageTabs("lab-tabs", tr("simulations"), tabs)
+        self.tabs.chosen.connect(self.update)
+        for tab in (self.auc, self.selection):
+            tab.failed.connect(self.failed)
+        auc, own = self.auc, self.selection
+        for plot, key, label in (
+            (auc.deviations.plot, "lab-auc", tr("Deviations of AUC estimates")),
+            (auc.variation.bias, "lab-bias", tr("Bias of AUC estimates")),
+            (auc.variation.sd, "lab-sd", tr("Standard deviation of AUC estimates")),
+            (own.deviations.plot, "lab-selection", tr("Deviations of estimates on these data")),
+            (own.variation.bias, "lab-selection-bias", tr("Bias of estimates on these data")),
+            (own.variation.sd, "lab-selection-sd", tr("Standard deviation of estimates on these data")),
+        ):
+            plot.shared = Shared(key, label)
+
+    @property
+    def tab(self) -> SimulationTab:
+        """The tab that is seen."""
+        return self.selection if self.tabs.key == "selection" else self.auc
+
+    @Slot()
+    def update(self) -> None:
+        """Bring the tab that comes to be seen up to date."""
+        self.tab.update()
+
+    def export_items(self) -> Iterator[ExportItem]:
+        """Yield the simulation that is seen as what does it again."""
+        code = self.code()
+        if code is not None:
+            labels = {".sh": tr("Simulation as a command"), ".py": tr("Simulation as Python")}
+            yield from code_items("lab-code", labels, code, "simulation", tr("No simulation yet."))
+
+    def code(self) -> dict[str, str] | None:
+        """Return a command and a program, by suffix, that simulate again what is seen.
+
+        {} where nothing was simulated, and None where the page is not seen.
+        """
+        request, progress = self.tab.request, self.tab.progress
+        if not self.tab.form.isVisible():
+            return None
+        return request.as_code(progress) if request is not None and progress is not None else {}

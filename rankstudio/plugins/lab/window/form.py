@@ -1,0 +1,197 @@
+"""The form of a simulation: its values, what is varied, and the buttons that start and stop it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.catalog import Kind, Parameter
+from rankstudio.plugins.lab.window.request import FIELDS, REPEATED, SHORT, VALUES
+from rankstudio.ui.background.simulation import SimulationState
+from rankstudio.ui.language import tr
+from rankstudio.ui.select.fields import ChoiceField, EditableField, Field, LineField, align_labels
+from rankstudio.ui.style.icons import set_icon
+from rankstudio.ui.style.progress_bar import DeferredProgressBar
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import ElidedLabel, Panel, Segmented
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import ColumnArea
+
+_STATES = {
+    SimulationState.NEW: "",
+    SimulationState.RUNNING: "",
+    SimulationState.PAUSED: tr("paused"),
+    SimulationState.STOPPED: tr("stopped"),
+    SimulationState.DONE: tr("done"),
+}
+
+
+class SingleField(LineField):
+    """One number, where a method's field would take several."""
+
+    def check(self, raw: Any) -> Any:
+        """Return the number; ParameterError where there are several."""
+        value = self.parameter.validate(raw)
+        if self.parameter.kind is not Kind.GRID and self.parameter.several(value):
+            raise ParameterError(self.parameter.label, raw, self.parameter.expected)
+        return value
+
+    @Slot(str)
+    def _follow_typing(self, text: str) -> None:
+        try:
+            self.check(text)
+        except ParameterError:
+            return
+        super()._follow_typing(text)
+
+
+class LabForm(Panel):
+    """Fields below each other, and below them Start, Pause and Stop with the progress.
+
+    Parameters
+    ----------
+    theme : Theme
+    name : str
+        Of the panel, for the program and its tests.
+    title, caption : str
+    kind : str
+        Of the simulation, "auc" or "selection".
+
+    Attributes
+    ----------
+    start, pause, stop : QPushButton
+    """
+
+    def __init__(self, theme: Theme, name: str, title: str, caption: str, kind: str) -> None:
+        super().__init__(theme, title, caption, padding=0, name=name)
+        self.kind = kind
+        self._fields: dict[str, Field] = {p.name: _field(theme, p) for p in FIELDS[kind]}
+        self._lists = {key: SingleField(theme, p) for key, p in VALUES[kind].items()}
+        self._again = SingleField(theme, REPEATED[kind])
+        self.quantity = named(
+            Segmented((), tr("parameter to vary"), wide=True),
+            f"{name}-quantity",
+            tip=tr("Parameter to vary afterwards"),
+        )
+        self.start = named(QPushButton(tr("Start")), f"{name}-start", role="primary")
+        self.start.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.start.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        set_icon(self.start, theme, "run", "on_accent")
+        self.pause = self._button("pause", tr("Pause or resume the simulation"))
+        self.stop = self._button("stop", tr("Stop the simulation and keep the results so far"))
+        self.progress = named(DeferredProgressBar(), f"{name}-progress", tr("progress of the simulation"))
+        self.status = named(ElidedLabel(), f"{name}-status", role="caption")
+        self._state: SimulationState | None = None  # whose buttons are shown
+        self._lay_out()
+        theme.restyled.connect(self._align)
+        self.quantity.chosen.connect(self._show_counting)
+        for field in self._fields.values():
+            field.edited.connect(self._show_counting)
+        self._show_counting()
+        self.show_state(SimulationState.NEW, 0.0, "")
+
+    def field(self, name: str) -> Field:
+        """Return a field by the name of its parameter; "values" is the list of the quantity chosen."""
+        if name == "values":
+            return self._lists[str(self.quantity.value())]
+        return self._again if name == self._again.parameter.name else self._fields[name]
+
+    def fields(self) -> list[Field]:
+        """Return the fields that count, from top to bottom."""
+        values = self.values()
+        counting = [field for field in self._fields.values() if field.parameter.counts(values)]
+        return [*counting, self.field("values"), self._again]
+
+    def values(self) -> dict[str, Any]:
+        """Return what stands in the fields, by the names of the parameters."""
+        return {name: field.value for name, field in self._fields.items()}
+
+    def varied(self) -> tuple[str, tuple[float, ...], int]:
+        """Return the quantity that is varied, its values, and the repetitions of each."""
+        return str(self.quantity.value()), self.field("values").value, self._again.value
+
+    def commit(self) -> bool:
+        """Take what is still being typed and tell whether all of it is valid; else go to the first error."""
+        wrong = [field for field in self.fields() if not field.commit()]
+        if wrong:
+            self._go_to(wrong[0])
+        return not wrong
+
+    def refuse(self, error: ParameterError) -> None:
+        """Show below the field that an error is about why its value does not do."""
+        known = error.name in (*self._fields, "values")
+        field = self.field(error.name) if known else self.fields()[0]
+        field.show_error(str(ParameterError(field.parameter.label, error.value, error.expected, error.meant)))
+        self._go_to(field)
+
+    def show_state(self, state: SimulationState, share: float, text: str) -> None:
+        """Enable what can be pressed now, and say how far it is."""
+        if state is not self._state:
+            self._state = state
+            busy = state in (SimulationState.RUNNING, SimulationState.PAUSED)
+            self.start.setText(tr("Start") if state is SimulationState.NEW else tr("Start again"))
+            set_icon(self.pause, self._theme, "run" if state is SimulationState.PAUSED else "pause")
+            self.pause.setEnabled(busy)
+            self.stop.setEnabled(busy)
+        self.progress.set_share(share)
+        said = " · ".join(part for part in (_STATES[state], text) if part)
+        if said != self.status.text():
+            self.status.setText(said)
+
+    def _button(self, icon: str, text: str) -> QPushButton:
+        button = named(QPushButton(), f"{self.objectName()}-{icon}", said=text, tip=text)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        set_icon(button, self._theme, icon)
+        return button
+
+    def _lay_out(self) -> None:
+        page = named(QWidget(), role="page")
+        column = fill(QVBoxLayout(page), *self._fields.values(), margins=(12, 12, 12, 8), spacing=6)
+        heading = named(ElidedLabel(tr("then varied over")), role="caption")
+        fill(column, heading, self.quantity, *self._lists.values(), self._again)
+        column.addStretch(1)
+        self._scroll = named(ColumnArea(), f"{self.objectName()}-scroll")
+        self._scroll.setWidget(page)
+        buttons = fill(QHBoxLayout(), (self.start, 1), self.pause, self.stop, spacing=8)
+        said = buttons, self.progress, self.status
+        foot = fill(QVBoxLayout(), *said, margins=(12, 4, 12, 10), spacing=8)
+        fill(self.body, (self._scroll, 1), foot, spacing=0)
+        self._align()
+        order = [*self._fields.values(), self.quantity, *self._lists.values(), self._again]
+        stops = [part for f in order if isinstance(f, Field) for part in (f.editor, f.reset_button)]
+        for before, after in pairwise([*stops, self.start, self.pause, self.stop]):
+            QWidget.setTabOrder(before, after)
+
+    @Slot()
+    def _show_counting(self) -> None:
+        """Show what counts with the values of the other fields, and offer what can be varied then."""
+        values, chosen = self.values(), self.quantity.value()
+        for field in self._fields.values():
+            field.setVisible(field.parameter.counts(values))
+        offered = [(key, SHORT[key]) for key, f in self._lists.items() if f.parameter.counts(values)]
+        if offered != self.quantity.options():
+            self.quantity.set_options(offered)
+            self.quantity.select(chosen)
+        for key, field in self._lists.items():
+            field.setVisible(key == self.quantity.value())
+
+    @Slot()
+    def _align(self) -> None:
+        """Give all labels the width of the longest one."""
+        align_labels([*self._fields.values(), *self._lists.values(), self._again])
+
+    def _go_to(self, field: Field) -> None:
+        self._scroll.ensureWidgetVisible(field)
+        field.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+
+def _field(theme: Theme, parameter: Parameter) -> Field:
+    if parameter.kind is Kind.MEASURE:
+        return EditableField(theme, parameter)
+    if parameter.kind is Kind.CHOICE:
+        return ChoiceField(theme, parameter)
+    return SingleField(theme, parameter)

@@ -1,0 +1,210 @@
+"""Sentences on simulated estimates, made of the values that are drawn, and the captions of figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import rankstudio
+from rankstudio.engine.analysis.simulation.parameters import NO_KERNEL
+from rankstudio.engine.support.number_format import fixed, signed
+from rankstudio.plugins.lab.window.estimators import EstimatorText, text_of
+from rankstudio.plugins.lab.window.request import FIELDS
+from rankstudio.ui.language import tr
+from rankstudio.ui.style.number_format import power
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations
+    from rankstudio.plugins.lab.window.request import SimulationRequest
+
+_SURE = 2.0  # standard errors
+_LEAST = 0.005  # what is less is nothing to talk about
+_APART = 1.1  # ratio of standard deviations that is worth a sentence
+
+QUANTITIES = {
+    "n_examples": tr("examples"),
+    "positive": tr("share of positives"),
+    "regularization": tr("λ"),
+    "n_queries": tr("training queries"),
+    "n_features": tr("features selected, k"),
+    "per_query": tr("basis vectors per query"),
+}
+"""What can be varied, by the engine's names."""
+
+_WITH = {
+    "n_examples": tr("{bias} with {value} examples"),
+    "positive": tr("{bias} with a share of {value} positives"),
+    "regularization": tr("{bias} with λ = {value}"),
+    "n_queries": tr("{bias} with {value} queries"),
+    "n_features": tr("{bias} with k = {value}"),
+    "per_query": tr("{bias} with {value} basis vectors per query"),
+}
+_DRAWN = tr("Marker: mean. Bar: one standard deviation on either side.")
+
+
+def bias_text(bias: float) -> str:
+    """Return how far an estimate is off: "−0.06", "+0.007"; "0" where it is right to 0.005."""
+    if abs(bias) < _LEAST:
+        return "0"
+    return signed(bias, 2 if abs(bias) >= 0.01 else 3)
+
+
+def deviations_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
+    """Return which estimator is furthest from the truth, and which one scatters least and most."""
+    names = [text_of(texts, name) for name in found.estimators]
+    sure = np.abs(found.bias) > np.maximum(_SURE * found.standard_error, _LEAST)
+    off = np.where(sure, np.abs(found.bias), -1.0)
+    worst = int(np.argmax(off))
+    why = ""
+    if off[worst] < 0:
+        said = tr(
+            "No mean deviation is both larger than {least} and more than twice its standard error."
+        ).format(least=_LEAST)
+    else:
+        text, bias = names[worst], float(found.bias[worst])
+        why = text.low if bias < 0 else text.high
+        low = tr("{label} is {size} too low on average.")
+        said = (low if bias < 0 else tr("{label} is {size} too high on average.")).format(
+            label=_first_large(text.label), size=bias_text(abs(bias)).lstrip("+")
+        )
+    return " ".join(filter(None, (said, why, scatter_sentence(found, texts))))
+
+
+def scatter_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
+    """Return which estimator scatters least and which most, where that can be told."""
+    known = [at for at, sd in enumerate(found.sd) if isfinite(sd)]
+    if len(known) < 2 or found.done < 2:
+        return ""
+    least, most = min(known, key=lambda at: found.sd[at]), max(known, key=lambda at: found.sd[at])
+    if found.sd[most] < _APART * found.sd[least]:
+        return tr("All have a similar standard deviation ({low} to {high}).").format(
+            low=fixed(float(found.sd[least]), 3), high=fixed(float(found.sd[most]), 3)
+        )
+    labels = [text_of(texts, found.estimators[at]).label for at in (most, least)]
+    return tr("{most} varies most (sd {high}), {least} least (sd {low}).").format(
+        most=_first_large(labels[0]),
+        least=labels[1],
+        high=fixed(float(found.sd[most]), 3),
+        low=fixed(float(found.sd[least]), 3),
+    )
+
+
+def summary_of(found: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
+    """Return mean and standard deviation of every estimator, for a screen reader."""
+    parts = [
+        tr("{label} mean {bias}, sd {sd}").format(
+            label=text_of(texts, name).label,
+            bias=signed(float(found.bias[at]), 3),
+            sd=fixed(float(found.sd[at]), 3),
+        )
+        for at, name in enumerate(found.estimators)
+    ]
+    return "; ".join(parts)
+
+
+def variation_sentence(found: VariedDeviations, texts: Mapping[str, EstimatorText]) -> str:
+    """Return, of the estimator that is furthest off anywhere, how that goes with the varied quantity."""
+    if not found.summaries:
+        return ""
+    bias = np.abs(np.nan_to_num(found.bias))
+    bias[~(bias > _SURE * np.nan_to_num(found.standard_error))] = 0.0
+    if not bias.any():
+        return tr("No mean deviation is more than twice its standard error.")
+    at, estimator = (int(i) for i in np.unravel_index(int(np.argmax(bias)), bias.shape))
+    label = text_of(texts, found.summaries[0].estimators[estimator]).label
+    spots = list(dict.fromkeys([0, at, len(found.values) - 1]))
+    told = [
+        _WITH[found.quantity].format(
+            bias=bias_text(float(found.bias[spot, estimator])),
+            value=value_text(found.quantity, found.values[spot]),
+        )
+        for spot in spots
+    ]
+    return tr("Mean deviation of {label}: {values}.").format(label=label, values=", ".join(told))
+
+
+def value_text(quantity: str, value: float) -> str:
+    """Return a value of a quantity as it is written on an axis: "30", "0.1", "2⁻⁵"."""
+    return power(value) if quantity == "regularization" else f"{value:g}"
+
+
+def _first_large(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def auc_caption(request: SimulationRequest, done: int) -> str:
+    """Return what the distributions of AUC estimates are of."""
+    drawn = tr("{done:,} training sets").format(done=done)
+    asked = request.simulation.parameters
+    return f"{_DRAWN} {_classes(asked)}, {drawn}; {_origin(asked)}"
+
+
+def variation_caption(request: SimulationRequest) -> str:
+    """Return what the curves over a varied quantity are of."""
+    simulation = request.simulation
+    asked = simulation.parameters
+    varied = tr("{quantity} varied, {n:,} training sets for each value").format(
+        quantity=QUANTITIES[simulation.quantity], n=simulation.each
+    )
+    return f"{_on_data(request) or _classes(asked)}, {varied}; {_origin(asked)}"
+
+
+def selection_caption(request: SimulationRequest, done: int) -> str:
+    """Return what the distributions on real data are of."""
+    drawn = tr("drawn {done:,} times").format(done=done)
+    return f"{_DRAWN} {_on_data(request)}, {drawn}; {_origin(request.simulation.parameters)}"
+
+
+def _on_data(request: SimulationRequest) -> str:
+    """Return what learns from which data; "" where there are none."""
+    asked, dataset = request.simulation.parameters, request.dataset
+    if dataset is None:
+        return ""
+    if asked["kernel"] != NO_KERNEL:
+        learner = tr("RankRLS, {kernel}, {n} basis vectors per query").format(
+            kernel=_kernel(asked), n=asked["per_query"]
+        )
+    elif asked["n_features"] is None:
+        learner = tr("RankRLS, all features")
+    else:
+        learner = tr("greedy RankRLS, k = {k}").format(k=asked["n_features"])
+    return tr(
+        "{data}: {learner}, λ = {regularization}; the truth is {measure} on all queries other "
+        "than the {n} training queries"
+    ).format(
+        data=dataset.name,
+        learner=learner,
+        regularization=power(asked["regularization"]),
+        n=asked["n_queries"],
+        measure=asked["measure"],
+    )
+
+
+def _kernel(asked: Mapping[str, Any]) -> str:
+    """Return what the kernel is called, with its γ where it has one."""
+    parameters = {p.name: p for p in FIELDS["selection"]}
+    name = parameters["kernel"].name_of(asked["kernel"])
+    return f"{name}, γ = {power(asked['gamma'])}" if parameters["gamma"].counts(asked) else name
+
+
+def _classes(asked: Mapping[str, Any]) -> str:
+    informative = asked["n_features"] if asked["n_informative"] is None else asked["n_informative"]
+    return tr(
+        "Regularised least squares with an intercept, λ = {regularization}, on two normal "
+        "classes: {m} examples, share of positives {positive:g}, {informative} of {n} features "
+        "shifted by {shift:g}"
+    ).format(
+        regularization=power(asked["regularization"]),
+        m=asked["n_examples"],
+        positive=asked["positive"],
+        informative=informative,
+        n=asked["n_features"],
+        shift=asked["shift"],
+    )
+
+
+def _origin(asked: Mapping[str, Any]) -> str:
+    return tr("seed {seed}, RankStudio {version}.").format(seed=asked["seed"], version=rankstudio.__version__)

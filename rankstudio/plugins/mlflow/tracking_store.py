@@ -1,0 +1,241 @@
+"""A log of runs in a tracking store of MLflow, made of the events of a run."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+import re
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from rankstudio.engine.errors import MissingExtraError
+from rankstudio.engine.experiment.plan.combinations import Unit
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import plan_as_dict
+from rankstudio.engine.experiment.reports import MODELS, write_results
+from rankstudio.engine.experiment.results.events import Event, FoldFinished, RunStarted, UnitFinished
+from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
+
+_FOLDER = "mlruns"
+_BATCH = 1000  # metrics that a server takes in one request
+_UNSEALED = ("plan.toml", "selection_path.csv")  # files of a run without a number of the test part
+
+_FORCED = {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}  # nothing leaves the machine
+_USUAL = {
+    "MLFLOW_ALLOW_FILE_STORE": "true",  # the one store on disk that needs no database
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",  # a run does not wait minutes for a server that is not there
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
+    "MLFLOW_LOGGING_LEVEL": "ERROR",
+}
+
+
+class MlflowLog:
+    """A listener of the events of a run, which become runs of MLflow; what fails there never stops the run.
+
+    A run is one of MLflow's, with the plan as its parameters and the averages as its metrics; each unit, one
+    fold with one parameter combination, is a run under it with the measures after each step.
+
+    Parameters
+    ----------
+    store : str
+        A folder, or the address of a server.
+    data_name : str
+        The dataset's, for the name of the experiment.
+    say : callable
+        Shows the sentence on what failed.
+
+    Attributes
+    ----------
+    sealed : bool
+        Whether the test part is sealed: then no number of it is logged.
+
+    Raises
+    ------
+    MissingExtraError
+        Where MLflow is not installed.
+    """
+
+    def __init__(self, store: str, data_name: str, say: Callable[[str], object]) -> None:
+        self.sealed = False
+        self._mlflow = _library()
+        self._store = store
+        self._say = say
+        self._experiment = os.environ.get("MLFLOW_EXPERIMENT_NAME") or f"RankStudio {_key(data_name)}"
+        self._client: Any = None
+        self._run = ""  # the id of the run; empty before it began, and once something failed
+        self._units: dict[tuple[int, int], str] = {}
+
+    def follow(self, event: Event) -> None:
+        """Log what an event tells."""
+        match event:
+            case RunStarted(plan=plan):
+                self._attempt(lambda: self._begin(plan))
+            case UnitFinished(unit=unit, path=path) if self._run:
+                self._attempt(lambda: self._log_unit(unit, path))
+            case FoldFinished(result=fold) if self._run:
+                self._attempt(lambda: self._log_fold(fold))
+
+    def finish(self, result: RunResult, refitted: Path | None = None, *, stopped: bool) -> None:
+        """Log averages and files of a run, and that it ended; a model learned from all documents too."""
+        if self._run:
+            self._attempt(lambda: self._log_result(result, refitted, "KILLED" if stopped else "FINISHED"))
+
+    def fail(self) -> None:
+        """Log that the run ended by an error."""
+        if self._run:
+            self._attempt(lambda: self._client.set_terminated(self._run, "FAILED"))
+
+    def _attempt(self, work: Callable[[], None]) -> None:
+        """Do some of the logging; where it fails, say so once, and log no more."""
+        try:
+            work()
+        except Exception as error:  # the library, a server or a disk: whatever it is, the run is worth more
+            self._run = ""
+            where, reason = _without_password(self._store), _without_password(_reason(error))
+            self._say(f"MLflow at {where}: {reason}. The run continues without this log.")
+
+    def _begin(self, plan: Plan) -> None:
+        """Begin a run, with its plan as parameters."""
+        self._client = self._mlflow.MlflowClient(tracking_uri=self._store)
+        found = self._client.get_experiment_by_name(self._experiment)
+        experiment = found.experiment_id if found else self._client.create_experiment(self._experiment)
+        made = self._client.create_run(
+            experiment, run_name=plan.title, tags={"mlflow.source.name": "rankstudio"}
+        )
+        self._experiment_id, self._run, self._plan = experiment, made.info.run_id, plan
+        self._log_params(self._run, _parameters(plan))
+
+    def _log_unit(self, unit: Unit, path: PathResult) -> None:
+        """Log the path of a unit as a run under the run."""
+        values = {axis.name: axis.format(v) for axis, v in zip(self._plan.axes, unit.values, strict=True)}
+        name = ", ".join([f"fold {unit.fold}", *(f"{key} {value}" for key, value in values.items())])
+        made = self._client.create_run(
+            self._experiment_id, run_name=name, tags={"mlflow.parentRunId": self._run}
+        ).info.run_id
+        self._units[unit.fold, unit.position] = made
+        self._log_params(made, {"fold": str(unit.fold), **values})
+        series = {"criterion": path.criterion, **{f"validation/{m}": v for m, v in path.validation.items()}}
+        steps = path.x_values.tolist()
+        self._log_metrics(
+            made,
+            [(m, v, step) for m, vs in series.items() for v, step in zip(vs.tolist(), steps, strict=True)],
+        )
+        self._client.set_terminated(made)
+
+    def _log_fold(self, fold: FoldResult) -> None:
+        """Log what a fold's chosen model measured, by fold, and which unit it is of."""
+        chosen = fold.chosen.unit
+        if (chosen.fold, chosen.position) in self._units:
+            self._client.set_tag(self._units[chosen.fold, chosen.position], "chosen", "yes")
+        parts = {"validation": fold.validation, "test": {} if self.sealed else fold.test}
+        rows = [(f"by fold/{p} {m}", v, fold.fold) for p, values in parts.items() for m, v in values.items()]
+        self._log_metrics(self._run, [*rows, ("by fold/features", len(fold.selected), fold.fold)])
+
+    def _log_result(self, result: RunResult, refitted: Path | None, status: str) -> None:
+        """Log the averages over the folds, and the files that a run leaves."""
+        parts = {"validation": [f.validation for f in result.folds]}
+        parts |= {} if self.sealed else {"test": [f.test for f in result.folds]}
+        rows = [
+            (f"{part}/{m}", sum(fold[m] for fold in folds) / len(folds), 0)
+            for part, folds in parts.items()
+            if folds and all(folds)
+            for m in folds[0]
+        ]
+        sizes = [("features", sum(result.sizes) / len(result.sizes), 0)] if result.sizes else []
+        self._log_metrics(self._run, [*rows, *sizes])
+        with tempfile.TemporaryDirectory(prefix="rankstudio-") as folder:
+            write_results(result, folder)
+            if self.sealed:
+                for name in _UNSEALED:
+                    self._client.log_artifact(self._run, str(Path(folder, name)))
+            else:
+                self._client.log_artifacts(self._run, folder)
+                if refitted is not None:
+                    self._client.log_artifact(self._run, str(refitted), MODELS)
+        self._client.set_terminated(self._run, status)
+
+    def _log_params(self, run: str, params: Mapping[str, str]) -> None:
+        param = self._mlflow.entities.Param
+        self._client.log_batch(run, params=[param(_key(name), value) for name, value in params.items()])
+
+    def _log_metrics(self, run: str, rows: list[tuple[str, float, int]]) -> None:
+        """Log values with their steps; what is not defined is left out."""
+        now, metric = int(time.time() * 1000), self._mlflow.entities.Metric
+        values = [metric(_key(name), float(v), now, step) for name, v, step in rows if math.isfinite(v)]
+        for first in range(0, len(values), _BATCH):
+            self._client.log_batch(run, metrics=values[first : first + _BATCH])
+
+
+def tracking_store(place: str) -> str:
+    """Return where a tracking store is.
+
+    Parameters
+    ----------
+    place : str
+        A folder or an address; "" for the one of MLFLOW_TRACKING_URI, or the folder mlruns.
+
+    Raises
+    ------
+    MissingExtraError
+        If MLflow is not installed.
+    """
+    _library()
+    store = place or os.environ.get("MLFLOW_TRACKING_URI") or _FOLDER
+    return store if "://" in store or store == "databricks" else str(Path(store).absolute())
+
+
+def _library() -> Any:
+    """Return MLflow, which sends nothing to anybody but the store and prints nothing."""
+    os.environ.update(_FORCED)
+    for name, value in _USUAL.items():
+        os.environ.setdefault(name, value)
+    logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import mlflow  # noqa: PLC0415 - an extra, and slow to load
+            import mlflow.entities  # noqa: PLC0415 - see above
+    except ImportError:
+        raise MissingExtraError("--log mlflow", "MLflow", "mlflow") from None
+    return mlflow
+
+
+def _parameters(plan: Plan) -> dict[str, str]:
+    """Return a plan as MLflow's parameters, each a text; those of methods have the method's word before."""
+    flat: dict[str, Any] = {}
+    for name, value in plan_as_dict(plan).items():
+        flat |= {f"{name}.{n}": v for n, v in value.items()} if name.endswith("parameters") else {name: value}
+    return {name: _as_text(value) for name, value in flat.items()}
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
+        return ", ".join(map(str, value))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _key(name: str) -> str:
+    """Return a name as MLflow allows it: letters, digits, and ``_ - . /`` and spaces."""
+    return re.sub(r"[^/\w.\- ]", "_", name.replace("@", "_at_"))
+
+
+def _reason(error: BaseException | None) -> str:
+    """Return in a line what failed: the library tells of a server that is not there in a paragraph."""
+    first = error
+    while error is not None:
+        if type(error).__module__ == "requests.exceptions":
+            return "the server does not respond"
+        error = error.__cause__ or error.__context__
+    lines = str(first).strip().splitlines() or [type(first).__name__]
+    return lines[0].rstrip(".")[:300]
+
+
+def _without_password(text: str) -> str:
+    """Return a text without the user and the password of addresses in it."""
+    return re.sub(r"(?<=://)[^/@\s]*@", "", text)
