@@ -523,7 +523,6 @@ def read_logs(
     -----
     O(mn) for m documents with n features; memory O(D) for D judged documents, and a piece of the log.
     """
-    files = [*files]
     judges = [read_judgments(text.in_lines()) for text in part.judgments]
     judged = JudgedDocuments(judges or [_all_logged(part.paths, progress)])
     joined = _JoinedDocuments(judged, builder)
