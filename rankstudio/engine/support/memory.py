@@ -54,6 +54,12 @@ def budget() -> float:
     ------
     ParameterError
         If the variable is not a size.
+
+    Examples
+    --------
+    >>> from rankstudio.api import memory_budget
+    >>> memory_budget() > 0
+    True
     """
     asked = os.environ.get(VARIABLE, "")
     return _budget.get() or (n_bytes(asked) if asked else available() / 2)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
 from subprocess import run
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import pytest
 
@@ -87,6 +88,21 @@ def test_every_name_is_there_and_documented() -> None:
         value = getattr(api, name)
         assert not isinstance(value, type) or value.__doc__, name
     assert len(set(api.__all__)) == len(api.__all__)
+
+
+def has_example(name: str) -> bool:
+    """Return whether a name has an example: in its text, or in the interface's if it is a value or a type."""
+    value = getattr(api, name)
+    if ">>>" in (value.__doc__ or "") and isinstance(value, type | FunctionType):
+        return True
+    is_described = isinstance(value, type | FunctionType) and bool(value.__doc__)
+    lines = [line for line in api.__doc__.splitlines() if line.startswith((">>>", "..."))]
+    return not is_described and any(re.search(rf"\b{name}\b", line) for line in lines)
+
+
+def test_every_name_has_an_example() -> None:
+    """The examples are run with those of all other modules."""
+    assert [name for name in api.__all__ if not has_example(name)] == []
 
 
 def test_the_interface_imports_no_computation() -> None:
