@@ -271,9 +271,10 @@ def _skipped_without_ability() -> Generator[None]:
 
     try:
         yield
-    except RankStudioError as error:
-        if str(error).endswith("which is absent or left out."):
-            pytest.skip(str(error))
+    except (RankStudioError, SystemExit) as error:
+        reason = str(error.__context__ if isinstance(error, SystemExit) else error)  # of an option refused
+        if reason.endswith("which is absent or left out."):
+            pytest.skip(reason)
         raise
 
 
