@@ -13,8 +13,8 @@ from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.formats.built_in import FORMATS
-from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
 from rankstudio.engine.export.formats.model_format import ModelFormat
+from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.methods.catalog import GIVEN, Kind, Method, Parameter, methods
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS
@@ -152,7 +152,7 @@ def models_page() -> str:
     lines = [
         "| Format | `--to` | Files | Contents | Models | Numbers |",
         "|---|---|---|---|---|---|",
-        *map(_model_format, MODEL_FORMATS.values()),
+        *map(_model_format, (form for form in model_formats().values() if not form.package)),
     ]
     return _with_table(_page("models.md"), lines)
 

@@ -12,6 +12,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -225,20 +226,59 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _lacking(item: pytest.Item) -> str:
-    """Return which extra is not installed of the method of a case; "" for a case that can run."""
+    """Return which extra or ability a case names that is not there; "" for a case that can run."""
     from rankstudio.engine.methods.catalog import methods  # noqa: PLC0415 - not before options are read
+    from rankstudio.engine.methods.catalog.absent import recorded_methods  # noqa: PLC0415
     from rankstudio.engine.methods.catalog.method import Method  # noqa: PLC0415
 
-    entries = {entry.key: entry for entry in methods() if entry.extra}
+    if (ability := item.get_closest_marker("ability")) and not _has_folder(ability.args[0]):
+        return f"needs the ability {ability.args[0]}"
+    from rankstudio.engine.export.formats.registry import absent_plugin_of  # noqa: PLC0415
+
+    present = {entry.key: entry for entry in methods()}
+    entries = {**recorded_methods(), **present}
     case: Any = getattr(item, "callspec", None)
     for value in case.params.values() if case else ():
         entry = entries.get(value) if isinstance(value, str) else getattr(value, "entry", value)
         if isinstance(entry, Method) and entry.lacking:
             return entry.lacking
+        if isinstance(value, str) and (lacking := absent_plugin_of(value)):
+            return lacking
         ranker = getattr(value, "ranker", "")
         if isinstance(ranker, str) and ranker in entries and entries[ranker].lacking:
             return entries[ranker].lacking
     return ""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Skip a test whose fixtures ask for what an absent ability has."""
+    with _skipped_without_ability():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Skip a test that asks for what an absent ability has."""
+    with _skipped_without_ability():
+        return (yield)
+
+
+@contextmanager
+def _skipped_without_ability() -> Generator[None]:
+    """Skip where the program refuses a method or format because the folder of its ability is absent."""
+    from rankstudio.engine.errors import RankStudioError  # noqa: PLC0415 - not before options are read
+
+    try:
+        yield
+    except RankStudioError as error:
+        if str(error).endswith("which is absent or left out."):
+            pytest.skip(str(error))
+        raise
+
+
+def _has_folder(ability: str) -> bool:
+    return (TESTS.parent / "rankstudio" / "plugins" / ability / "__init__.py").is_file()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -21,6 +21,35 @@ Examples
 >>> PLUGIN = Plugin(name="example", methods=())
 >>> PLUGIN.api
 1
+
+Parameters that several methods have, the name of the usual criterion, and limits:
+
+>>> from rankstudio.api import BUDGET, LEAVE_QUERY_OUT, MEASURE, RANKING_LAMBDA, SCORE_COSTS, SIZE
+>>> [p.name for p in (RANKING_LAMBDA, SIZE, SCORE_COSTS, BUDGET, MEASURE)]
+['regularization', 'n_features_to_select', 'costs', 'budget', 'measure']
+>>> LEAVE_QUERY_OUT
+'leave-query-out error per document'
+>>> from rankstudio.api import API, DEFAULT_CONVENTION, MOST_SEED, NUMBER, PAIRS
+>>> API, DEFAULT_CONVENTION, MOST_SEED, NUMBER, PAIRS
+(1, 'standard', 4294967295, 8.0, 256)
+
+Types for annotations:
+
+>>> from rankstudio.api import Bools, Compared, Floats, GivenData, Ints, LabelPaths, OwnValues, Share, Waiting
+>>> def order(X: Floats, allowed: Bools) -> Ints:
+...     return (X.sum(axis=0) * allowed).argsort()
+>>> def compared(data: GivenData) -> Compared: ...
+>>> def paths(share: Share, own: OwnValues) -> LabelPaths | None: ...
+>>> from rankstudio.api import WorkProgress
+>>> def counting() -> Waiting[int]:
+...     yield WorkProgress("counting", 0.5)
+...     return 42
+
+The decorator of functions of a module that are compiled at their first call, and kept on disk:
+
+>>> from rankstudio.api import kernel
+>>> callable(kernel)
+True
 """
 
 from __future__ import annotations
@@ -75,6 +104,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.catalog.shared import SIZE as SIZE
     from rankstudio.engine.methods.foreign.instances import as_method as as_method
     from rankstudio.engine.methods.foreign.permission import add_by_user as add_method  # noqa: F401
+    from rankstudio.engine.methods.foreign.permission import add_user_measure as add_measure  # noqa: F401
     from rankstudio.engine.methods.left_out import LeftOutScorer as LeftOutScorer
     from rankstudio.engine.methods.memory_need import NUMBER as NUMBER
     from rankstudio.engine.methods.memory_need import PAIRS as PAIRS
@@ -119,7 +149,6 @@ if TYPE_CHECKING:
     from rankstudio.engine.metrics.conventions import objective as objective
     from rankstudio.engine.metrics.evaluator import Evaluator as Evaluator
     from rankstudio.engine.metrics.measure_entry import MeasureEntry as Measure  # noqa: F401
-    from rankstudio.engine.metrics.measure_registry import add_measure as add_measure
     from rankstudio.engine.metrics.names import measure as find_measure  # noqa: F401
     from rankstudio.engine.plugins.plugin import Plugin as Plugin
     from rankstudio.engine.plugins.window_parts import WindowPage as WindowPage
@@ -175,11 +204,10 @@ _HOMES = {
     "Evaluator": "rankstudio.engine.metrics.evaluator",
     "Convention": "rankstudio.engine.metrics.conventions",
     "Measure": "rankstudio.engine.metrics.measure_entry",
-    "add_measure": "rankstudio.engine.metrics.measure_registry",
     **dict.fromkeys(("Step", "Iteration"), "rankstudio.engine.steps"),
     **dict.fromkeys(("WorkProgress", "Note", "Waiting", "finish"), "rankstudio.engine.support.work"),
     **dict.fromkeys(("ParameterError", "RankStudioError"), "rankstudio.engine.errors"),
-    "add_method": "rankstudio.engine.methods.foreign.permission",
+    **dict.fromkeys(("add_method", "add_measure"), "rankstudio.engine.methods.foreign.permission"),
     "as_method": "rankstudio.engine.methods.foreign.instances",
     **dict.fromkeys(("Floats", "Ints", "Bools"), "rankstudio.engine.arrays"),
     "tr": "rankstudio.engine.language",
@@ -231,6 +259,7 @@ _HOMES = {
 _RENAMED = {
     "ModelFormat": "ModelFormatEntry",
     "add_method": "add_by_user",
+    "add_measure": "add_user_measure",
     "Measure": "MeasureEntry",
     "DEFAULT_CONVENTION": "DEFAULT",
     "find_measure": "measure",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 OPTIONS = ("--method", "--ranker")
 """Options with the key of a method."""
+
+MEASURE_OPTIONS = ("--measure", "--measures", "--select-by")
+"""Options with names of measures, separated by commas."""
 
 
 def add_named_code(arguments: Sequence[str]) -> list[str]:
@@ -35,17 +38,34 @@ def add_named_code(arguments: Sequence[str]) -> list[str]:
         If the code cannot be run, or is no method.
     """
     read: list[str] = []
-    expects_method = False
+    known: Callable[[str], str] = str
     for word in arguments:
         option, equals, value = word.partition("=")
-        if expects_method:
-            read.append(_key(word))
-        elif option in OPTIONS and equals:
-            read.append(f"{option}={_key(value)}")
-        else:
-            read.append(word)
-        expects_method = word in OPTIONS
+        of_option = _known_by(option)
+        read.append(f"{option}={of_option(value)}" if equals and known is str else known(word))
+        known = of_option if known is str and not equals else str
     return read
+
+
+def _known_by(option: str) -> Callable[[str], str]:
+    """Return what replaces code in the value of an option by its key."""
+    if option in OPTIONS:
+        return _key
+    return _measures if option in MEASURE_OPTIONS else str
+
+
+def _measures(text: str) -> str:
+    """Return names of measures; a function of a file is added, and its name is that of the added measure."""
+    if ".py:" not in text:
+        return text
+    from rankstudio.engine.methods.foreign.measures import file_and_cutoff, names_measure_file
+    from rankstudio.engine.methods.foreign.permission import add_user_measure
+
+    names = []
+    for name in text.split(","):
+        place, cutoff = file_and_cutoff(name.strip()) if names_measure_file(name) else (name, "")
+        names.append(f"{add_user_measure(place).key}{cutoff}" if names_measure_file(name) else name)
+    return ",".join(names)
 
 
 def _key(text: str) -> str:
@@ -121,8 +141,11 @@ def allow_named_code(args: argparse.Namespace, path: Path) -> None:
 
 
 def allow_code_of(args: argparse.Namespace, plans: Iterable[Plan], path: Path) -> None:
-    """Add the methods that the plans of a study name by their code, as above."""
+    """Add the methods and measures that the plans of a study name by their code, as above."""
+    from rankstudio.engine.experiment.plan.toml import measure_keys
     from rankstudio.engine.methods.foreign.permission import add_of_plan
 
+    plans = [*plans]
     keys = [entry.key for plan in plans for entry in plan.entries]
+    keys += [key for plan in plans for key in measure_keys(plan)]
     add_of_plan(keys, (path.absolute().parent, Path.cwd()), allow_code=bool(args.allow_code))

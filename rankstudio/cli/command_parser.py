@@ -160,7 +160,7 @@ class CommandParser(argparse.ArgumentParser):
             known = [str(choice) for choice in action.choices]
             listed = f" (choose from {', '.join(known)})" if len(known) <= _FEW else "; --help lists all"
             hint = did_you_mean(str(value), known) or listed
-            raise argparse.ArgumentError(action, f"invalid choice: {value!r}{hint}")
+            raise argparse.ArgumentError(action, _absent(action, value) or f"invalid choice: {value!r}{hint}")
 
     def _print_message(self, message: str, file: Any = None) -> None:
         tell(Block(message), file=file or sys.stderr, end="")
@@ -200,3 +200,14 @@ _FEW = 8  # names that an error can list
 
 def _shown(action: argparse.Action) -> bool:
     return action.help is not argparse.SUPPRESS
+
+
+def _absent(action: argparse.Action, value: object) -> str:
+    """Return what is missing for a method whose plug-in is absent; "" for any other value."""
+    from rankstudio.engine.export.formats.registry import absent_plugin_of
+    from rankstudio.engine.methods.catalog import find_method
+
+    if action.dest == "to":
+        return absent_plugin_of(str(value))
+    entry = find_method(str(value)) if action.dest in ("method", "ranker") else None
+    return entry.lacking if entry is not None else ""

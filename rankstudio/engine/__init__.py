@@ -7,7 +7,7 @@ window is up before scikit-learn and numba are.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import best_subset as best_subset
@@ -50,21 +50,9 @@ if TYPE_CHECKING:
     from rankstudio.engine.experiment.runner import run_plan as run_plan
     from rankstudio.engine.export.models import load_model as load_model
     from rankstudio.engine.export.models import save_model as save_model
-    from rankstudio.engine.methods.lambdamart_top import LambdaMARTTop as LambdaMARTTop
-    from rankstudio.engine.methods.rankers.adarank import AdaRank as AdaRank
-    from rankstudio.engine.methods.rankers.converted_trees import CatBoostTrees as CatBoostTrees
-    from rankstudio.engine.methods.rankers.converted_trees import XGBoostTrees as XGBoostTrees
-    from rankstudio.engine.methods.rankers.coordinate_ascent import CoordinateAscent as CoordinateAscent
     from rankstudio.engine.methods.rankers.kernel_rankrls import KernelRankRLS as KernelRankRLS
-    from rankstudio.engine.methods.rankers.lambdamart import LambdaMART as LambdaMART
-    from rankstudio.engine.methods.rankers.listnet import ListNet as ListNet
-    from rankstudio.engine.methods.rankers.rankboost import RankBoost as RankBoost
     from rankstudio.engine.methods.rankers.rankrls import RankRLS as RankRLS
     from rankstudio.engine.methods.rankers.ranksvm import RankSVM as RankSVM
-    from rankstudio.engine.methods.rankers.svm_map import SVMMAP as SVMMAP
-    from rankstudio.engine.methods.selection.catboost_selection import (
-        CatBoostSelection as CatBoostSelection,
-    )
     from rankstudio.engine.methods.selection.expected_divergence import (
         ExpectedDivergence as ExpectedDivergence,
     )
@@ -130,7 +118,7 @@ def _homes() -> dict[str, str]:
     return {**_HOMES, **{name: module for module, _, name in estimators}}
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:  # checkers of types know no estimator of an ability
     if name == "__all__":  # for ``from rankstudio.engine import *``
         return __dir__()
     home = _HOMES.get(name) or ("" if name.startswith("_") else _homes().get(name))

@@ -90,7 +90,14 @@ def shown_path(path: str | Path) -> str:
 
 
 class RankStudioError(Exception):
-    """Base class of all errors whose text is meant for the user; they can be sent between processes."""
+    """Base class of all errors whose text is meant for the user; they can be sent between processes.
+
+    Examples
+    --------
+    >>> from rankstudio.api import ParameterError, RankStudioError
+    >>> issubclass(ParameterError, RankStudioError)
+    True
+    """
 
     @property
     def terminal_text(self) -> str:
@@ -187,7 +194,14 @@ class ColumnValueError(FormatError):
 
 
 class DatasetError(DataError, ValueError):
-    """Files that are readable but do not belong together, or a dataset that a method cannot use."""
+    """Files that are readable but do not belong together, or a dataset that a method cannot use.
+
+    Examples
+    --------
+    >>> from rankstudio.api import DatasetError
+    >>> str(DatasetError("My method needs two grades of labels; the data have one."))
+    'My method needs two grades of labels; the data have one.'
+    """
 
 
 class PositionBiasError(DatasetError):
@@ -383,7 +397,14 @@ class StudyInUseError(StoreError):
 
 
 class Cancelled(RankStudioError):  # noqa: N818 - it is a request carried out, not an error
-    """Work that was stopped on request."""
+    """Work that was stopped on request.
+
+    Examples
+    --------
+    >>> from rankstudio.api import Cancelled, RankStudioError
+    >>> isinstance(Cancelled("comparing features"), RankStudioError)
+    True
+    """
 
     def __init__(self, what: str = "The work") -> None:
         super().__init__(f"{what} was cancelled.")

@@ -72,6 +72,12 @@ def tr(text: str, context: str = "") -> str:
         by ``.format``.
     context : str
         Distinguishes two meanings of a word: "menu".
+
+    Examples
+    --------
+    >>> from rankstudio.api import tr
+    >>> tr("found {n} features").format(n=3)
+    'found 3 features'
     """
     if not text or _english.get():
         return text  # nothing would be the catalog's own heading

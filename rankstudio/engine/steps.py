@@ -131,6 +131,14 @@ class Iteration(Step):
         Duality gap: an upper bound of the distance of the criterion from its minimum.
     converged : bool
         Whether it is small enough for the optimiser to stop.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import Iteration
+    >>> step = Iteration(5, (0,), np.array([0.5]), 1.25, np.array([np.nan]), gap=1e-9, converged=True)
+    >>> step.converged
+    True
     """
 
     gap: float
@@ -140,7 +148,18 @@ class Iteration(Step):
 def steps_of(
     work: Iterator[Step | WorkProgress], told: Callable[[Step], WorkProgress] | None = None
 ) -> Waiting[list[Step]]:
-    """Return the steps of a work, with its progress events and what a function makes of each step."""
+    """Return the steps of a work, with its progress events and what a function makes of each step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import Step, WorkProgress, finish, steps_of
+    >>> def work():
+    ...     yield WorkProgress("comparing", 0.5)
+    ...     yield Step(1, (0,), np.ones(1), 2.5, np.ones(1))
+    >>> [step.criterion for step in finish(steps_of(work()))]
+    [2.5]
+    """
     steps: list[Step] = []
     for one in work:
         if isinstance(one, Step):

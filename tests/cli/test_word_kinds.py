@@ -92,7 +92,7 @@ def test_a_model_is_a_word_or_an_option(
     [
         ("run --sample --method gredy-rankrls", "greedy-rankrls"),
         ("run --sample --method GAS", "gas"),
-        ("permute --sample --method lambda_mart", "lambdamart"),
+        ("permute --sample --method rank_svm", "ranksvm"),
         ("run --sample --convention trec-eval", "trec_eval"),
         ("methods gredy-rankrls", "greedy-rankrls"),
         ("run --sample --method rankrls --measures NDGC@10", "NDCG@10"),

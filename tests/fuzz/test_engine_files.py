@@ -17,7 +17,7 @@ from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_sets import is_rank_feature, parsed_feature_set, read_feature_set
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.errors import DataError
-from rankstudio.engine.export.foreign.foreign_files import foreign_model
+from rankstudio.engine.export.foreign.model_readers import foreign_model
 from rankstudio.engine.support.escaping import one_line
 
 FOREIGN = Path(__file__).parents[1] / "data" / "foreign"

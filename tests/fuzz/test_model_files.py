@@ -12,16 +12,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from fuzzer import Fuzz, Outcome, refusal
 from mutations import mutated, mutated_value
 
-from rankstudio.engine import LambdaMART
 from rankstudio.engine.errors import DataError, OutputError
-from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
 from rankstudio.engine.export.formats.model_format import Documents
+from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.export.models import Model, Weight, load_model, model_json, save_model
 from rankstudio.engine.export.score_function import score_function
-from rankstudio.engine.methods.rankers.lambdamart import TreeStep
+
+MODEL_FORMATS = model_formats()
+
+LambdaMART = estimator_class("lambdamart")
 
 N = 6
 
@@ -63,6 +66,7 @@ WHOLE = json.loads(
     )
 )
 OF_PYTHON = ("ranklib", "svmlight", "solr", "elasticsearch", "vespa", "pmml", "python", "sql")
+OF_PYTHON = tuple(key for key in OF_PYTHON if key in MODEL_FORMATS)
 """Formats whose readers are Python, whatever stands in a file."""
 
 
@@ -78,7 +82,6 @@ def trees() -> dict[str, Any]:
     *_, step = LambdaMART(n_rounds=3, num_leaves=4, min_data_in_leaf=3).steps(
         X, np.floor(3 * X[:, 1] * X[:, 4]), qid=np.arange(len(X)) // 12
     )
-    assert isinstance(step, TreeStep)
     ids = range(1, N + 1)
     used = [{"id": i, "name": f"feature {i}", "weight": 1.0} for i in ids]
     return LINEAR | {"features": used, "model": step.beyond_weights(ids)}

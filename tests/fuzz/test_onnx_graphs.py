@@ -12,9 +12,10 @@ from onnx_graphs import DTYPES, Drawn, documents
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.errors import DatasetError
-from rankstudio.engine.export.foreign.foreign_files import foreign_model, parsed_file
+from rankstudio.engine.export.foreign.model_readers import foreign_model, parsed_file
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="the extra onnx is not installed")
+pytestmark = pytest.mark.ability("foreign_models")
 onnxruntime.set_default_logger_severity(4)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +11,10 @@ from pathlib import Path
 import pytest
 
 import rankstudio.plugins
+from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.methods.catalog.absent import methods_to_record, recorded_methods
 from rankstudio.engine.plugins.loader import plugins
+from rankstudio.engine.support.resources import resource
 
 FOLDER = Path(rankstudio.plugins.__file__).parent
 ABILITIES = sorted(path.name for path in FOLDER.iterdir() if (path / "__init__.py").is_file())
@@ -38,3 +42,14 @@ def test_what_an_ability_computes_knows_neither_window_nor_terminal(name: str) -
         if place.parts[0] != "window" and not re.match(r"commands?(/|\.py)", place.as_posix()):
             above = [module for module in imports(path) if module.startswith(WINDOW)]
             assert above == [], path
+
+
+def test_the_methods_of_abilities_are_recorded_for_where_a_folder_is_absent() -> None:
+    recorded = json.loads(resource("abilities", "methods.json").read_text(encoding="utf-8"))
+    names = {values["origin"]["name"] for values in methods_to_record()}
+    assert [one for one in recorded if one["origin"]["name"] in names] == methods_to_record(), (
+        "python packaging/abilities.py"
+    )
+    assert all(entry.origin.name in entry.lacking for entry in recorded_methods().values())
+    absent = recorded_methods().keys() - {entry.key for entry in methods()}
+    assert {recorded_methods()[key].origin.name for key in absent}.isdisjoint(names)

@@ -60,7 +60,14 @@ def check_magnitudes(
 
 
 def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -> None:
-    """Check the magnitudes of features (m, n); query q has the rows ``ptr[q]:ptr[q + 1]``; O(mn)."""
+    """Check the magnitudes of features (m, n); query q has the rows ``ptr[q]:ptr[q + 1]``; O(mn).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import check_rows
+    >>> check_rows(np.eye(2), np.array([0, 2]))  # raises DatasetError for numbers whose squares overflow
+    """
     n = X.shape[1]
     low, high, difference = np.full(n, np.inf), np.full(n, -np.inf), np.zeros(n)
     for first, last in group_blocks(ptr, n):

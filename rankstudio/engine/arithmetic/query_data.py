@@ -237,7 +237,14 @@ def check_labels(shape: tuple[int, ...], labels: Floats) -> None:
 
 
 def several_queries(ptr: Ints, what: str) -> None:
-    """Raise DatasetError for a single query, which leaves no training data when left out."""
+    """Raise DatasetError for a single query, which leaves no training data when left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import several_queries
+    >>> several_queries(np.array([0, 2, 5]), "my criterion")  # raises DatasetError for one query
+    """
     if ptr.size < 3:
         raise DatasetError(
             f"{what}: expected documents of at least two queries, found one. Leaving it out leaves no "

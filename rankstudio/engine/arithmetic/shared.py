@@ -62,7 +62,18 @@ class SharedResults:
 def once(
     found: dict[Key, Value], key: Key, make: Generator[Told, None, Value]
 ) -> Generator[Told, None, Value]:
-    """Return the result for a key; on first use compute it, pass its progress on, and cache it."""
+    """Return the result for a key; on first use compute it, pass its progress on, and cache it.
+
+    Examples
+    --------
+    >>> from rankstudio.api import WorkProgress, finish, once
+    >>> found = {}
+    >>> def work():
+    ...     yield WorkProgress("counting", 1.0)
+    ...     return 42
+    >>> finish(once(found, "answer", work())), found
+    (42, {'answer': 42})
+    """
     if key not in found:
         found[key] = yield from make
     return found[key]

@@ -220,6 +220,13 @@ class DataFormat:
     package, version : str
         Package that it comes from, filled in by the loader; "" for RankStudio's own.
     code : FormatCode
+
+    Examples
+    --------
+    >>> from rankstudio.api import DataFormat
+    >>> form = DataFormat("arff", "ARFF", (".arff",), "A header, then rows", reader="my_formats:read")
+    >>> form.reads_only
+    True
     """
 
     key: str

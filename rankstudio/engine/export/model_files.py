@@ -20,15 +20,16 @@ from rankstudio.engine.data.given_scores import GivenFiles
 from rankstudio.engine.data.table import Missing, scaling
 from rankstudio.engine.errors import DataError, DatasetError, FileAccessError, shown, shown_path
 from rankstudio.engine.export.exported_names import FEATURE_SET
-from rankstudio.engine.export.foreign.foreign_files import (
+from rankstudio.engine.export.foreign.model_readers import (
     ENDINGS,
     foreign_model,
     is_foreign_text,
     model_in_data,
+    own_model,
     parsed_file,
 )
 from rankstudio.engine.export.foreign.plugin_models import is_plugin_model, may_be_plugin_model, plugin_model
-from rankstudio.engine.export.models import Model, load_model
+from rankstudio.engine.export.models import Model
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.shard import shards_of
@@ -106,7 +107,7 @@ def model_and_data(
             foreign = plugin_model(model_path, FoldedDataset.of(data))
             if foreign is not None:
                 return foreign, data
-        model = load_model(model_path)
+        model = own_model(model_path)
         return model, read_for(model, data_path, columns, labels=labels)
     data = load_data(data_path, columns=columns, labels=labels)
     return model_in_data(parsed, FoldedDataset.of(data), model_path), data
@@ -273,7 +274,7 @@ def find_models(place: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
 
 def _model_in(path: Path, dataset: FoldedDataset) -> Model:
     """Read a model of another program, of a plug-in or our own."""
-    return foreign_model(path, dataset) or plugin_model(path, dataset) or load_model(path)
+    return foreign_model(path, dataset) or plugin_model(path, dataset) or own_model(path)
 
 
 def _paths(place: Path, numbers: list[int]) -> dict[int, Path]:

@@ -42,6 +42,17 @@ class LinearRanker(Capabilities, Estimator):
     Subclasses implement :meth:`learn`, a generator of steps over grouped data. It knows no progress bar,
     thread or callback; to cancel it, stop iterating. Methods with slow steps, or with sums over shards,
     implement :meth:`work` instead, and yield progress events in between.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import LinearRanker, Step
+    >>> class Means(LinearRanker):
+    ...     def learn(self, data):
+    ...         coef = data.X.mean(axis=0)
+    ...         yield Step(1, tuple(range(coef.size)), coef, np.nan, np.full(coef.size, np.nan))
+    >>> Means().fit(np.eye(2), [0, 1], qid=[1, 1]).predict(np.eye(2))
+    array([0.5, 0.5])
     """
 
     entry: ClassVar[Method]
@@ -255,7 +266,14 @@ _MOST_COST = 1e100
 
 
 def prices_of(costs: ArrayLike, n: int) -> Floats:
-    """Return the costs of n features; ParameterError if they are not one number greater than 0 for each."""
+    """Return the costs of n features; ParameterError if they are not one number greater than 0 for each.
+
+    Examples
+    --------
+    >>> from rankstudio.api import prices_of
+    >>> prices_of([1, 2, 5], 3)
+    array([1., 2., 5.])
+    """
     prices = np.asarray(costs, dtype=np.float64)
     if prices.shape != (n,):
         raise ParameterError("costs", prices.shape, f"an array of shape ({n},), one number per feature")

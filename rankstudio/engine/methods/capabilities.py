@@ -30,6 +30,14 @@ class QueryErrors:
         Errors with the features so far.
     added : ndarray of shape (Q, n)
         Errors with each other feature added; undefined for features of the path.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import QueryErrors
+    >>> errors = QueryErrors(present=np.array([2.0, 1.0]), added=np.array([[1.5], [0.5]]))
+    >>> (errors.present - errors.added[:, 0]).sum().item()
+    1.0
     """
 
     present: Floats
@@ -41,6 +49,24 @@ class PathsFromSums(Protocol):
 
     Methods may be called from several threads at once. The paths are those that the method finds when it is
     trained with these queries alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import PathsFromSums, Step
+    >>> class OneFeature:
+    ...     n_queries, n_pinned, informative = 2, 0, np.array([True])
+    ...     def path(self):
+    ...         return [Step(1, (0,), np.ones(1), 0.5, np.ones(1))]
+    ...
+    ...     def path_of(self, queries):
+    ...         return self.path()
+    ...
+    ...     def path_without(self, queries, first=None):
+    ...         return self.path()
+    >>> paths: PathsFromSums = OneFeature()
+    >>> paths.path_of(np.array([0, 0]))[0].selected
+    (0,)
     """
 
     @property
@@ -100,6 +126,20 @@ class StepTest(Protocol):
         Error of the empty model.
     at_once : int
         Number of permutations that are compared at a time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import Capabilities, StepTest
+    >>> class OneStep:
+    ...     selected, drops, empty, at_once = (0,), np.array([0.5]), 2.0, 100
+    ...     def permuted(self, orders, step):
+    ...         return np.zeros(len(orders))
+    >>> class Mine(Capabilities):
+    ...     def step_test(self, data, selected) -> StepTest:
+    ...         return OneStep()
+    >>> Mine().step_test(None, (0,)).drops
+    array([0.5])
     """
 
     @property
@@ -150,6 +190,12 @@ class ExactExchange:
         Cost of each feature.
     budget : float or None
         Maximum total cost of a set.
+
+    Examples
+    --------
+    >>> from rankstudio.api import ExactExchange
+    >>> ExactExchange(regularization=4.0, is_criterion=True).cost.cost
+    'magnitude'
     """
 
     regularization: float
@@ -176,6 +222,15 @@ class ComparedByQuery:
         Part of each query in it. What all parts do not add up to counts for every query alike.
     counted : ndarray of shape (Q,), bool
         Queries that count at all; a measure may not be defined for the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import ComparedByQuery
+    >>> parts = np.array([[0.5, 0.25], [0.0, 0.125]])  # of two candidates and two queries
+    >>> step = ComparedByQuery((0,), parts.sum(axis=1), parts, np.array([True, True]))
+    >>> step.scores
+    array([0.75 , 0.125])
     """
 
     winners: tuple[int, ...]
@@ -214,6 +269,22 @@ class GradeDensities:
         h; 0 if all values are equal.
     divergence : float
         d of the feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import GradeDensities
+    >>> one = GradeDensities(
+    ...     grades=np.array([0.0, 1.0]),
+    ...     places=np.array([2.0]),
+    ...     counts=np.array([5.0]),
+    ...     densities=np.array([[0.5], [0.25]]),
+    ...     known=np.array([True, True]),
+    ...     bandwidths=np.array([0.1, 0.1]),
+    ...     divergence=0.3,
+    ... )
+    >>> one.densities.shape
+    (2, 1)
     """
 
     grades: Floats
@@ -235,6 +306,14 @@ class FeaturePenalties:
         Of each feature, and of its negative: s of FSMRank, w of GAS, which has one number for both.
     similarity : ndarray of shape (c, o)
         A of FSMRank, e of GAS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import FeaturePenalties
+    >>> importance = np.array([0.5, 0.75])
+    >>> FeaturePenalties(importance, importance, np.eye(2)).similarity.shape
+    (2, 2)
     """
 
     importance: Floats
@@ -247,6 +326,15 @@ class Capabilities:
 
     An estimator overrides what it can give. A subclass of an estimator whose learning differs overrides it,
     too, or returns None.
+
+    Examples
+    --------
+    >>> from rankstudio.api import Capabilities, ExactExchange
+    >>> class Mine(Capabilities):
+    ...     def exact_exchange(self):
+    ...         return ExactExchange(regularization=4.0)
+    >>> Mine().exact_exchange().regularization
+    4.0
     """
 
     def paths_from_sums(self, data: TrainingData) -> Callable[[], PathsFromSums] | None:

@@ -56,7 +56,19 @@ def centred_scores(data: QueryData, models: Floats) -> Floats:
 
 
 class LeftOutScorer(Protocol):
-    """Models of a method without each query, as a small value that can be pickled."""
+    """Models of a method without each query, as a small value that can be pickled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import LeftOutScorer, QueryData
+    >>> class Zeros:
+    ...     def scores(self, data):
+    ...         return np.zeros(len(data.y))
+    >>> scorer: LeftOutScorer = Zeros()
+    >>> scorer.scores(QueryData(np.eye(2), np.array([0.0, 1.0]), np.array([0, 2])))
+    array([0., 0.])
+    """
 
     def scores(self, data: QueryData) -> Floats:
         """Score the documents of some queries (m,), each by the model trained without its query.

@@ -27,6 +27,12 @@ class DataShape:
         Whether the documents are read from disk on demand, so that the pieces read count.
     free : float
         Memory limit in bytes, for methods that adapt to it.
+
+    Examples
+    --------
+    >>> from rankstudio.api import DataShape
+    >>> DataShape(m=1000, n=46, Q=20, s=1000).sharded
+    False
     """
 
     m: int
@@ -86,6 +92,12 @@ class MemoryNeed:
         Part of ``least`` in bytes that grows with the number of documents despite shards, at most the limit.
     fits : str
         Another parameter with which it would run, such as "n_basis=500"; "" for none.
+
+    Examples
+    --------
+    >>> from rankstudio.api import MemoryNeed
+    >>> MemoryNeed(least=1e6).least
+    1000000.0
     """
 
     least: float
@@ -143,6 +155,13 @@ def whole_need(shape: DataShape, copies: float = 1.0, per_document: float = 0.0)
         Number of matrices of shape (m, n): centred features, or transposed ones.
     per_document : float
         Additional bytes per document.
+
+    Examples
+    --------
+    >>> from rankstudio.api import DataShape, whole_need
+    >>> shape = DataShape(m=1000, n=46, Q=20, s=1000)
+    >>> whole_need(shape, copies=2.0).least >= 2 * 8 * 1000 * 46
+    True
     """
     return MemoryNeed(shape.read + copies * shape.documents + per_document * shape.m)
 
@@ -165,6 +184,13 @@ def shard_need(
         As in :class:`MemoryNeed`.
     per_document : float
         Bytes per document that are kept for all shards.
+
+    Examples
+    --------
+    >>> from rankstudio.api import DataShape, shard_need, whole_need
+    >>> shape = DataShape(m=100_000, n=46, Q=2000, s=10_000)
+    >>> shard_need(shape).least < whole_need(shape).least
+    True
     """
     shard = NUMBER * shape.s * shape.n
     at_work = shape.T * shard * (copies + shape.on_disk)
@@ -179,5 +205,11 @@ def sums_need(shape: DataShape, per_document: float = 0.0) -> MemoryNeed:
     shape : DataShape
     per_document : float
         Bytes per document that shards keep, if memory allows.
+
+    Examples
+    --------
+    >>> from rankstudio.api import DataShape, sums_need
+    >>> sums_need(DataShape(m=100_000, n=46, Q=2000, s=50_000)).least < 1e9
+    True
     """
     return shard_need(shape, states=per_document * shape.m) if shape.sharded else whole_need(shape)

@@ -42,6 +42,15 @@ def own_importance(value: OwnValues, data: TrainingData, *, both: bool = True) -
     ------
     ParameterError
         For another shape, or a number that is negative or not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import QueryData, own_importance, training_data
+    >>> X = np.array([[0.0, 3.0], [1.0, 2.0], [2.0, 1.0], [4.0, 0.0]])
+    >>> data = training_data(QueryData(X, np.array([0.0, 1.0, 0.0, 2.0]), np.array([0, 2, 4])))
+    >>> own_importance([0.5, 2.0], data).tolist()  # of features, then of their negatives
+    [0.5, 2.0, 0.5, 2.0]
     """
     n = data.X.shape[1]
     found = _numbers("importance", value, data)
@@ -64,6 +73,15 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
     ParameterError
         For another shape, a number that is not finite or too large, a negative one on the diagonal, or a
         matrix that is not symmetric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import QueryData, own_similarity, training_data
+    >>> X = np.array([[0.0, 3.0], [1.0, 2.0], [2.0, 1.0], [4.0, 0.0]])
+    >>> data = training_data(QueryData(X, np.array([0.0, 1.0, 0.0, 2.0]), np.array([0, 2, 4])))
+    >>> own_similarity(lambda X, y, qid: np.eye(X.shape[1]), data).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
     """
     n = data.X.shape[1]
     found = _numbers("similarity", value, data)

@@ -88,14 +88,29 @@ class Estimator:
 
 
 def check_is_fitted(estimator: Any, *rest: Any) -> None:
-    """Validate as scikit-learn does."""
+    """Validate as scikit-learn does.
+
+    Examples
+    --------
+    >>> from rankstudio.api import RankRLS, check_is_fitted
+    >>> model = RankRLS().fit([[0.0], [1.0]], [0, 1], qid=[1, 1])
+    >>> check_is_fitted(model)  # raises NotFittedError for one that is not
+    """
     from sklearn.utils.validation import check_is_fitted as check  # noqa: PLC0415 - where it is needed
 
     check(estimator, *rest)
 
 
 def validate_data(estimator: Any, *rest: Any, **options: Any) -> Any:
-    """Validate as scikit-learn does."""
+    """Validate as scikit-learn does.
+
+    Examples
+    --------
+    >>> from rankstudio.api import RankRLS, validate_data
+    >>> model = RankRLS().fit([[0.0], [1.0]], [0, 1], qid=[1, 1])
+    >>> validate_data(model, [[2]], reset=False).dtype.name
+    'int64'
+    """
     from sklearn.utils.validation import validate_data as validated  # noqa: PLC0415 - where it is needed
 
     return validated(estimator, *rest, **options)

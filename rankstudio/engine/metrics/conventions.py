@@ -94,6 +94,13 @@ class Convention:
     greatest_grade : float
         Grade g with the gain 2^g in ERR, where a document with label l ends the search with probability (2^l
         − 1) / 2^g; 0 for the largest label of the dataset.
+
+    Examples
+    --------
+    >>> from rankstudio.api import convention
+    >>> standard = convention("standard")
+    >>> standard.label, standard.relevant_from
+    ('Standard', 1.0)
     """
 
     key: str
@@ -212,6 +219,12 @@ def convention(key: str) -> Convention:
     ------
     ParameterError
         For an unknown key; the message lists the known keys.
+
+    Examples
+    --------
+    >>> from rankstudio.api import convention
+    >>> convention("letor4").key
+    'letor4'
     """
     key = key or DEFAULT
     if key not in CONVENTIONS:
@@ -241,5 +254,12 @@ def rules_text(key: str, names: Iterable[str]) -> str:
 
 
 def objective(key: str) -> Convention:
-    """Return the convention by which methods optimise and select, see :attr:`Convention.objective`."""
+    """Return the convention by which methods optimise and select, see :attr:`Convention.objective`.
+
+    Examples
+    --------
+    >>> from rankstudio.api import objective
+    >>> objective("letor4").short_ndcg.name
+    'SHRINK'
+    """
     return convention(key).objective

@@ -93,6 +93,13 @@ class MeasureEntry:
     @property
     def lacking(self) -> str:
         """Sentence on what is missing for a measure that is only known from a study; "" if nothing is."""
+        if self.origin is not None and self.origin.lacking and self.origin.kind is OriginKind.FILE:
+            text = tr(
+                "{name} needs the function of the file {file}. Name it again, as in --measures {place}."
+            )
+            function = self.key.rpartition("-")[0]
+            place = f"{self.origin.name}:{function}"
+            return text.format(name=self.key, file=self.origin.text, place=place)
         if self.origin is not None and self.origin.lacking:
             return f"{self.key} {self.origin.lacking}"
         return ""

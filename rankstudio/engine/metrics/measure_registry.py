@@ -112,24 +112,3 @@ def _exists(entry: MeasureEntry) -> PlanError:
 
 MEASURES = MeasureRegistry()
 """The registry of this process."""
-
-
-def add_measure(entry: MeasureEntry) -> MeasureEntry:
-    """Add a measure for this process, as if a plug-in had it; see :meth:`MeasureRegistry.add`.
-
-    Parameters
-    ----------
-    entry : Measure
-        Its function must be importable, in worker processes, too.
-
-    Returns
-    -------
-    Measure
-        The measure as it was added.
-
-    Raises
-    ------
-    PlanError
-        If the entry is invalid, or its name is taken.
-    """
-    return MEASURES.add(entry)

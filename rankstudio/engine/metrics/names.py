@@ -131,6 +131,12 @@ def measure(name: str | Measure) -> Measure:
     ------
     ParameterError
         For an unknown name; the message lists the measures.
+
+    Examples
+    --------
+    >>> from rankstudio.api import find_measure
+    >>> find_measure("ndcg@10").name
+    'NDCG@10'
     """
     if isinstance(name, Measure):
         return name

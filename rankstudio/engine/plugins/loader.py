@@ -36,6 +36,10 @@ _CORE = {
     "model-formats": (("model_formats",), "rankstudio.engine.export.formats.built_in:PLUGIN"),
 }
 _ABILITIES = {
+    "baselines": (("methods",), "rankstudio.plugins.baselines:PLUGIN"),
+    "exports": (("model_formats",), "rankstudio.plugins.exports:PLUGIN"),
+    "foreign-models": (("model_readers",), "rankstudio.plugins.foreign_models:PLUGIN"),
+    "trees": (("methods",), "rankstudio.plugins.trees:PLUGIN"),
     "judges": (("commands", "parts"), "rankstudio.plugins.judges:PLUGIN"),
     "lab": (("commands", "pages"), "rankstudio.plugins.lab:PLUGIN"),
     "mlflow": (("run_logs",), "rankstudio.plugins.mlflow:PLUGIN"),

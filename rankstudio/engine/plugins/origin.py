@@ -15,6 +15,7 @@ class OriginKind(Enum):
     FILE = "file"  # a Python file
     IMPORT = "import"  # a class of an installed package, by its import path
     COMMAND = "command"  # a program, by its command line
+    ABILITY = "ability"  # a folder of rankstudio.plugins, which may be absent
 
 
 @dataclass(frozen=True)
@@ -56,4 +57,7 @@ class Origin:
             return tr("needs the file {file}. Add it as a method.").format(file=self.text)
         if self.kind is OriginKind.COMMAND:
             return tr("needs the program {program}. Add it as a method.").format(program=self.name)
+        if self.kind is OriginKind.ABILITY:
+            text = tr("needs the plug-in {plugin}, which is absent or left out.")
+            return text.format(plugin=self.name)
         return tr("needs {package}: pip install {name}.").format(package=self.text, name=self.name)

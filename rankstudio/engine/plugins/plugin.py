@@ -37,6 +37,8 @@ class Plugin:
         Formats of data files.
     model_formats : tuple of ModelFormat
         Formats of other programs in which models are written.
+    model_readers : tuple of ModelReader
+        Readers of models of other programs; only those of built-in plug-ins are asked.
     pages : tuple of WindowPage
         Pages of the window.
     panels : tuple of WindowPanel
@@ -69,6 +71,7 @@ class Plugin:
     measures: tuple[Keyed, ...] = ()
     data_formats: tuple[Keyed, ...] = ()
     model_formats: tuple[Keyed, ...] = ()
+    model_readers: tuple[Keyed, ...] = ()
     pages: tuple[Keyed, ...] = ()
     panels: tuple[Keyed, ...] = ()
     parts: tuple[Keyed, ...] = ()

@@ -54,6 +54,12 @@ def budget() -> float:
     ------
     ParameterError
         If the variable is not a size.
+
+    Examples
+    --------
+    >>> from rankstudio.api import memory_budget
+    >>> memory_budget() > 0
+    True
     """
     asked = os.environ.get(VARIABLE, "")
     return _budget.get() or (n_bytes(asked) if asked else available() / 2)
@@ -159,7 +165,7 @@ def release_unused() -> None:
 def _bounds() -> Iterator[tuple[float, float]]:
     """Yield what there is of memory and what is taken of it, for everything that limits this process."""
     yield float("inf"), 0.0
-    kilobytes = _kilobytes("proc/meminfo")
+    kilobytes = _kilobytes("proc/meminfo", "MemTotal", "MemAvailable")
     if "MemTotal" in kilobytes and "MemAvailable" in kilobytes:
         machine = kilobytes["MemTotal"]
         yield machine, machine - kilobytes["MemAvailable"]
@@ -176,7 +182,7 @@ def _bounds() -> Iterator[tuple[float, float]]:
             yield float(total), used - max(map(float, pages), default=0.0)
     own = _address_space()
     if own is not None:
-        yield own, _kilobytes("proc/self/status").get("VmSize", 0.0)
+        yield own, _kilobytes("proc/self/status", "VmSize").get("VmSize", 0.0)
 
 
 @cache
@@ -216,15 +222,18 @@ def _address_space() -> float | None:
     return None if soft == resource.RLIM_INFINITY else float(soft)
 
 
-def _kilobytes(file: str) -> dict[str, float]:
-    """Return the lines "name: 123 kB" of a file of the system, in bytes."""
-    found = re.findall(r"^(\w+):\s+(\d+) kB$", _text(file), re.M)
-    return {name: 1024.0 * float(value) for name, value in found}
+def _kilobytes(file: str, *names: str) -> dict[str, float]:
+    """Return the lines "name: 123 kB" with some names of a file of the system, in bytes."""
+    text = _text(file)
+    found = {name: re.search(rf"^{name}:\s+(\d+) kB$", text, re.M) for name in names}
+    return {name: 1024.0 * float(line[1]) for name, line in found.items() if line}
 
 
 def _text(file: str) -> str:
+    """Return a file of the system; "" where there is none. A run looks at them some thousand times."""
     try:
-        return (Path("/") / file).read_text(encoding="ascii", errors="replace")
+        with open(f"/{file}", "rb", buffering=0) as there:  # noqa: PTH123 - a path takes as long as the look
+            return there.read().decode("ascii", "replace")
     except OSError:
         return ""
 

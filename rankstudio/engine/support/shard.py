@@ -23,6 +23,13 @@ class Shard:
         The queries ``first_query`` to ``end_query - 1``.
     first_row, end_row : int
         The rows ``first_row`` to ``end_row - 1``.
+
+    Examples
+    --------
+    >>> from rankstudio.api import Shard
+    >>> shard = Shard(first_query=2, end_query=5, first_row=20, end_row=50)
+    >>> shard.rows, shard.n_queries
+    (slice(20, 50, None), 3)
     """
 
     first_query: int

@@ -77,6 +77,12 @@ def worthwhile(nanoseconds: float, calls: int = 1) -> bool:
         Approximate time on one thread, from measurements of the innermost loops.
     calls : int
         Number of times that threads receive work and are waited for.
+
+    Examples
+    --------
+    >>> from rankstudio.api import worthwhile
+    >>> worthwhile(10.0)  # ten nanoseconds are not
+    False
     """
     return nanoseconds > _START + _CALL * (calls - 1)
 
@@ -91,6 +97,15 @@ def pool(worthwhile: bool = True, most: int | None = None) -> Iterator[tuple[Exe
         Whether the work is large enough to gain from several threads, as in :func:`worthwhile`.
     most : int, optional
         Maximum number of threads, if each needs much memory.
+
+    Examples
+    --------
+    >>> from rankstudio.api import share_work, thread_pool
+    >>> done = []
+    >>> with thread_pool() as (executor, workers):
+    ...     share_work(executor, workers, done.append, range(3))
+    >>> sorted(done)
+    [0, 1, 2]
     """
     count = min(available(), most or available()) if worthwhile else 1
     if count == 1:
@@ -116,6 +131,14 @@ def share(
     work : callable
         Function; its exceptions on any of the threads are raised here.
     items : iterable
+
+    Examples
+    --------
+    >>> from rankstudio.api import share_work
+    >>> done = []
+    >>> share_work(None, 1, done.append, "ab")  # without other threads
+    >>> done
+    ['a', 'b']
     """
     waiting = iter(list(items))
     check = check_of_this_thread()

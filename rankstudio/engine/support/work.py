@@ -83,7 +83,17 @@ class Note(WorkProgress):
 def told_as(
     work: Generator[Told, None, Value], change: Callable[[Told], WorkProgress | None]
 ) -> Generator[WorkProgress, None, Value]:
-    """Yield what a function makes of what a generator yields, unless it is None, and return its value."""
+    """Yield what a function makes of what a generator yields, unless it is None, and return its value.
+
+    Examples
+    --------
+    >>> from rankstudio.api import WorkProgress, finish, told_as
+    >>> def work():
+    ...     yield 1
+    ...     return "done"
+    >>> finish(told_as(work(), lambda number: WorkProgress("counting", number / 2)))
+    'done'
+    """
     while True:
         try:
             told = next(work)
@@ -96,12 +106,31 @@ def told_as(
 
 
 def part_of(work: Waiting[Value], first: float, last: float) -> Waiting[Value]:
-    """Yield the progress of a work as that of a part of another one, and return its value."""
+    """Yield the progress of a work as that of a part of another one, and return its value.
+
+    Examples
+    --------
+    >>> from rankstudio.api import WorkProgress, part_of
+    >>> def work():
+    ...     yield WorkProgress("counting", 0.5)
+    >>> [progress.share for progress in part_of(work(), 0.0, 0.5)]
+    [0.25]
+    """
     return told_as(work, lambda told: replace(told, share=first + (last - first) * told.share))
 
 
 def without_notes(work: Waiting[Value]) -> Waiting[Value]:
-    """Yield the progress of a work but for its notes, and return its value."""
+    """Yield the progress of a work but for its notes, and return its value.
+
+    Examples
+    --------
+    >>> from rankstudio.api import Note, WorkProgress, without_notes
+    >>> def work():
+    ...     yield Note("one feature was left out")
+    ...     yield WorkProgress("counting", 1.0)
+    >>> [type(event).__name__ for event in without_notes(work())]
+    ['WorkProgress']
+    """
     return told_as(work, lambda told: None if isinstance(told, Note) else told)
 
 

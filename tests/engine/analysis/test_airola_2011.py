@@ -5,6 +5,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from experiment.small import dataset, ended
 from experiment.small import part as small_part
 from scipy.linalg import solve
@@ -50,9 +51,10 @@ from rankstudio.engine.experiment.plan.toml import plan_from_dict
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.methods.kernels.nystrom import basis_rows
-from rankstudio.engine.methods.rankers.rankboost import RankBoost
 from rankstudio.engine.statistics.paired import compare_paired, holm
 from rankstudio.engine.support.work import finish
+
+RankBoost = estimator_class("rankboost")
 
 
 def weight(cost: str, everything: bool, regularization: float) -> float:

@@ -18,13 +18,15 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.refit import _nearer, refit, refit_steps
 from rankstudio.engine.experiment.results.protocol_choice import ProtocolChoice, choose_by_protocol
 from rankstudio.engine.experiment.runner import collect, run_plan
-from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
+from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.export.models import load_model, save_model
 from rankstudio.engine.export.score_function import score_function
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
+
+MODEL_FORMATS = model_formats()
 
 
 def dataset(folds: int = 3):
@@ -67,6 +69,7 @@ def test_the_origin_says_what_was_trained_on_and_how_it_was_chosen_and_has_no_me
     assert not {"train", "validation", "test"} & set(origin)
 
 
+@pytest.mark.ability("exports")
 def test_a_file_of_the_final_model_says_how_it_was_chosen_in_each_format_with_room(tmp_path: Path) -> None:
     result = finished(Plan("small", parameters={"regularization": (0.5, 2.0)}))
     model = refit(result, dataset(3))

@@ -13,10 +13,12 @@ from wording import naming
 
 from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.errors import DataError, OutputError, ParameterError
-from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
+from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.export.model_files import model_scores, other_names, read_for
 from rankstudio.engine.export.models import Model, Weight, load_model, save_model
 from rankstudio.engine.export.score_function import score_function
+
+MODEL_FORMATS = model_formats()
 
 FEATURE = {"id": 3, "name": "BM25", "weight": 0.5}
 WEAK = {"id": 3, "above": 0.25, "adds": 1}

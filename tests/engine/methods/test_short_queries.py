@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from slow_measures import letor_discount, log_discount, ndcg, plain_gain, power_gain
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run_plan
+from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog import methods
-from rankstudio.engine.methods.rankers.adarank import AdaRank
-from rankstudio.engine.methods.rankers.coordinate_ascent import CoordinateAscent
 from rankstudio.engine.methods.selection.expected_divergence import ExpectedDivergence
 from rankstudio.engine.methods.selection.fs_bfs import FSBFS
 from rankstudio.engine.methods.selection.fsmrank import weighing_features
@@ -21,6 +21,9 @@ from rankstudio.engine.methods.shards.training_data import training_data
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.engine.support.work import finish
+
+AdaRank = estimator_class("adarank")
+CoordinateAscent = estimator_class("coordinate-ascent")
 
 KEYS = list(CONVENTIONS)
 GOOD = 4  # the column that ranks well
@@ -45,7 +48,7 @@ def mean_precision(scores: np.ndarray) -> float:
 
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("ranker", [AdaRank(n_rounds=10), CoordinateAscent(n_restarts=1, max_iter=3)])
-def test_rankers_learn(ranker: AdaRank | CoordinateAscent, key: str) -> None:
+def test_rankers_learn(ranker: LinearRanker, key: str) -> None:
     best = max(mean_precision(column) for column in DATA.X.T)
     ranker = type(ranker)(**{**ranker.get_params(), "convention": key})
     assert mean_precision(ranker.fit(DATA.X, DATA.y, qid=DATA.qid).predict(DATA.X)) > best - 0.01

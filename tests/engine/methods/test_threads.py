@@ -5,25 +5,27 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse
+from abilities import estimator_class
 
 from rankstudio.engine import (
     FSBFS,
     GAS,
-    SVMMAP,
-    AdaRank,
-    CoordinateAscent,
     ExpectedDivergence,
     FSMRank,
     GreedyRankRLS,
     KernelRankRLS,
-    ListNet,
     MutualInformation,
-    RankBoost,
     RankRLS,
     RankSVM,
 )
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.support.threads import pool
+
+RankBoost = estimator_class("rankboost")
+AdaRank = estimator_class("adarank")
+ListNet = estimator_class("listnet")
+SVMMAP = estimator_class("svm-map")
+CoordinateAscent = estimator_class("coordinate-ascent")
 
 METHODS: list[LinearRanker] = [
     AdaRank(n_rounds=3),

@@ -7,15 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from ordering import ranking_problem
 
-from rankstudio.engine import RankBoost, RankRLS, RankSVM
+from rankstudio.engine import RankRLS, RankSVM
 from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource
 from rankstudio.engine.methods.two_stage import Columns, Narrowed, comparisons, selections, two_stage_steps
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress
+
+RankBoost = estimator_class("rankboost")
 
 # In no order of the columns; the second set has two features more, as where subsets are selected.
 NESTED: tuple[Columns, ...] = ((4,), (4, 0, 3), (4, 0, 3, 1))

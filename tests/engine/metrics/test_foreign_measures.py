@@ -173,7 +173,7 @@ def rankings(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray, Gradi
     return y, ptr, scores, Grading(greatest(y), partial(ranks_of_ids, ids, ptr))
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(data=rankings(), key=st.sampled_from(sorted(CONVENTIONS)))
 def test_plain_python_equals_the_kernels_in_each_convention(data: Any, key: str) -> None:
     y, ptr, scores, grading = data
@@ -189,7 +189,7 @@ def test_plain_python_equals_the_kernels_in_each_convention(data: Any, key: str)
     np.testing.assert_array_equal(alone, found["MyNDCG@3"][2])
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(sizes=st.lists(st.integers(1, 4), min_size=1, max_size=3), seed=st.integers(0, 2**32 - 1))
 def test_orders_of_ties_are_all_different_orders(sizes: list[int], seed: int) -> None:
     labels = np.random.default_rng(seed).integers(0, 3, sum(sizes)).astype(float)

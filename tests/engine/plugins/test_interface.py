@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
 from subprocess import run
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import pytest
 
@@ -18,16 +19,16 @@ from rankstudio.engine.methods.catalog import methods
 ROOT = Path(rankstudio.__file__).parents[1]
 SELECTION = "rankstudio.engine.methods.selection"
 OWN = {
-    "lambdamart-top": ("rankstudio.engine.methods.rankers.lambdamart", "rankstudio.engine.methods.two_stage"),
+    "lambdamart-top": ("rankstudio.plugins.trees.lambdamart", "rankstudio.engine.methods.two_stage"),
     "catboost-select": (
-        "rankstudio.engine.methods.rankers.converted_trees",
+        "rankstudio.plugins.trees.converted_trees",
         "rankstudio.engine.support.lightgbm_library",
     ),
     "greedy-rankrls": (
         "rankstudio.engine.methods.pair_learners",
         "rankstudio.engine.methods.permuted_labels",
     ),
-    "fs-bfs": ("rankstudio.engine.methods.rankers.coordinate_ascent",),
+    "fs-bfs": ("rankstudio.engine.methods.shards.ascent_search",),
 }
 """Modules of a method that a selector is made of, beside arithmetic: its own, rather than everybody's."""
 KERNELS = (
@@ -57,7 +58,8 @@ def lacking(module: str, own: tuple[str, ...]) -> set[tuple[str, str]]:
     there = set()
     for home, name in imported(module):
         value = getattr(import_module(home), name, None)
-        is_entry = home.startswith(ENTRIES) and (name.isupper() or isinstance(value, ModuleType))
+        of_entries = home.startswith(ENTRIES) or home.endswith(".entries")
+        is_entry = of_entries and (name.isupper() or isinstance(value, ModuleType))
         is_own = home.startswith((SELECTION, *KERNELS, *own)) or is_entry
         if not is_own and id(value) not in offered:
             there.add((home, name))
@@ -86,6 +88,21 @@ def test_every_name_is_there_and_documented() -> None:
         value = getattr(api, name)
         assert not isinstance(value, type) or value.__doc__, name
     assert len(set(api.__all__)) == len(api.__all__)
+
+
+def has_example(name: str) -> bool:
+    """Return whether a name has an example: in its text, or in the interface's if it is a value or a type."""
+    value = getattr(api, name)
+    if ">>>" in (value.__doc__ or "") and isinstance(value, type | FunctionType):
+        return True
+    is_described = isinstance(value, type | FunctionType) and bool(value.__doc__)
+    lines = [line for line in api.__doc__.splitlines() if line.startswith((">>>", "..."))]
+    return not is_described and any(re.search(rf"\b{name}\b", line) for line in lines)
+
+
+def test_every_name_has_an_example() -> None:
+    """The examples are run with those of all other modules."""
+    assert [name for name in api.__all__ if not has_example(name)] == []
 
 
 def test_the_interface_imports_no_computation() -> None:

@@ -17,12 +17,13 @@ from plugins.installed import INI, install, plugins_of
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.errors import DataError, DatasetError, OutputError, PluginWarning, RankStudioError
-from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
 from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.export.model_files import find_models, holds_models, models_in, score_file
 from rankstudio.engine.export.models import Model, Weight, load_model, save_model
 from rankstudio.engine.export.proof import RankingProof, ranking_proof
 from rankstudio.engine.export.score_function import score_function
+
+MODEL_FORMATS = model_formats()
 
 WRITERS = ["raise ValueError('no')", "import sys; sys.exit()", "return 7", "return ''", "return None"]
 READERS = [

@@ -25,7 +25,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.engine.experiment.refit import refit
 from rankstudio.engine.experiment.runner import collect, open_data, run_plan
-from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
+from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.export.models import load_model, save_model
 from rankstudio.engine.support.work import WorkProgress
 from rankstudio.ui.background.worker import Worker
@@ -34,6 +34,8 @@ from rankstudio.ui.export.final_model import final_model_item
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord, RunState
+
+MODEL_FORMATS = model_formats()
 
 GRID = {"regularization": (0.5, 4.0, 32.0)}
 FILTERED: dict[str, Any] = {"ranker": "ranksvm", "ranker_parameters": {"C": (0.01, 1.0)}}

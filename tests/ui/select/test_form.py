@@ -350,6 +350,7 @@ def test_more_features_than_the_data_have_are_explained_at_their_field(form, edi
     assert form.commit()
 
 
+@pytest.mark.ability("trees")
 def test_what_is_not_installed_cannot_be_chosen_and_says_why(app, theme, monkeypatch):
     lacking = replace(method("lambdamart"), module="no_such_module")
     entries = (*(m for m in methods() if m.key != "lambdamart"), lacking)
@@ -366,6 +367,7 @@ def test_what_is_not_installed_cannot_be_chosen_and_says_why(app, theme, monkeyp
     made.deleteLater()
 
 
+@pytest.mark.ability("trees")
 def test_the_list_says_what_cannot_run_with_the_plan_or_the_data_and_what_takes_long(form):
     def note(key, name="method"):
         box = form.field(name).editor
@@ -477,6 +479,7 @@ def test_the_final_ranker_folds_its_own_options(form):
     assert form.field("ranker-max_iter").isVisible()
 
 
+@pytest.mark.ability("trees")
 def test_the_models_of_a_selector_are_called_by_name_with_their_parameters_below(form):
     form.set_plan(Plan(data="x", method="gas"))
     box = form.field("ranked_by").editor

@@ -34,6 +34,12 @@ class PairCost:
     ------
     ParameterError
         For an unknown value, and for ties with a cost that does not support them.
+
+    Examples
+    --------
+    >>> from rankstudio.api import PairCost
+    >>> PairCost("unit", ties=False).weighting
+    'size'
     """
 
     cost: str = "magnitude"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,9 @@ PACKAGES = "packages"
 """Table of a plan's file with the package and version of each method and measure of a plug-in."""
 
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,99})==([A-Za-z0-9.+!_-]{1,50})")
+_DIGITS = 12  # of a file's checksum
+_FILE = re.compile(r"([^\x00-\x1f:/\\]{1,100}\.py):([A-Za-z_]\w{0,63})@([0-9a-f]{12})")
+_ABSENT = MeasureEntry("absent", "absent", "")
 _MOST_BYTES = 4 << 20  # of a plan, which would take some seconds
 
 
@@ -81,10 +84,21 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
     return Plan(**given)
 
 
+def measure_keys(plan: Plan) -> list[str]:
+    """Return the keys of code of the measures of files in a plan, as :func:`method_keys` has them."""
+    packages = _packages_of(plan)
+    return [f"measure:{place}" for place in packages.values() if _FILE.fullmatch(place)]
+
+
 def _packages_of(plan: Plan) -> dict[str, str]:
     """Return the packages, as ``name==version``, of the methods and measures that come from plug-ins."""
     entries: tuple[Method | MeasureEntry, ...] = (*plan.entries, *plan.foreign_measures)
-    return {
+    files = {
+        entry.key: f"{entry.origin.name}:{entry.key.rpartition('-')[0]}@{entry.origin.version[:_DIGITS]}"
+        for entry in plan.foreign_measures
+        if entry.origin is not None and entry.origin.kind is OriginKind.FILE
+    }
+    return files | {
         entry.key: f"{entry.origin.name}=={entry.origin.version}"
         for entry in entries
         if entry.origin is not None and entry.origin.kind is OriginKind.PACKAGE and entry.origin.version
@@ -101,6 +115,12 @@ def _refuse_absent(packages: Any) -> None:
         raise PlanError(text.format(name=PACKAGES, value=shown(packages)))
     for key, requirement in packages.items():
         match = _REQUIREMENT.fullmatch(requirement) if isinstance(requirement, str) else None
+        file = _FILE.fullmatch(requirement) if isinstance(requirement, str) else None
+        if file is not None:
+            if MEASURES.find(key) is None:
+                origin = Origin(OriginKind.FILE, file[1], file[3], present=False)
+                raise PlanError(replace(_ABSENT, key=key, origin=origin).lacking)
+            continue
         if match is None:
             raise PlanError(text.format(name=PACKAGES, value=shown(requirement)))
         if find_method(key) is None and MEASURES.find(key) is None:
@@ -149,8 +169,13 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def method_keys(values: Any) -> Iterator[str]:
-    """Yield the keys of methods in the values of a plan or a comparison, at any depth."""
+    """Yield the keys of code in a plan or a comparison: methods at any depth, and measures of files."""
     if isinstance(values, Mapping):
+        packages = values.get(PACKAGES)
+        places = packages.values() if isinstance(packages, Mapping) else ()
+        yield from (
+            f"measure:{place}" for place in places if isinstance(place, str) and _FILE.fullmatch(place)
+        )
         for name, value in values.items():
             if name in ("method", "ranker"):
                 keys = value if isinstance(value, list) else [value]

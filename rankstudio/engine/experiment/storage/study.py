@@ -72,6 +72,7 @@ from rankstudio.engine.methods.catalog.description import described_method, desc
 from rankstudio.engine.methods.catalog.parameter import OWN_FILE
 from rankstudio.engine.metrics.measure_description import described_measure, description_of_measure
 from rankstudio.engine.metrics.measure_registry import MEASURES
+from rankstudio.engine.plugins.origin import OriginKind
 
 __all__ = ["SUFFIX", "RecordedData", "RunKey", "RunLabel", "RunSummary", "Study"]
 
@@ -747,7 +748,11 @@ def write_data(db: sqlite3.Connection, dataset: FoldedDataset, place: str, found
 
 def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
     """Describe the methods of a run that are not RankStudio's own; a reader may not have them."""
-    described = [description_of(entry) for entry in plan.entries if entry.origin is not None]
+    described = [
+        description_of(entry)
+        for entry in plan.entries
+        if entry.origin is not None and entry.origin.kind is not OriginKind.ABILITY
+    ]
     if described:
         db.execute(METHOD)
         payload = as_json(described)

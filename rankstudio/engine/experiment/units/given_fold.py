@@ -17,7 +17,7 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN, parse_protocol
 from rankstudio.engine.experiment.units.fold_context import FoldContext
-from rankstudio.engine.export.foreign.foreign_files import FOREIGN
+from rankstudio.engine.export.foreign.model_readers import FOREIGN
 from rankstudio.engine.export.model_files import find_models, other_names
 from rankstudio.engine.export.models import Model, StoredStep
 from rankstudio.engine.language import tr, trn

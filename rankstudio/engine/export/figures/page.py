@@ -182,13 +182,14 @@ class FigurePage:
         renderer = RendererAgg(8, 8, _DPI)  # type: ignore[no-untyped-call]
         edge = _EDGE * em
         wide, high = 0.7 * style.width, 0.3 * style.width
-        self._find_other_font(wide, high)
+        fitted = not self._find_other_font(wide, high)
         legends = self._legends()
         taken = _LINE * em * len(legends) + (0.35 * em if legends else 0.0)
         sizes: tuple[float, ...] = ()
         for _ in range(_ROUNDS):
-            for fit in self.fitters:
-                fit(wide, high)
+            if not fitted:
+                self._fit(wide, high)
+            fitted = False
             for text in self.paper.findobj(Text):
                 text.set_fontproperties(self._font_of(text.get_text()))
             inner, outer = self.area.get_window_extent(renderer), self.area.get_tightbbox(renderer)
@@ -209,16 +210,24 @@ class FigurePage:
                 break
         return self.paper
 
-    def _find_other_font(self, wide: float, high: float) -> None:
-        """Have another font for texts that Inter cannot set, where one has more of their characters."""
+    def _fit(self, wide: float, high: float) -> None:
+        """Write labels that fit an area."""
         for fit in self.fitters:
             fit(wide, high)
+
+    def _find_other_font(self, wide: float, high: float) -> bool:
+        """Have another font for texts that Inter cannot set, where one has more of their characters.
+
+        Labels are written for the area first; return whether they are to be written anew.
+        """
+        self._fit(wide, high)
         texts = [text.get_text() for text in self.paper.findobj(Text) if isinstance(text, Text)]
         texts += [one_line(label) for _, label in self.entries] + [one_line(self.style.heading)]
         missing = frozenset("".join(texts)) - _characters(_INTER) - {"\n"}
         if missing:
             self._other_font = self._font_of_file(_font_with(missing))
             self._widths.clear()
+        return bool(missing)
 
     def _font_of(self, text: str) -> FontProperties:
         return self._font if _characters(_INTER).issuperset(text.replace("\n", "")) else self._other_font

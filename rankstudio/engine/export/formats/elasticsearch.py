@@ -12,8 +12,8 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.exported_names import FEATURE_SET, SHIFTED
-from rankstudio.engine.export.formats import ranklib
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, json_bytes
+from rankstudio.engine.export.formats import ranklib_text
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers, json_bytes
 from rankstudio.engine.export.formats.trial import weighted_sum
 from rankstudio.engine.export.score_function import ModelInput, ScoreFunction, ValueRanges, shifted
 from rankstudio.engine.export.trees import ScoreTree
@@ -35,7 +35,7 @@ def write(function: ScoreFunction) -> Files:
     else:
         shifted_trees = replace(function, trees=tuple(moved(tree, function) for tree in function.trees))
         place = {feature["name"]: number for number, feature in enumerate(features, start=1)}
-        kind, definition = _RANKLIB, ranklib.model_text(shifted_trees, [place[name] for name in names])
+        kind, definition = _RANKLIB, ranklib_text.model_text(shifted_trees, [place[name] for name in names])
     model = {"name": function.name, "model": {"type": kind, "definition": definition}}
     return {
         "": json_bytes({"model": model}),
@@ -93,7 +93,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
         serve(X[:, columns[feature["name"]]], feature["name"], feature["template"])
     documents = Documents(X, documents.query_ptr, documents.dtype)
     if model["type"] == _RANKLIB:
-        return ranklib.scores(model["definition"], places, documents)
+        return ranklib_text.scores(model["definition"], places, documents)
     weights = {columns[name]: float(weight) for name, weight in json.loads(model["definition"]).items()}
     return weighted_sum(X, [(c, weights[c]) for c in places.values()], documents.dtype)
 
@@ -139,4 +139,5 @@ FORMAT = ModelFormat(
         "does not accept them. No ranking changes."
     ),
     engine="elasticsearch",
+    readers=Readers.SEARCH_ENGINE,
 )

@@ -11,7 +11,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.formats.elasticsearch import field_query, moved, not_negative, serve
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, json_bytes
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers, json_bytes
 from rankstudio.engine.export.formats.trial import tree_sum
 from rankstudio.engine.export.score_function import ModelInput, ScoreFunction
 from rankstudio.engine.export.trees import Node, ScoreTree
@@ -130,4 +130,5 @@ FORMAT = ModelFormat(
         "does not accept them. No ranking changes."
     ),
     engine="elasticsearch",
+    readers=Readers.SEARCH_ENGINE,
 )

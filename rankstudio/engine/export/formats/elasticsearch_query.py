@@ -9,7 +9,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, json_bytes
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers, json_bytes
 from rankstudio.engine.export.formats.trial import weighted_sum
 from rankstudio.engine.export.score_function import ScoreFunction, ValueRanges, shifted
 from rankstudio.engine.language import tr, translatable
@@ -133,6 +133,7 @@ SCRIPT = ModelFormat(
         "A constant is added to values so that no score is negative, because Elasticsearch does not accept "
         "that. No ranking changes."
     ),
+    readers=Readers.SEARCH_ENGINE,
 )
 RANK_FEATURE = ModelFormat(
     "elasticsearch-rank-feature",
@@ -147,4 +148,5 @@ RANK_FEATURE = ModelFormat(
     trees=False,
     told_beside=True,
     single="Elasticsearch",
+    readers=Readers.SEARCH_ENGINE,
 )

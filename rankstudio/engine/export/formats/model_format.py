@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,16 @@ ABOUT = "-about.txt"
 """End of the name of the file that says where a model is from, after the stem of the model."""
 
 
+class Readers(IntEnum):
+    """Kinds of programs that read the files of a format, in the order in which people are offered them."""
+
+    PROGRAM = 0  # that ranks by itself
+    SEARCH_ENGINE = 1
+    RUNTIME = 2  # of models of any kind
+    CODE = 3
+    OTHER = 4
+
+
 @dataclass(frozen=True)
 class ModelFormat:
     """A file format of another program.
@@ -82,6 +93,8 @@ class ModelFormat:
         Description of changes to the function, with the reason.
     engine : str
         Search engine whose feature sets give definitions; "" without one.
+    readers : Readers
+        Who reads the files: formats are offered in this order.
     package : str
         Package that it comes from; "" for RankStudio's own.
     """
@@ -104,6 +117,7 @@ class ModelFormat:
     fit: Callable[[ScoreFunction, ValueRanges], Sequence[ScoreFunction]] | None = None
     fitted: str = ""
     engine: str = ""
+    readers: Readers = Readers.OTHER
     package: str = ""
 
     def refusal(self, *, linear: bool, scaled: bool, kind: str = "") -> str:

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import cache
 
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.export.formats.model_format import ModelFormat
 from rankstudio.engine.export.formats.plugin_model_format import as_model_format
 from rankstudio.engine.export.plugin_formats import ModelFormatEntry, model_format_entries
+from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.origin import Origin, OriginKind
+from rankstudio.engine.support.resources import resource
 
 
 @cache
 def model_formats() -> Mapping[str, ModelFormat]:
     """Return the formats of all plug-ins by key, in the order in which people are offered them."""
-    return {
-        entry.key: as_model_format(entry, loaded.package, loaded.version)
+    formats = [
+        as_model_format(entry, loaded.package, loaded.version)
         if isinstance(entry, ModelFormatEntry)
         else entry
         for loaded, entry in model_format_entries()
-    }
+    ]
+    return {entry.key: entry for entry in sorted(formats, key=lambda entry: entry.readers)}
+
+
+def absent_plugin_of(key: str) -> str:
+    """Return why a format of an ability cannot be used, as a sentence; "" for any other key."""
+    text = resource("abilities", "model_formats.json").read_text(encoding="utf-8")
+    name = json.loads(text).get(key, "")
+    if not name or key in model_formats():
+        return ""
+    lacking = Origin(OriginKind.ABILITY, name, "", present=False).lacking
+    return tr("The format {format} {lacking}").format(format=key, lacking=lacking)
 
 
 def model_format(key: str) -> ModelFormat:
@@ -29,7 +44,11 @@ def model_format(key: str) -> ModelFormat:
     ------
     ParameterError
         For an unknown key.
+    PlanError
+        For a format of a plug-in that is absent.
     """
     if key not in model_formats():
+        if lacking := absent_plugin_of(key):
+            raise PlanError(lacking)
         raise ParameterError("format", key, f"one of {', '.join(model_formats())}")
     return model_formats()[key]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, json_bytes
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers, json_bytes
 from rankstudio.engine.export.formats.trial import tree_sum, weighted_sum
 from rankstudio.engine.export.score_function import ModelInput, ScoreFunction, ValueRanges, centred
 from rankstudio.engine.export.trees import Node
@@ -129,4 +129,5 @@ FORMAT = ModelFormat(
         "Solr's single precision. No ranking changes."
     ),
     engine="solr",
+    readers=Readers.SEARCH_ENGINE,
 )

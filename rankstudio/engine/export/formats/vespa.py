@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.export.trees import Node
 from rankstudio.engine.language import translatable
@@ -153,4 +153,5 @@ FORMAT = ModelFormat(
     write,
     read,
     engine="vespa",
+    readers=Readers.SEARCH_ENGINE,
 )

@@ -110,8 +110,17 @@ def method(key: str) -> Method:
 
 
 def find_method(key: str) -> Method | None:
-    """Return a learning method by its key, also one known from a study only; None for an unknown key."""
-    return METHODS.find(key)
+    """Return a learning method by its key, also one known from a study only; None for an unknown key.
+
+    The methods of an ability whose folder is absent are known as well; they cannot be run.
+    """
+    return METHODS.find(key) or _absent_method(key)
+
+
+def _absent_method(key: str) -> Method | None:
+    from rankstudio.engine.methods.catalog.absent import recorded_methods  # noqa: PLC0415 - rarely needed
+
+    return recorded_methods().get(key)
 
 
 def add_entry(entry: Method) -> Method:
@@ -126,7 +135,7 @@ def remember_entry(entry: Method) -> None:
 
 def is_added(entry: Method) -> bool:
     """Return whether a method is known to this process only: it was added, or a study describes it."""
-    return entry.origin is not None and entry.origin.kind is not OriginKind.PACKAGE
+    return entry.origin is not None and entry.origin.kind not in (OriginKind.PACKAGE, OriginKind.ABILITY)
 
 
 def refusal_of_groups(entry: Method, n_groups: int) -> str:

@@ -42,6 +42,12 @@ class ScoreSource(Enum):
 
     Name and unit are not part of a step, because they are the same for every step, and a study would store
     them repeatedly.
+
+    Examples
+    --------
+    >>> from rankstudio.api import CandidateScore, ScoreSource
+    >>> CandidateScore("weight", "", ScoreSource.WEIGHT).source.name
+    'WEIGHT'
     """
 
     CRITERION = "the criterion with the feature added: its drop is the score"
@@ -64,6 +70,12 @@ class CandidateScore:
         Whether the candidate with the smallest score is taken instead of the largest.
     from_zero : bool
         Whether a worthless candidate has the score 0; ranking measures have no such zero.
+
+    Examples
+    --------
+    >>> from rankstudio.api import CandidateScore
+    >>> CandidateScore("relevance minus redundancy", "", from_zero=False).name
+    'relevance minus redundancy'
     """
 
     name: str
@@ -116,6 +128,12 @@ class StepKind(Enum):
     """Kind of a method's steps, and therefore the x axis of its curves.
 
     For iterations only the last one can be selected; for all other kinds every step can.
+
+    Examples
+    --------
+    >>> from rankstudio.api import StepKind
+    >>> StepKind.ITERATIONS.value
+    'iteration'
     """
 
     FEATURES = "number of features"
@@ -147,6 +165,12 @@ class Seconds:
         Seconds per combination of parameters.
     path : float
         Seconds of a final ranker: per combination, for every number of features.
+
+    Examples
+    --------
+    >>> from rankstudio.api import Seconds
+    >>> Seconds(fold=0.3, fit=0.1).path
+    0.0
     """
 
     fold: float
@@ -215,6 +239,23 @@ class Method:
         Typical duration, for estimates before anything was run.
     origin : Origin or None
         Where its code comes from; None for a method of RankStudio itself. Set by the registry.
+
+    Examples
+    --------
+    >>> from rankstudio.api import LEAVE_QUERY_OUT, RANKING_LAMBDA, SIZE, Method
+    >>> entry = Method(
+    ...     key="mrmr",
+    ...     label="mRMR",
+    ...     family="selector",
+    ...     citation="Peng et al. 2005",
+    ...     title="Feature selection based on mutual information",
+    ...     summary="Takes features that say much of the labels and little of each other.",
+    ...     criterion=LEAVE_QUERY_OUT,
+    ...     estimator="my_package.mrmr:MRMR",
+    ...     parameters=(RANKING_LAMBDA, SIZE),
+    ... )
+    >>> entry.selects
+    True
     """
 
     key: str

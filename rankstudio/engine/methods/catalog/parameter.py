@@ -15,7 +15,14 @@ from rankstudio.engine.support.number_grid import format_grid, format_number, fo
 
 
 class Kind(Enum):
-    """Kind of values of a parameter, which determines its field in the form."""
+    """Kind of values of a parameter, which determines its field in the form.
+
+    Examples
+    --------
+    >>> from rankstudio.api import Kind, Parameter
+    >>> Parameter("weighted", "weighted", Kind.SWITCH, True, "Whether queries have weights.").validate("no")
+    False
+    """
 
     GRID = "grid"  # one or several numbers: each is a run of its own, "2^0..2^10"
     INTEGER = "integer"
@@ -156,6 +163,13 @@ class Parameter:
     own_file : bool
         Whether a CSV file may stand in place of a choice; for estimators an array or a function. See
         :mod:`rankstudio.engine.methods.own_values`.
+
+    Examples
+    --------
+    >>> from rankstudio.api import Kind, Parameter
+    >>> power = Parameter("power", "power", Kind.NUMBER, 2.0, "Exponent of the similarity.", low=0.0)
+    >>> power.option, power.validate("3")
+    ('--power', 3.0)
     """
 
     name: str

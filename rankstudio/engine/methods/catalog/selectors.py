@@ -7,7 +7,6 @@ from typing import Any
 
 from rankstudio.engine.methods.catalog.method import CandidateScore, Method, ScoreSource, Seconds, StepKind
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
-from rankstudio.engine.methods.catalog.rankers import CATBOOST, LAMBDAMART
 from rankstudio.engine.methods.catalog.shared import (
     BUDGET,
     COST,
@@ -690,103 +689,6 @@ L1_PATH = _order(
     ),
 )
 
-LAMBDAMART_TOP = Method(
-    key="lambdamart-top",
-    label="LambdaMART, first k",
-    family="selector",
-    citation="Burges 2010",
-    title="From RankNet to LambdaRank to LambdaMART: an overview",
-    summary=(
-        "Orders the features by the total gain of their splits in LambdaMART with all "
-        "features, and trains LambdaMART again for every size. The models are not linear."
-    ),
-    criterion="NDCG of the training documents",
-    measured=True,
-    takes=("seed",),
-    module="lightgbm",
-    greatest_label=LAMBDAMART.greatest_label,
-    slow=True,
-    candidate_score=CandidateScore("gain of its splits", "with all features"),
-    estimator="rankstudio.engine.methods.lambdamart_top:LambdaMARTTop",
-    seconds=Seconds(0.0, 25.0),
-    ranks_with="LambdaMART",
-    parameters=(
-        replace(SIZE, source="LightGBM, feature importance"),
-        replace(LAMBDAMART.parameters[0], default=30, help="Number of trees in every model."),
-        *LAMBDAMART.parameters[1:],
-        replace(
-            COSTS,
-            help=(
-                "Cost of each feature by id (others cost 1), or “milliseconds” for the imported costs. The "
-                "first split on a feature must gain more than its cost times the cost weight."
-            ),
-            source="Peter et al. 2017; LightGBM, cegb_penalty_feature_coupled",
-        ),
-        Parameter(
-            name="cost_weight",
-            label="cost weight",
-            kind=Kind.NUMBER,
-            default=1.0,
-            help="Weight of the costs against the gain of a split; without costs it has no effect.",
-            source="LightGBM, cegb_tradeoff",
-            basic=False,
-            low=0.0,
-            open_low=True,
-        ),
-    ),
-)
-
-CATBOOST_SELECTION = _order(
-    key="catboost-select",
-    label="CatBoost selection",
-    citation="Prokhorenkova et al. 2018",
-    title="CatBoost: unbiased boosting with categorical features",
-    summary=(
-        "CatBoost's select_features: trains CatBoost, drops the least important features, and repeats. The "
-        "last remaining feature comes first on the path. RankRLS ranks with the features."
-    ),
-    takes=("seed",),
-    module="catboost",
-    extra="catboost",
-    slow=True,
-    estimator="rankstudio.engine.methods.selection.catboost_selection:CatBoostSelection",
-    seconds=Seconds(4.0, 0.015),
-    parameters=(
-        RANKING_LAMBDA,
-        replace(SIZE, source="CatBoost, num_features_to_select"),
-        Parameter(
-            name="importance",
-            label="importance",
-            kind=Kind.CHOICE,
-            default="loss",
-            help=(
-                "Criterion for dropping a feature: the change of the loss without it, its Shapley values, or "
-                "the change of the scores by its splits (fastest)."
-            ),
-            source="CatBoost, EFeaturesSelectionAlgorithm",
-            choices=(
-                ("loss", "change of the loss"),
-                ("shap", "Shapley values"),
-                ("scores", "change of scores"),
-            ),
-        ),
-        Parameter(
-            name="n_stages",
-            label="stages",
-            kind=Kind.INTEGER,
-            default=5,
-            help="How often CatBoost is trained; each stage keeps the same share of the features.",
-            source="CatBoost, steps",
-            option="--stages",
-            low=1,
-            high=1000,
-        ),
-        replace(CATBOOST.parameters[0], default=100, help="Number of trees in each stage."),
-        replace(CATBOOST.parameters[1], kind=Kind.NUMBER, default=0.1),
-        *CATBOOST.parameters[2:],
-    ),
-)
-
 SELECTORS: tuple[Method, ...] = (
     GREEDY_RANKRLS,
     FSMRANK,
@@ -800,6 +702,4 @@ SELECTORS: tuple[Method, ...] = (
     SINGLE_FEATURE,
     MUTUAL_INFORMATION,
     CHI_SQUARED,
-    LAMBDAMART_TOP,
-    CATBOOST_SELECTION,
 )

@@ -16,6 +16,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import add_entry, find_method
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.foreign.code import (
+    Code,
     changed_since,
     code_of_file,
     code_of_import,
@@ -27,9 +28,15 @@ from rankstudio.engine.methods.foreign.code import (
     names_code,
     names_file,
 )
+from rankstudio.engine.methods.foreign.measures import FileMeasure, measure_of_file
+from rankstudio.engine.metrics.measure_entry import MeasureEntry
+from rankstudio.engine.metrics.measure_registry import MEASURES
 from rankstudio.engine.plugins.origin import OriginKind
 from rankstudio.engine.support.files import read_text, write_text
 from rankstudio.engine.support.user_folders import data_folder
+
+MEASURE = "measure:"
+"""What the key of a measure of a file begins with, among the keys of code that a plan names."""
 
 _MOST_BYTES = 1 << 20
 _OWN_LIBRARIES = ("sklearn.",)
@@ -37,7 +44,7 @@ _OWN_LIBRARIES = ("sklearn.",)
 
 
 def add_by_user(text: str) -> Method:
-    """Add the method that a user names by its code, and allow the code from now on.
+    r"""Add the method that a user names by its code, and allow the code from now on.
 
     Parameters
     ----------
@@ -53,10 +60,52 @@ def add_by_user(text: str) -> Method:
     ------
     PlanError
         If it cannot be imported, or is no method.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from rankstudio.api import add_method
+    >>> _ = Path("my_method.py").write_text("def scores(X, y, qid):\n    return abs(X).sum(axis=0)\n")
+    >>> add_method("my_method.py").label
+    'scores'
     """
     entry = add_entry(method_of(text))
     allow(entry)
     return entry
+
+
+def add_user_measure(entry: MeasureEntry | str) -> MeasureEntry:
+    """Add a measure for this process, as if a plug-in had it.
+
+    Parameters
+    ----------
+    entry : Measure or str
+        A measure whose function can be imported, in worker processes, too; or ``"FILE.py:FUNCTION"``, a
+        function of a Python file, whose code is allowed from now on.
+
+    Returns
+    -------
+    Measure
+        The measure as it was added; the name of one of a file ends with the beginning of its SHA-256.
+
+    Raises
+    ------
+    PlanError
+        If the entry is invalid, its name is taken, or the file cannot be run.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from rankstudio.api import add_measure
+    >>> _ = Path("my_measure.py").write_text("def first(labels): return float(labels[0])")
+    >>> add_measure("my_measure.py:first").key
+    'first-d8f640'
+    """
+    if not isinstance(entry, str):
+        return MEASURES.add(entry)
+    made = MEASURES.add(measure_of_file(entry))
+    allow(made)
+    return made
 
 
 def add_file(path: Path) -> tuple[Method, ...]:
@@ -77,8 +126,8 @@ def is_allowed_file(path: Path) -> bool:
     return digest_of(path) in _allowed()
 
 
-def allow(entry: Method) -> None:
-    """Allow the code of a method from now on, for this user."""
+def allow(entry: Method | MeasureEntry) -> None:
+    """Allow the code of a method or a measure from now on, for this user."""
     origin = entry.origin
     assert origin is not None
     is_file = origin.kind is OriginKind.FILE
@@ -130,19 +179,40 @@ def add_of_plan(keys: Iterable[str], folders: Sequence[Path] = (), *, allow_code
         If a file is missing or has changed, or the code cannot be imported.
     """
     for key in keys:
+        if key.startswith(MEASURE):
+            _add_measure_of_plan(key, folders, allow_code=allow_code)
+            continue
         known = find_method(key)
         if not names_code(key) or (known is not None and not known.lacking):
             continue
         if not (allow_code or is_allowed(key)):
             raise CodeNotAllowedError(key)
-        entry = _found_file(key, folders) if names_file(key) else method_of(key)
+        entry = entry_of(_found_code(key, folders)) if names_file(key) else method_of(key)
         add_entry(entry)
         if allow_code:
             allow(entry)
 
 
-def _found_file(key: str, folders: Sequence[Path]) -> Method:
-    """Return the method of a file with the checksum that a key has."""
+def _add_measure_of_plan(key: str, folders: Sequence[Path], *, allow_code: bool) -> None:
+    """Add the measure of a file that a plan names, if its code may run; see :func:`add_of_plan`."""
+    place = key.removeprefix(MEASURE)
+    if not names_file(place) or not file_key(place).digest:
+        return  # whoever reads the plan tells what is wrong with it
+    known = (
+        entry for entry in MEASURES.entries() if isinstance(entry, FileMeasure) and entry.code is not None
+    )
+    if any(entry.code is not None and entry.code.key == place for entry in known):
+        return
+    if not (allow_code or is_allowed(place)):
+        raise CodeNotAllowedError(place)
+    code = _found_code(place, folders)
+    added = MEASURES.add(measure_of_file(f"{code.origin.path}:{code.name}"))
+    if allow_code:
+        allow(added)
+
+
+def _found_code(key: str, folders: Sequence[Path]) -> Code:
+    """Return the code of a file with the checksum that a key has."""
     file = file_key(key)
     places = [folder / file.name for folder in folders]
     places += [
@@ -153,7 +223,7 @@ def _found_file(key: str, folders: Sequence[Path]) -> Method:
         if not path.is_file():
             continue
         if not file.digest or digest_of(path).startswith(file.digest):
-            return entry_of(code_of_file(path, file.method))
+            return code_of_file(path, file.method)
         changed = path
     if changed is not None:
         raise changed_since(changed)

@@ -42,6 +42,17 @@ class Selector(LinearRanker):
         0-based columns in the order of selection.
     coef_path_ : ndarray of shape (k, n)
         Models with the first 1, 2, … k of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import Selector, Step
+    >>> class First(Selector):
+    ...     def learn(self, data):
+    ...         n = data.X.shape[1]
+    ...         yield Step(1, (0,), np.eye(n)[0], np.nan, np.full(n, np.nan))
+    >>> First().fit(np.eye(3), [0, 1, 2], qid=[1, 1, 1]).get_support()
+    array([ True, False, False])
     """
 
     support_: Bools
@@ -112,6 +123,19 @@ class GrowingSelector(Selector):
     ----------
     criterion_path_ : ndarray of shape (k,)
         Criterion after each step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import GrowingSelector, Step
+    >>> class InOrder(GrowingSelector):
+    ...     def learn(self, data):
+    ...         n = data.X.shape[1]
+    ...         for k in range(1, 1 + (self.n_features_to_select or n)):
+    ...             coef = np.where(np.arange(n) < k, 1.0, 0.0)
+    ...             yield Step(k, tuple(range(k)), coef, float(-k), np.full(n, np.nan))
+    >>> InOrder(2).fit(np.eye(3), [0, 1, 2], qid=[1, 1, 1]).selection_order_
+    array([0, 1])
     """
 
     n_features_to_select: int | None = None
@@ -217,6 +241,20 @@ class PathSelector(GrowingSelector):
         As in :class:`rankstudio.engine.methods.selection.base.Selector`; the weights are those of RankRLS.
     criterion_path_ : ndarray of shape (k,)
         Leave-query-out error after each step, summed over documents.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import Ordering, PathSelector, QueryData, best_first, finish, training_data
+    >>> class ByVariance(PathSelector):
+    ...     def order_features(self, data, k):
+    ...         yield from ()  # or progress events, where it takes long
+    ...         scores = data.whole("variance").X.var(axis=0)
+    ...         return Ordering(best_first(scores, k), scores)
+    >>> X = np.array([[0.0, 3.0], [1.0, 0.0], [0.5, 9.0]])
+    >>> data = training_data(QueryData(X, np.array([0.0, 1.0, 0.0]), np.array([0, 3])))
+    >>> finish(ByVariance().order_features(data, 1)).features
+    array([1])
     """
 
     regularization: float
@@ -289,7 +327,16 @@ class PathSelector(GrowingSelector):
 
 @dataclass(eq=False, repr=False)
 class ScoredSelector(PathSelector):
-    """Base class of selectors with one score per feature, which groups and costs are compared by."""
+    """Base class of selectors with one score per feature, which groups and costs are compared by.
+
+    Examples
+    --------
+    >>> from rankstudio.api import ScoredSelector
+    >>> class Mine(ScoredSelector):
+    ...     pass  # scores features; groups and costs are compared by the scores
+    >>> sorted(Mine(3, regularization=4.0).get_params())
+    ['budget', 'costs', 'groups', 'n_features_to_select', 'regularization']
+    """
 
     _: KW_ONLY
     regularization: float = 1.0

@@ -26,6 +26,12 @@ class ColumnGroups:
         Columns of each of the g groups, ascending; groups are ordered by their first columns.
     of_column : ndarray of shape (n,)
         Position of each column's group.
+
+    Examples
+    --------
+    >>> from rankstudio.api import ColumnGroups
+    >>> ColumnGroups.of(4, [(0, 2)]).groups
+    ((0, 2), (1,), (3,))
     """
 
     groups: tuple[Columns, ...]

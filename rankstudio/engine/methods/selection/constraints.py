@@ -42,6 +42,14 @@ class Constraints:
     size_penalty : float
         μ: a feature must reduce the criterion by more than this share of the empty model's; with 0 there is
         no such condition.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import Constraints
+    >>> rules = Constraints(k=2, pinned=(1,), allowed=np.array([True, True, False]))
+    >>> rules.n_candidates is None
+    True
     """
 
     k: int

@@ -18,9 +18,9 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import MOST_SEED
 from rankstudio.engine.methods.capabilities import Compared, ComparedByQuery
 from rankstudio.engine.methods.catalog.selectors import FS_BFS
-from rankstudio.engine.methods.rankers.coordinate_ascent import ascent_search
 from rankstudio.engine.methods.scikit_learn import check_is_fitted, validate_data
 from rankstudio.engine.methods.selection.base import PathSelector
+from rankstudio.engine.methods.shards.ascent_search import ascent_search
 from rankstudio.engine.methods.shards.sums import combined_models, deviations
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT, objective

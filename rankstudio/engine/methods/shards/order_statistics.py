@@ -33,6 +33,15 @@ def order_statistics(
     -----
     O(n m log m) per pass, with 8 passes; up to 64 passes for many ranks. A single pass of O(nm) for a single
     shard.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import QueryData, finish, order_statistics, training_data
+    >>> X = np.array([[0.0, 3.0], [1.0, 2.0], [2.0, 1.0], [4.0, 0.0]])
+    >>> data = training_data(QueryData(X, np.array([0.0, 1.0, 0.0, 2.0]), np.array([0, 2, 4])))
+    >>> finish(order_statistics(data, np.array([0, 3]), "sorting")).tolist()
+    [[0.0, 4.0], [0.0, 3.0]]
     """
     features = np.arange(data.X.shape[1]) if features is None else features
     if not data.several:

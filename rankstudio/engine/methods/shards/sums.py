@@ -80,6 +80,18 @@ def summed(
     -------
     tuple of ndarray
         For a :class:`Greatest`, the largest values; for a :class:`Joined`, the concatenation over all shards.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import QueryData, finish, summed, training_data
+    >>> X = np.array([[0.0, 3.0], [1.0, 2.0], [2.0, 1.0], [4.0, 0.0]])
+    >>> data = training_data(QueryData(X, np.array([0.0, 1.0, 0.0, 2.0]), np.array([0, 2, 4])))
+    >>> def products(part, *_):
+    ...     return (part.X.T @ part.y,)
+    >>> (total,) = finish(summed(data, "multiplying", products))
+    >>> total.tolist()
+    [9.0, 2.0]
     """
     # A single shard is called for as a whole: it keeps what it was centred to.
     with data.session(FunctionWork(function, by_blocks and data.several)) as session:
@@ -111,7 +123,18 @@ def _summed_products(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
 
 
 def sums_of_products(data: TrainingData, cost: PairCost = USUAL) -> Waiting[tuple[Floats, Floats]]:
-    """Return X^'X^ (n, n) and X^'y^ (n,) of :func:`products_of`."""
+    """Return X^'X^ (n, n) and X^'y^ (n,) of :func:`products_of`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import QueryData, finish, sums_of_products, training_data
+    >>> X = np.array([[0.0, 3.0], [1.0, 2.0], [2.0, 1.0], [4.0, 0.0]])
+    >>> data = training_data(QueryData(X, np.array([0.0, 1.0, 0.0, 2.0]), np.array([0, 2, 4])))
+    >>> products, targets = finish(sums_of_products(data))
+    >>> products.shape, targets.shape
+    ((2, 2), (2,))
+    """
     total = yield from products_of(data, cost)
     return total[:-1, :-1], total[:-1, -1]
 
@@ -141,7 +164,17 @@ def informative_columns(data: TrainingData) -> Waiting[Bools]:
 
 
 def labels_of(data: TrainingData) -> Floats:
-    """Return the distinct labels, ascending."""
+    """Return the distinct labels, ascending.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import QueryData, labels_of, training_data
+    >>> X = np.array([[0.0, 3.0], [1.0, 2.0], [2.0, 1.0], [4.0, 0.0]])
+    >>> data = training_data(QueryData(X, np.array([0.0, 1.0, 0.0, 2.0]), np.array([0, 2, 4])))
+    >>> labels_of(data).tolist()
+    [0.0, 1.0, 2.0]
+    """
     parts = (np.unique(data.y[shard.rows]) for shard in data.shards)
     return np.asarray(reduce(np.union1d, parts))
 

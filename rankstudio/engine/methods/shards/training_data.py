@@ -185,6 +185,15 @@ class TrainingData:
         Original object of a single shard, if there is one.
     shared : SharedResults
         As in :class:`QueryData`; shared with the original object.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import QueryData, training_data
+    >>> X = np.array([[0.0, 3.0], [1.0, 2.0], [2.0, 1.0], [4.0, 0.0]])
+    >>> data = training_data(QueryData(X, np.array([0.0, 1.0, 0.0, 2.0]), np.array([0, 2, 4])))
+    >>> data.X.shape, data.ptr.tolist(), data.several
+    ((4, 2), [0, 2, 4], False)
     """
 
     X: Features
@@ -423,7 +432,14 @@ class _AsArray:
 
 
 def column_portions(m: int, columns: slice) -> Iterator[slice]:
-    """Yield slices of some columns of m documents, of a few megabytes each."""
+    """Yield slices of some columns of m documents, of a few megabytes each.
+
+    Examples
+    --------
+    >>> from rankstudio.api import column_portions
+    >>> [(part.start, part.stop) for part in column_portions(1000, slice(0, 3))]
+    [(0, 3)]
+    """
     step = max(1, _VALUES_AT_ONCE // m)
     for first in range(columns.start, columns.stop, step):
         yield slice(first, min(columns.stop, first + step))

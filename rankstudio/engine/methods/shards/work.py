@@ -89,6 +89,18 @@ class Joined:
     ----------
     values : ndarray of shape (…, d)
         Values of d queries or documents of a shard.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankstudio.api import QueryData, Joined, finish, summed, training_data
+    >>> X = np.array([[0.0, 3.0], [1.0, 2.0], [2.0, 1.0], [4.0, 0.0]])
+    >>> data = training_data(QueryData(X, np.array([0.0, 1.0, 0.0, 2.0]), np.array([0, 2, 4])))
+    >>> def lengths(part, *_):
+    ...     return (Joined(np.diff(part.ptr).astype(float)),)
+    >>> (joined,) = finish(summed(data, "counting", lengths))
+    >>> joined.tolist()
+    [2.0, 2.0]
     """
 
     values: Floats

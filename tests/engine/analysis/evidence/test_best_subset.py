@@ -45,7 +45,7 @@ def by_retraining(problem: Problem, size: int, allowed=lambda columns: True):
     }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(problems(most_features=7, fewest_queries=2))
 def test_each_size_has_the_best_of_all_sets_learned_anew(problem):
     X, y, qid, regularization = problem
@@ -76,7 +76,7 @@ def test_ten_features_and_their_thousand_sets_learned_anew():
         found.of_size(6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(problems(most_features=7, fewest_queries=2), st.integers(1, 7))
 def test_no_set_is_below_a_bound(problem, size):
     X, y, qid, regularization = problem

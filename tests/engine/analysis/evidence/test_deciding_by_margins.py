@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from evidence_problems import planted, untied
 from hypothesis import given
 from oracles import centred_by_loops
@@ -23,7 +24,6 @@ from rankstudio.engine import (
     FSMRankTop,
     GreedyRankRLS,
     L1Path,
-    LambdaMARTTop,
     MutualInformation,
     RecursiveElimination,
     SingleFeatureRanking,
@@ -39,6 +39,8 @@ from rankstudio.engine.methods.selection.single_feature import measured_alone
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 from rankstudio.engine.metrics.conventions import objective
 from rankstudio.engine.support.work import finish
+
+LambdaMARTTop = estimator_class("lambdamart-top")
 
 SELECTORS = [
     (SingleFeatureRanking(3, measure="MAP"), 1.0),

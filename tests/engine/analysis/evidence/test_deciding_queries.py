@@ -28,7 +28,7 @@ def chosen(problem: Problem, removed: tuple[int, ...], before: list[int]) -> int
     return left[int(np.argmin(errors))]
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(untied())
 def test_without_them_retraining_selects_another_feature(problem: Problem) -> None:
     X, y, qid, regularization = problem

@@ -5,18 +5,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from evidence_problems import planted
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from strategies import Problem, problems
 
-from rankstudio.engine import GreedyRankRLS, LambdaMART, RankRLS, evaluate, permutation_importance
+from rankstudio.engine import GreedyRankRLS, RankRLS, evaluate, permutation_importance
 from rankstudio.engine.analysis.evidence import permutation_importance as module
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.export.models import Model, Weight
 from rankstudio.engine.support.work import WorkProgress
+
+LambdaMART = estimator_class("lambdamart")
 
 
 def by_loops(

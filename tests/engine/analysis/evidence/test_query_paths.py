@@ -13,7 +13,7 @@ from rankstudio.engine import GreedyRankRLS, RankRLS, paths_by_queries
 from rankstudio.engine.errors import DatasetError, ParameterError
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(untied(), st.data())
 def test_both_paths_are_those_of_the_documents_alone(problem: Problem, data: st.DataObject) -> None:
     X, y, qid, regularization = problem

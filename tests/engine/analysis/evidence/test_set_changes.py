@@ -14,7 +14,7 @@ from rankstudio.engine import GreedyRankRLS, RankRLS, RankSVM, set_changes
 from rankstudio.engine.errors import DatasetError, ParameterError
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(untied(), st.data())
 def test_each_change_is_the_error_after_it(problem: Problem, data: st.DataObject) -> None:
     X, y, qid, regularization = problem

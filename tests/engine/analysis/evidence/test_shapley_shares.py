@@ -18,7 +18,7 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.support.work import WorkProgress
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(untied())
 def test_values_are_those_of_all_orders(problem: Problem) -> None:
     X, y, qid, regularization = problem

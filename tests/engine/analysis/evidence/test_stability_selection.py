@@ -39,7 +39,7 @@ def halves(qid: np.ndarray, seed: int, count: int) -> list[np.ndarray]:
     return [np.isin(qid, names[half_of_queries(names.size, seed, number)]) for number in range(count)]
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(untied(), st.integers(0, 2**32 - 1))
 def test_paths_from_sums_are_those_of_retraining_on_the_halves(problem: Problem, seed: int) -> None:
     X, y, qid, regularization = problem

@@ -18,7 +18,7 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.selection.greedy_rankrls.step_test import ResidualTest
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(untied(), st.integers(0, 2**32 - 1))
 def test_drops_are_those_of_retraining_with_permuted_residuals(problem: Problem, seed: int) -> None:
     regularization = problem.regularization

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from hypothesis import given
 from hypothesis import strategies as st
 from preference_oracles import preferred
@@ -29,11 +30,12 @@ from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods import permuted_labels
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.rankers.lambdamart import LambdaMART
 from rankstudio.engine.methods.selection.single_feature import SingleFeatureRanking
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import blas
+
+LambdaMART = estimator_class("lambdamart")
 
 
 def by_fitting(method: object, problem: Problem, count: int, seed: int) -> np.ndarray:

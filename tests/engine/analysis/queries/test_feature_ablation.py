@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from experiment.small import dataset, ended, quick
 
 from rankstudio.engine import FSBFS
@@ -22,14 +23,16 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Chosen, RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.units.fold_context import group_training
+from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog import methods
-from rankstudio.engine.methods.rankers.lambdamart import LambdaMART
-from rankstudio.engine.methods.rankers.rankboost import RankBoost
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.engine.support import memory
+
+LambdaMART = estimator_class("lambdamart")
+RankBoost = estimator_class("rankboost")
 
 DATA = dataset(2)
 
@@ -73,7 +76,7 @@ def plans() -> dict[str, tuple[Plan, object]]:
 
 
 @pytest.mark.parametrize("ranker", [RankSVM(C=0.5), RankBoost(n_rounds=4)], ids=str)
-def test_of_a_sum_one_summand_is_left_out(ranker: RankSVM | RankBoost) -> None:
+def test_of_a_sum_one_summand_is_left_out(ranker: LinearRanker) -> None:
     settings = {"subset_size": 2, "patience": 2, "max_iter": 3, "n_features_to_select": 3}
     key, given = ranker.entry.key, {"C": 0.5} if isinstance(ranker, RankSVM) else {"n_rounds": 4}
     plan = Plan("small", "fs-bfs", settings, ranker=key, ranker_parameters=given)

@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from experiment.local_cluster import LocalCluster
 from sharded_problems import assert_same_bits, cut, forget_states, problem, steps
 
@@ -18,7 +19,6 @@ from rankstudio.engine.experiment.execution.executors import on_cluster, on_proc
 from rankstudio.engine.experiment.execution.shard_executors import shard_executor
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.left_out import measured_left_out
-from rankstudio.engine.methods.rankers.rankboost import RankBoost
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.rankers.rankrls_shards import left_out_predictions
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
@@ -30,6 +30,8 @@ from rankstudio.engine.methods.selection.single_feature import SingleFeatureRank
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import finish
+
+RankBoost = estimator_class("rankboost")
 
 DATA = problem(60)
 METHODS: list[LinearRanker] = [

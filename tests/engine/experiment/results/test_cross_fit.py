@@ -140,7 +140,7 @@ def problems(draw: st.DrawFn) -> tuple[list[PathResult], list[list[Floats]], str
 
 
 @pytest.mark.parametrize("rule", RULES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(problem=problems())
 def test_choices_are_those_of_the_rule_on_the_other_queries(
     rule: str, problem: tuple[list[PathResult], list[list[Floats]], str]

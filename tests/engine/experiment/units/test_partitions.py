@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from experiment.small import assert_same
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,15 +30,17 @@ from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.units.fold_context import group_training
 from rankstudio.engine.experiment.units.scored_part import ScoredPart
+from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.left_out import measured_left_out
-from rankstudio.engine.methods.rankers.adarank import AdaRank
-from rankstudio.engine.methods.rankers.coordinate_ascent import CoordinateAscent
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.single_feature import directed_measures
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.evaluator import Evaluator, average
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import finish
+
+AdaRank = estimator_class("adarank")
+CoordinateAscent = estimator_class("coordinate-ascent")
 
 LETOR = ("MAP", "MAP@2", "P@3", "NDCG", "NDCG@3", "MeanNDCG", "Disagreement")
 BEYOND = ("RR", "RR@2", "ERR", "ERR@3", "Recall@2", "AUC")
@@ -164,9 +167,7 @@ def test_left_out_queries_are_measured_alike_in_blocks(key: str) -> None:
 @pytest.mark.parametrize(
     "method", [AdaRank("ERR", 3), CoordinateAscent("ERR", 1, 2)], ids=["adarank", "coordinate ascent"]
 )
-def test_methods_that_raise_a_measure_raise_that_of_the_whole(
-    method: AdaRank | CoordinateAscent, key: str
-) -> None:
+def test_methods_that_raise_a_measure_raise_that_of_the_whole(method: LinearRanker, key: str) -> None:
     train = group_training(folded().folds[0])
     assert not train.several
     method = type(method)(**{**method.get_params(), "convention": key})

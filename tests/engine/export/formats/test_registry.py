@@ -15,13 +15,13 @@ from wording import naming
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import DataError, MissingExtraError, OutputError, ParameterError
 from rankstudio.engine.export.exported_names import identifier
-from rankstudio.engine.export.formats import onnx_graph
-from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
 from rankstudio.engine.export.formats.model_format import Documents
-from rankstudio.engine.export.formats.registry import model_format
+from rankstudio.engine.export.formats.registry import absent_plugin_of, model_format, model_formats
 from rankstudio.engine.export.models import Model, Weight
 from rankstudio.engine.export.proof import fitted_function, ranked_alike, ranking_proof
 from rankstudio.engine.export.score_function import model_inputs, score_function
+
+MODEL_FORMATS = model_formats()
 
 KEYS = [
     "ranklib",
@@ -38,6 +38,7 @@ KEYS = [
     "pmml",
 ]
 KEYS += ["python", "c", "sql"]
+KEYS = [key for key in KEYS if not absent_plugin_of(key)]
 ONLY_TREES = ("lightgbm", "elasticsearch-native")
 ONLY_WEIGHTS = ("svmlight", "svmrank", "elasticsearch-script", "elasticsearch-rank-feature")
 WEIGHTED = [key for key in KEYS if key not in ONLY_TREES]
@@ -160,6 +161,7 @@ def test_trees_that_others_cannot_have_are_refused(grown) -> None:
         score_function(changed)
 
 
+@pytest.mark.ability("exports")
 def test_an_expression_that_sqlite_does_not_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     form, function = MODEL_FORMATS["sql"], score_function(linear(1.0))
     data = RankingDataset.from_arrays(np.ones((2, 1)), np.zeros(2))
@@ -170,12 +172,14 @@ def test_an_expression_that_sqlite_does_not_read_is_told(monkeypatch: pytest.Mon
     assert isinstance(sqlite3.sqlite_version, str)
 
 
+@pytest.mark.ability("exports")
 def test_a_library_that_is_missing_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "onnx", None)
     with pytest.raises(MissingExtraError, match=naming("ONNX rankstudio[onnx]")):
-        onnx_graph.write(score_function(linear(1.0)))
+        MODEL_FORMATS["onnx"].write(score_function(linear(1.0)))
 
 
+@pytest.mark.ability("exports")
 def test_documents_without_a_feature_of_the_model_are_refused() -> None:
     form, function = MODEL_FORMATS["ranklib"], score_function(linear(1.0, 2.0))
     data = RankingDataset.from_arrays(np.ones((2, 1)), np.zeros(2))
@@ -210,7 +214,7 @@ def test_the_proof_counts_what_the_program_prints_and_fitting_helps(key: str, pr
 def test_a_function_that_needs_no_fitting_is_left_as_it_is() -> None:
     data = RankingDataset.from_arrays(np.random.default_rng(1).integers(0, 9, (40, 2)) / 8, np.zeros(40))
     function = score_function(linear(0.5, -0.25))
-    for key in ("svmlight", "svmrank", "solr", "elasticsearch", "c", "ranklib"):
+    for key in {"svmlight", "svmrank", "solr", "elasticsearch", "c", "ranklib"} & set(KEYS):
         assert fitted_function(linear(0.5, -0.25), function, MODEL_FORMATS[key], [data]) == function, key
 
 

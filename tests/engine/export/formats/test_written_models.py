@@ -21,10 +21,12 @@ import pytest
 
 from rankstudio.engine.data.feature_sets import FeatureSet, read_feature_set
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
 from rankstudio.engine.export.formats.model_format import Documents
+from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.export.proof import fitted_function, ranking_proof
 from rankstudio.engine.export.score_function import ScoreFunction, defined, score_function
+
+MODEL_FORMATS = model_formats()
 
 single = np.float32
 
@@ -78,6 +80,7 @@ def walked(node: Any, row: dict[Any, float]) -> float:
     return float(node)
 
 
+@pytest.mark.ability("exports")
 def test_ranklib(given) -> None:
     text = written(given, "ranklib")[""].decode()
     assert given.same(ranklib_scores(text, given.rows)) == given.all
@@ -104,6 +107,7 @@ def test_svm_light(weighted, key: str, version: str) -> None:
     assert weighted.same(scores) == weighted.all
 
 
+@pytest.mark.ability("exports")
 def test_lightgbm(grown) -> None:
     booster = lightgbm.Booster(model_str=written(grown, "lightgbm")[""].decode())
     known = names(grown)
@@ -384,6 +388,7 @@ def test_vespa_with_rank_features_of_ones_own(given, tmp_path: Path) -> None:
     assert "attribute" not in profile
 
 
+@pytest.mark.ability("exports")
 def test_onnx(given) -> None:
     content = written(given, "onnx")[""]
     model = onnx.load_from_string(content)
@@ -399,6 +404,7 @@ def test_onnx(given) -> None:
     assert given.same(scores[:, 0].tolist()) == given.all
 
 
+@pytest.mark.ability("exports")
 def test_pmml(given) -> None:
     document = xml.dom.minidom.parseString(written(given, "pmml")[""])
     root = document.documentElement
@@ -442,6 +448,7 @@ def pmml_score(node: Any, row: dict[str, float]) -> float:
     return float(node.getAttribute("score"))
 
 
+@pytest.mark.ability("exports")
 def test_python(given) -> None:
     module: dict[str, Any] = {}
     exec(written(given, "python")[""].decode(), module)
@@ -452,6 +459,7 @@ def test_python(given) -> None:
     assert given.same([module["score"](row) for row in given.rows]) == given.all
 
 
+@pytest.mark.ability("exports")
 @pytest.mark.parametrize("compiler", ["gcc", "tcc", "clang"])
 def test_c(given, compiler: str, tmp_path: Path) -> None:
     if shutil.which(compiler) is None:
@@ -477,6 +485,7 @@ def test_c(given, compiler: str, tmp_path: Path) -> None:
     assert given.same([float(line) for line in run.stdout.splitlines()]) == given.all
 
 
+@pytest.mark.ability("exports")
 def test_sql(given) -> None:
     expression = written(given, "sql")[""].decode()
     known = names(given)

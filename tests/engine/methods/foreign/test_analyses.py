@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from experiment.small import dataset, ended
 from letor_folder import save_folds
 
 from rankstudio.cli import main
-from rankstudio.engine import LambdaMARTTop, deciding_queries
+from rankstudio.engine import deciding_queries
 from rankstudio.engine.analysis.evidence.deciding_by_refits import refit_steps
 from rankstudio.engine.analysis.evidence.deciding_queries import deciding_steps
 from rankstudio.engine.analysis.evidence.judged_selection import JudgedSelection
@@ -38,6 +39,8 @@ from rankstudio.engine.methods.foreign.permission import add_by_user
 from rankstudio.engine.methods.selection.base import Selector
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.work import finish
+
+LambdaMARTTop = estimator_class("lambdamart-top")
 
 METHODS = '''
 import numpy as np

@@ -5,12 +5,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from ordering import ranking
 from sklearn.exceptions import ConvergenceWarning
 
-from rankstudio.engine import SVMMAP, RankSVM
+from rankstudio.engine import RankSVM
 from rankstudio.engine.methods.base import ConvergingRanker
 from rankstudio.engine.steps import Iteration
+
+SVMMAP = estimator_class("svm-map")
 
 HINGE = {"loss": "hinge"}
 

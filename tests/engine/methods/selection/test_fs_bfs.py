@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from experiment.small import dataset, ended
 from hypothesis import given
 from oracles import leave_query_out_error, rankrls_on_pairs
 from ordering import ranking_problem
 from strategies import Problem, problems
 
-from rankstudio.engine import FSBFS, KernelRankRLS, LambdaMART, RankBoost, RankSVM, evaluate
+from rankstudio.engine import FSBFS, KernelRankRLS, RankSVM, evaluate
 from rankstudio.engine.analysis.features.score_contributions import score_contributions
 from rankstudio.engine.arithmetic.query_data import centre
 from rankstudio.engine.arithmetic.scoring import linear_scores
@@ -21,11 +22,16 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.storage.codec import pack_path, unpack_path
-from rankstudio.engine.export.formats.built_in import MODEL_FORMATS
+from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.export.models import Model, Weight, load_model, save_model
 from rankstudio.engine.export.proof import ranking_proof
 from rankstudio.engine.export.score_function import score_function
 from rankstudio.engine.methods.selection.fs_bfs import BestFirstSearch
+
+MODEL_FORMATS = model_formats()
+
+LambdaMART = estimator_class("lambdamart")
+RankBoost = estimator_class("rankboost")
 
 
 @given(problems(most_features=5))
@@ -186,7 +192,8 @@ def test_trees_and_kernels_rank_with_the_new_features_from_training_to_file(
         assert set(parts.columns) == set(step.selected)
         np.testing.assert_allclose(parts.scores, scores, rtol=1e-9, atol=1e-9)
     refused = [form for form in MODEL_FORMATS.values() if form.refusal(linear=False, scaled=False, kind=kind)]
-    assert len(refused) == len(MODEL_FORMATS) - (kind == "sums")
+    n_able = sum(form.sums for form in MODEL_FORMATS.values()) if kind == "sums" else 0
+    assert len(refused) == len(MODEL_FORMATS) - n_able and n_able <= 1
     if kind == "kernel":
         with pytest.raises(OutputError, match="kernel functions"):
             score_function(model)
@@ -195,7 +202,9 @@ def test_trees_and_kernels_rank_with_the_new_features_from_training_to_file(
     for form in refused:
         with pytest.raises(OutputError, match="sums of features"):
             form.files(function)
-    python = MODEL_FORMATS["python"]
+    python = MODEL_FORMATS.get("python")
+    if python is None:  # without the plug-in of exports
+        return
     part = dataset(folds=1).folds[0].train
     found = ranking_proof(model, function, python, python.files(function), [part])
     assert found.identical == found.n_queries > 0

@@ -91,7 +91,7 @@ def test_measures_of_single_features_are_means_over_all_queries(documents: int) 
     assert np.array_equal(directions, towards)
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(st.integers(1, 90), st.integers(0, 5), st.sampled_from(["normalised", "released"]))
 def test_densities_are_compared_at_the_validation_values(documents: int, seed: int, density: str) -> None:
     data = problem(seed=seed, rounded=False)

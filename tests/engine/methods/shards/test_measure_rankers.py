@@ -6,15 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sharded_problems import EPS, assert_one_shard_is_whole, assert_same_everywhere, cut, problem, steps
 
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.rankers.adarank import AdaRank
-from rankstudio.engine.methods.rankers.coordinate_ascent import CoordinateAscent
 from rankstudio.engine.methods.selection.fs_bfs import FSBFS
 from rankstudio.engine.support import threads
+
+AdaRank = estimator_class("adarank")
+CoordinateAscent = estimator_class("coordinate-ascent")
 
 RANKERS: list[LinearRanker] = [
     AdaRank(n_rounds=6, direction="descending"),  # a tie of both directions is decided by rounding
@@ -26,7 +28,7 @@ RANKERS: list[LinearRanker] = [
 
 
 @pytest.mark.parametrize("method", RANKERS, ids=str)
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(documents=st.integers(1, 90), seed=st.integers(0, 5))
 def test_rounds_are_those_of_the_whole(method: LinearRanker, documents: int, seed: int) -> None:
     data = problem(seed=seed, rounded=False)

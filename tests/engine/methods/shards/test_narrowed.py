@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from hypothesis import given
 from hypothesis import strategies as st
 from sharded_problems import assert_same_bits, assert_same_everywhere, cut, elsewhere, problem, steps
@@ -19,16 +20,17 @@ from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.experiment.execution.executors import on_processes
 from rankstudio.engine.experiment.execution.shard_executors import shard_executor
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.rankers.adarank import AdaRank
-from rankstudio.engine.methods.rankers.coordinate_ascent import CoordinateAscent
-from rankstudio.engine.methods.rankers.listnet import ListNet
-from rankstudio.engine.methods.rankers.svm_map import SVMMAP
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.two_stage import Columns, two_stage_steps
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file
 from rankstudio.engine.support.work import WorkProgress
+
+AdaRank = estimator_class("adarank")
+ListNet = estimator_class("listnet")
+SVMMAP = estimator_class("svm-map")
+CoordinateAscent = estimator_class("coordinate-ascent")
 
 GROWING: tuple[Columns, ...] = ((3,), (3, 0), (3, 0, 1))
 APART: tuple[Columns, ...] = ((), (3, 0), (1, 2, 4))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sharded_problems import (
@@ -20,14 +21,15 @@ from sklearn.base import clone
 
 from rankstudio.engine.arithmetic.pair_losses import PairLoss, SmoothedHinge, SquaredHinge
 from rankstudio.engine.methods.base import ConvergingRanker
-from rankstudio.engine.methods.rankers.listnet import ListNet
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
-from rankstudio.engine.methods.rankers.svm_map import SVMMAP
 from rankstudio.engine.methods.shards.pair_losses import pairs_of
 from rankstudio.engine.methods.shards.training_data import training_data
 from rankstudio.engine.steps import Iteration
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.work import finish
+
+ListNet = estimator_class("listnet")
+SVMMAP = estimator_class("svm-map")
 
 RANKERS: list[ConvergingRanker] = [
     RankSVM(C=0.5, tol=1e-9),
@@ -111,7 +113,7 @@ def test_sums_are_those_of_the_whole(
 
 
 @EVERY_RANKER
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(documents=st.integers(1, 90), seed=st.integers(0, 3))
 def test_the_minimum_is_that_of_the_whole(method: ConvergingRanker, documents: int, seed: int) -> None:
     data = problem(seed=seed)
@@ -141,7 +143,7 @@ def test_another_kernel_looks_at_the_documents_together() -> None:
         assert one.criterion == other.criterion
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(st.integers(1, 90), st.integers(0, 5))
 def test_listnet_comes_to_the_minimum_of_the_whole(documents: int, seed: int) -> None:
     data, method = problem(seed=seed), ListNet(regularization=0.5, tol=1e-9)

@@ -1,0 +1,113 @@
+"""Readers of models of other programs: those of plug-ins, asked when a file is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import DataError, DatasetError
+from rankstudio.engine.export.foreign.parsed_model import ParsedModel
+from rankstudio.engine.export.models import Model, load_model
+from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.entries import imported
+from rankstudio.engine.plugins.loader import plugins_with
+
+FOREIGN = "foreign"
+"""In place of the method of a model: another program learned it."""
+
+ENDINGS = (".json", ".txt", ".xml", ".model", ".onnx")
+"""Of files of models."""
+
+ABILITY = "foreign-models"
+
+
+@dataclass(frozen=True)
+class ModelReader:
+    """A reader of models of other programs, as a plug-in names it.
+
+    Attributes
+    ----------
+    key : str
+    recognise : str
+        ``"module:function"`` that returns whether a file that is no JSON begins like such a model.
+    parse : str
+        ``"module:function"`` that returns the :class:`ParsedModel` of a file, or None if it has none.
+    place : str
+        ``"module:function"`` that returns the model in the features of some data.
+    """
+
+    key: str
+    recognise: str
+    parse: str
+    place: str
+
+
+def is_foreign_text(path: Path) -> bool:
+    """Return whether a file that is no JSON begins like a model of another program."""
+    return any(imported(reader.recognise)(path) for reader in _readers())
+
+
+def parsed_file(path: Path) -> ParsedModel | None:
+    """Return the model of another program in a file; None where it is none, or no plug-in reads it.
+
+    Raises
+    ------
+    DatasetError, MissingExtraError
+        As of :func:`foreign_model`.
+    """
+    parsed = (imported(reader.parse)(path) for reader in _readers())
+    return next((model for model in parsed if model is not None), None)
+
+
+def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Model:
+    """Return a model in the features of some data; see :func:`foreign_model`."""
+    reader = next(_readers())
+    model: Model = imported(reader.place)(parsed, dataset, path)
+    return model
+
+
+def foreign_model(path: Path, dataset: FoldedDataset) -> Model | None:
+    """Return the model of another program as one of the data's features; None where a file is none.
+
+    Parameters
+    ----------
+    path : Path
+    dataset : FoldedDataset
+        Its features are found by their names; where the model has none, by their numbers.
+
+    Raises
+    ------
+    DataError
+        Where the file cannot be read, or asks for a feature that is not there.
+    MissingExtraError
+        Where onnx is needed, and not installed.
+    """
+    parsed = parsed_file(path)
+    return None if parsed is None else model_in_data(parsed, dataset, path)
+
+
+def own_model(path: Path) -> Model:
+    """Return a model that RankStudio wrote.
+
+    Raises
+    ------
+    DataError
+        For other files; it names the plug-in that reads models of other programs, where that is absent.
+    """
+    try:
+        return load_model(path)
+    except DataError as error:
+        if any(_readers()):
+            raise
+        text = tr("{error} Models of other programs need the plug-in {plugin}, which is absent or left out.")
+        raise DatasetError(text.format(error=error, plugin=ABILITY)) from error
+
+
+def _readers() -> Iterator[Any]:
+    """Yield the readers of built-in plug-ins."""
+    for loaded in plugins_with("model_readers").loaded:
+        if loaded.built_in:
+            yield from loaded.plugin.model_readers

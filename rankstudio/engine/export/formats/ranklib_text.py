@@ -1,0 +1,71 @@
+"""RankLib's text of a model, which search engines read too: a line of weights, or an ensemble of trees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.export.formats.model_format import Documents
+from rankstudio.engine.export.formats.trial import tree_sum, weighted_sum
+from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.export.trees import Node
+from rankstudio.engine.support.escaping import comment_text
+
+_LINEAR, _TREES = "## Coordinate Ascent", "## LambdaMART"
+
+
+def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
+    """Return a model in RankLib's format, with these numbers of the inputs."""
+    about = [
+        f"## {comment_text(function.about, 'hash')}",
+        *(f"## {i.id} = {comment_text(i.name, 'hash')}" for i in function.inputs),
+    ]
+    if function.linear:
+        terms = " ".join(f"{n}:{w!r}" for n, w in zip(numbers, function.weights, strict=True))
+        return "\n".join([_LINEAR, *about, "", terms]) + "\n"
+    lines = [_TREES, *about, f"## No. of trees = {len(function.trees)}", "", "<ensemble>"]
+    for number, tree in enumerate(function.trees, start=1):
+        lines.append(f'\t<tree id="{number}" weight="1.0">')
+        lines += _split(tree.nested(), numbers, "", "\t\t")
+        lines.append("\t</tree>")
+    return "\n".join([*lines, "</ensemble>"]) + "\n"
+
+
+def _split(node: Node, numbers: Sequence[int], side: str, indent: str) -> list[str]:
+    """Return the lines of a node."""
+    head = f'{indent}<split pos="{side}">' if side else f"{indent}<split>"
+    if not isinstance(node, tuple):
+        return [head, f"{indent}\t<output> {node!r} </output>", f"{indent}</split>"]
+    column, threshold, below, above = node
+    return [
+        head,
+        f"{indent}\t<feature> {numbers[column]} </feature>",
+        f"{indent}\t<threshold> {threshold!r} </threshold>",
+        *_split(below, numbers, "left", indent + "\t"),
+        *_split(above, numbers, "right", indent + "\t"),
+        f"{indent}</split>",
+    ]
+
+
+def scores(text: str, columns: dict[int, int], documents: Documents) -> Floats:
+    """Score documents with RankLib's text, given the feature numbers of the columns."""
+    body = "\n".join(line for line in text.splitlines() if not line.startswith("##"))
+    if text.startswith(_LINEAR):
+        pairs = [pair.split(":") for pair in body.split()]
+        weights = [(columns[int(number)], float(weight)) for number, weight in pairs]
+        X = documents.X.astype(documents.dtype).astype(np.float64)  # its weights and sums are doubles
+        return weighted_sum(X, weights, np.float64)
+    trees = [_node(tree[0], columns) for tree in ElementTree.fromstring(body)]
+    return tree_sum(documents.X, trees, documents.dtype)
+
+
+def _node(split: ElementTree.Element, columns: dict[int, int]) -> Node:
+    output = split.findtext("output")
+    if output is not None:
+        return float(output)
+    below, above = split.findall("split")
+    feature, threshold = split.findtext("feature", ""), split.findtext("threshold", "")
+    return columns[int(feature)], float(threshold), _node(below, columns), _node(above, columns)

@@ -1,0 +1,44 @@
+"""What is known of the methods of an ability where its folder is absent: enough to show results."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from rankstudio.engine.methods.catalog.description import described_method, description_of
+from rankstudio.engine.methods.catalog.method import Method
+from rankstudio.engine.plugins.loader import plugins
+from rankstudio.engine.plugins.origin import Origin, OriginKind
+from rankstudio.engine.support.resources import resource
+
+CORE = "rankstudio"
+
+
+@cache
+def recorded_methods() -> dict[str, Method]:
+    """Return the recorded methods of abilities by key; they have no code."""
+    text = resource("abilities", "methods.json").read_text(encoding="utf-8")
+    return {values["key"]: described_method(values) for values in json.loads(text)}
+
+
+def methods_to_record() -> list[dict[str, Any]]:
+    """Return the methods of the abilities that are there as plain values, for ``resources/abilities``."""
+    return [
+        description_of(replace(entry, origin=Origin(OriginKind.ABILITY, loaded.plugin.name, "")))
+        for loaded in plugins().loaded
+        if loaded.built_in and loaded.plugin.name != CORE
+        for entry in loaded.plugin.methods
+        if isinstance(entry, Method)
+    ]
+
+
+def model_formats_to_record() -> dict[str, str]:
+    """Return the names of the abilities that write models, by the keys of their formats."""
+    return {
+        entry.key: loaded.plugin.name
+        for loaded in plugins().loaded
+        if loaded.built_in and loaded.plugin.name not in (CORE, "model-formats")
+        for entry in loaded.plugin.model_formats
+    }

@@ -1,0 +1,89 @@
+"""Measures without a package: a function of a Python file, named as its methods are."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rankstudio.engine.errors import PlanError, one_line
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.foreign.code import SUFFIX, Code, code_of_file
+from rankstudio.engine.methods.foreign.signature import summary_of
+from rankstudio.engine.metrics.measure_entry import MeasureEntry
+
+_DIGITS = 6  # of a file's checksum in the measure's name
+
+
+@dataclass(frozen=True)
+class FileMeasure(MeasureEntry):
+    """A measure made from a function of a Python file.
+
+    Its name ends with the beginning of the file's SHA-256: a changed file is another measure.
+
+    Attributes
+    ----------
+    code : Code or None
+        Workers get its text with the plan.
+    """
+
+    code: Code | None = None
+
+    def load(self) -> Any:
+        """Return the function; see :meth:`MeasureEntry.load`."""
+        if self.lacking or self.code is None:
+            raise PlanError(self.lacking)
+        return self.code.target()
+
+
+def names_measure_file(text: str) -> bool:
+    """Return whether a text names a function of a Python file, such as ``my_measure.py:half@5``."""
+    return f"{SUFFIX}:" in text
+
+
+def file_and_cutoff(text: str) -> tuple[str, str]:
+    """Return the function and what follows its name.
+
+    Examples
+    --------
+    >>> file_and_cutoff("my_measure.py:half@5")
+    ('my_measure.py:half', '@5')
+    """
+    place, _, name = text.rpartition(":")
+    name, at, cutoff = name.partition("@")
+    return f"{place}:{name}", at + cutoff
+
+
+def measure_of_file(place: str) -> FileMeasure:
+    """Return the measure that a user names as ``FILE.py:FUNCTION``; the file is run.
+
+    Raises
+    ------
+    PlanError
+        If the file cannot be run, or the function is no measure.
+    """
+    path, _, name = place.rpartition(":")
+    code = code_of_file(Path(path), name)
+    function = code.target()
+    arguments = _arguments(function)
+    if not arguments or arguments[:2] == ["X", "y"]:
+        text = tr("{name}: expected a function of the labels of a query, from the first rank down.")
+        raise PlanError(text.format(name=place))
+    return FileMeasure(
+        key=f"{name}-{code.origin.version[:_DIGITS]}",
+        label=name,
+        function="",
+        summary=one_line(summary_of(function)),
+        cutoff="optional" if "cutoff" in arguments else "none",
+        origin=code.origin,
+        code=code,
+    )
+
+
+def _arguments(function: Callable[..., Any]) -> list[str]:
+    """Return the names of a function's arguments; none for what is no function."""
+    if isinstance(function, type) or not callable(function):
+        return []
+    return [*inspect.signature(function).parameters]

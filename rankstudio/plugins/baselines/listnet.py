@@ -1,0 +1,154 @@
+"""ListNet: the probability of being first, by the labels and by the scores (Cao et al. 2007)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rankstudio.engine.arithmetic.optimisers.lbfgs import Objective, minimise
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need
+from rankstudio.engine.methods.shards.scratch import Scratch
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.work import StateWork
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.threads import pool, worthwhile
+from rankstudio.engine.support.work import Waiting, WorkProgress
+from rankstudio.plugins.baselines.entries import LISTNET
+
+
+@dataclass(eq=False, repr=False)
+class ListNet(LinearRanker):
+    """ListNet fits a linear ranker by the cross entropy of top-one probabilities (Cao et al. 2007).
+
+    Minimises sum_q sum_{i in q} -P_y(i) ln P_w(i) + λ/2 ||w||², where the top-one probabilities are P_y(i) =
+    exp(y_i) / sum_j exp(y_j) of the labels and P_w(i) the same of the scores w'x_i, both within the query
+    (Cao et al. 2007, theorem 8 and eq. (5), with a linear model instead of the neural network). The objective
+    is smooth and convex; L-BFGS minimises it, while the paper follows the gradient of one query after the
+    other. The paper has no λ, which makes the minimum unique.
+
+    Parameters
+    ----------
+    regularization : float, default 1.0
+        λ > 0.
+    tol : float, default 1e-6
+        Stops when the gradient norm is at most this share of its initial value; greater than 0.
+    max_iter : int, default 500
+        Maximum number of iterations, 1 to 100,000.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n,)
+        The weights.
+    objective_ : float
+        Minimum of the objective.
+    gradient_norm_ : float
+        Gradient norm at the minimum, relative to that at w = 0.
+    n_iter_ : int
+        Iterations taken.
+
+    Notes
+    -----
+    O(mn) per iteration for m documents and n features.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> ListNet().fit(train.X, train.y, qid=train.qid).coef_.argmax().item()
+    0
+    """
+
+    entry = LISTNET
+
+    objective_: float = field(init=False)
+    gradient_norm_: float = field(init=False)
+    n_iter_: int = field(init=False)
+
+    regularization: float = 1.0
+    tol: float = 1e-6
+    max_iter: int = 500
+
+    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
+        return self.max_iter
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        return sums_need(shape)
+
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
+        """Yield one step per iteration, with the objective as its criterion."""
+        tol, max_iter = self.checked("tol"), self.checked("max_iter")
+        features = tuple(range(data.X.shape[1]))
+        with top_one_cross_entropy(training_data(data), self.checked("regularization")) as objective:
+            number, first = -1, 1.0  # the start has no number
+            for told in minimise(objective, np.zeros(len(features))):
+                if isinstance(told, WorkProgress):
+                    yield told
+                    continue
+                coef, value, gradient = told
+                number += 1
+                length = float(np.linalg.norm(gradient))
+                if number == 0:
+                    first = length or 1.0
+                    # The labels may say nothing: w = 0 is the minimum then.
+                    only = Step(1, features, coef, value, np.empty(0))
+                    continue
+                self.gradient_norm_ = length / first
+                yield Step(number, features, coef, value, np.empty(0))
+                if self.gradient_norm_ <= tol or number == max_iter:
+                    return
+            if number == 0:
+                self.gradient_norm_ = 0.0
+                yield only
+
+    def _finish(self, data: QueryData, taken: list[Step]) -> None:
+        self.objective_ = taken[-1].criterion
+        self.n_iter_ = len(taken)
+
+
+@contextmanager
+def top_one_cross_entropy(data: TrainingData, regularization: float) -> Iterator[Objective]:
+    """Provide ListNet's objective, which returns value and gradient (n,) at weights (n,), O(mn)."""
+    with data.session(StateWork(_ListNetState)) as session:
+
+        def objective(coef: Floats) -> Waiting[tuple[float, Floats]]:
+            entropy, slopes = yield from session.sum(coef, "comparing probabilities")
+            value = 0.5 * regularization * float(coef @ coef) - float(entropy[0])
+            return value, slopes + regularization * coef
+
+        yield objective
+
+
+class _ListNetState:
+    """The top-one probabilities of the labels."""
+
+    def __init__(self, data: QueryData, scratch: Scratch) -> None:
+        from rankstudio.engine.arithmetic.linear_scores import Queries  # noqa: PLC0415 - numba
+
+        self._queries = Queries(data.ptr)
+        self._target = np.exp(_log_softmax(data.y, data.ptr))
+
+    def step(self, data: QueryData, message: Floats) -> tuple[Floats, Floats]:
+        from rankstudio.engine.arithmetic.linear_scores import Linear, Queries  # noqa: PLC0415 - numba
+
+        # Scores less that of the query's first document, which changes no probability: differences stay where
+        # values are large, without a centred copy of the features.
+        with pool(worthwhile(1.4 * data.X.size)) as (executor, workers):
+            queries = self._queries if executor is None else Queries(data.ptr, executor, workers)
+            linear = Linear(data.X, queries)
+            logs = _log_softmax(linear.scores(message), data.ptr)
+            return np.array([self._target @ logs]), linear.weigh(np.exp(logs) - self._target)
+
+
+def _log_softmax(values: Floats, ptr: Ints) -> Floats:
+    """Return the logarithm of each value's share of the exponentials of its query."""
+    sizes = np.diff(ptr)
+    shifted = values - np.repeat(np.maximum.reduceat(values, ptr[:-1]), sizes)
+    sums = np.add.reduceat(np.exp(shifted), ptr[:-1])
+    out: Floats = shifted - np.repeat(np.log(sums), sizes)
+    return out

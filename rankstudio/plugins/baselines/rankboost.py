@@ -1,0 +1,302 @@
+"""RankBoost: boosting of thresholds on single features, over pairs (Freund et al. 2003)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import FewerThresholdsWarning
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
+from rankstudio.engine.methods.shards.order_statistics import Thresholds, thresholds
+from rankstudio.engine.methods.shards.scratch import Scratch
+from rankstudio.engine.methods.shards.training_data import GivenData, ShardSession, training_data
+from rankstudio.engine.methods.shards.work import StateWork
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.number_format import count_text
+from rankstudio.engine.support.threads import pool, worthwhile
+from rankstudio.engine.support.work import Note, Waiting, WorkProgress
+from rankstudio.plugins.baselines.entries import RANKBOOST
+
+MOST_VALUES = 65_536
+"""Different values of a feature that are all tried as thresholds: a bin between two of them is 16 bits."""
+RANKS = 255
+"""Values that are tried of a feature with more."""
+
+_STATE = 16  # bytes that are kept of a document besides its bins: its score, and the order of labels
+_SEPARATES = 1.0 - 1e-9  # |r| at most, so that the weight of a weak ranker that errs in no pair is finite
+_ROUNDING = 1e-12  # |r| below which a threshold does nothing but for rounding
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A weak ranker: ``weight`` if the feature's value is above ``theta``, otherwise 0."""
+
+    feature: int
+    theta: float
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class BoostStep(Step):
+    """A round of boosting. ``coef`` contains the sum of the weights of each feature's thresholds.
+
+    It is the importance of a feature; the model is nonlinear: see :meth:`scores`.
+
+    Attributes
+    ----------
+    history : sequence of Threshold
+        Weak rankers of the whole run, to which later rounds append: all steps share one list, because copies
+        would need quadratic memory.
+    """
+
+    linear: ClassVar[bool] = False
+    additive: ClassVar[bool] = True
+
+    history: Sequence[Threshold] = ()
+
+    @property
+    def thresholds(self) -> tuple[Threshold, ...]:
+        """Weak rankers up to this round."""
+        return tuple(self.history[: self.number])
+
+    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
+        if known is None:
+            return _scores(columns, self.thresholds)
+        return known + _scores(columns, self.thresholds[-1:])
+
+    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
+        """Return the thresholds; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        weak = [{"id": int(ids[t.feature]), "above": t.theta, "adds": t.weight} for t in self.thresholds]
+        return {"kind": "thresholds", "thresholds": weak}
+
+
+def _scores(columns: Floats, thresholds: Sequence[Threshold]) -> Floats:
+    """Return the sum of some weak rankers for documents (n, m), shape (m,)."""
+    out = np.zeros(columns.shape[1])
+    for weak in thresholds:
+        out += weak.weight * (columns[weak.feature] > weak.theta)
+    return out
+
+
+@dataclass(eq=False, repr=False)
+class RankBoost(LinearRanker):
+    """RankBoost boosts thresholds on single features, h(x) = 1 if x_j > θ, otherwise 0 (Freund et al. 2003).
+
+    Pairs are documents of one query with different labels, initially all of equal weight. Every round takes
+    the feature and threshold with the largest |r|, r = sum over pairs D(x0, x1) (h(x1) - h(x0)), with the
+    weight α = ½ ln((1 + r) / (1 - r)) (their third method, section 3.2), negative if low values are better.
+    For a feature with up to 65,536 different values, all of them are tried as thresholds; otherwise the
+    values at 255 evenly spaced ranks, with a :class:`rankstudio.engine.errors.FewerThresholdsWarning`.
+
+    Parameters
+    ----------
+    n_rounds : int, default 300
+        Number of weak rankers, 1 to 100,000.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n,)
+        Sum of the weights of each feature's thresholds: its importance. The model is not linear.
+    thresholds_ : tuple of Threshold
+        Weak rankers.
+    loss_ : float
+        Mean of exp(H(x0) - H(x1)) over the pairs, where H are the scores.
+
+    Notes
+    -----
+    O(nm log m) once and O(nm) per round for m documents and n features; pairs are never enumerated. It stops
+    early if no threshold is better than none, or if one orders every pair correctly. A round sums one number
+    per threshold; two bytes are kept per value.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> RankBoost(n_rounds=20).fit(train.X, train.y, qid=train.qid).coef_.argmax().item()
+    0
+    """
+
+    entry = RANKBOOST
+
+    thresholds_: tuple[Threshold, ...] = field(init=False)
+    loss_: float = field(init=False)
+
+    n_rounds: int = 300
+
+    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
+        return self.n_rounds
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        bins = float(_STATE + 2 * shape.n) * shape.m
+        if shape.sharded:
+            return shard_need(shape, states=bins)
+        return whole_need(shape, 2.0).plus(bins)  # thresholds, and what is between them
+
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
+        """Yield one step per round, with the mean loss of the pairs as its criterion."""
+        n_rounds = self.checked("n_rounds")
+        history: list[Threshold] = []
+        coef, features = np.zeros(data.X.shape[1]), dict[int, None]()
+        data = training_data(data)
+        found = yield from thresholds(data, MOST_VALUES, RANKS)
+        with data.session(StateWork(_BoostedShard, replayed=True)) as session:
+            rounds = _Rounds(session, found)
+            yield from rounds.begin()
+            if rounds.fewer:
+                said = tr(
+                    "RankBoost tries {n} thresholds for each feature with more than {most} "
+                    "different values, instead of all values."
+                ).format(n=RANKS, most=count_text(MOST_VALUES))
+                yield Note(said, kind=FewerThresholdsWarning)
+            for number in range(1, n_rounds + 1):
+                weak = rounds.weak_ranker()
+                if weak is None:
+                    break
+                yield from rounds.add(weak)
+                history.append(weak)
+                coef = coef.copy()
+                coef[weak.feature] += weak.weight
+                features.setdefault(weak.feature)
+                yield BoostStep(number, tuple(features), coef, rounds.loss, np.empty(0), history=history)
+                if rounds.perfect:
+                    return
+            if not history:  # nothing tells any pair apart: a model that scores all documents alike
+                yield BoostStep(1, (), coef, rounds.loss, np.empty(0))
+
+    def _finish(self, data: QueryData, taken: list[Step]) -> None:
+        last = taken[-1]
+        assert isinstance(last, BoostStep)
+        self.thresholds_ = last.thresholds
+        self.loss_ = last.criterion
+
+    def _score(self, X: Floats) -> Floats:
+        return _scores(X.T, self.thresholds_)
+
+
+class _Rounds:
+    """The state of boosting: what the pairs weigh, and the documents between thresholds.
+
+    Attributes
+    ----------
+    perfect : bool
+        Whether the last weak ranker errs in no pair.
+    fewer : bool
+        Whether not every value of every feature is a threshold.
+    """
+
+    def __init__(self, session: ShardSession, thresholds: Thresholds) -> None:
+        self._session, self._thresholds = session, thresholds
+        self.perfect, self.fewer = False, bool(thresholds.fewer.any())
+        self._sum = self._n_pairs = 0.0
+
+    @property
+    def loss(self) -> float:
+        """The mean loss of the pairs, 0 without a pair."""
+        return self._sum / self._n_pairs if self._n_pairs else 0.0
+
+    def begin(self) -> Waiting[None]:
+        """Weigh the pairs for the first time."""
+        yield from self._weigh(_Beginning(self._thresholds))
+        self._n_pairs = self._sum  # every pair counts 1 at first
+
+    def weak_ranker(self) -> Threshold | None:
+        """Return the best threshold of all with its weight; None where none does anything."""
+        from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
+
+        if not self._sum > 0:
+            return None
+        n = self._thresholds.starts.size - 1
+        gains, places = np.empty(n), np.empty(n, dtype=np.int64)
+        kernels.best_thresholds(self._in_bins, self._thresholds.starts, gains, places)
+        feature = int(np.argmax(np.abs(gains)))
+        r = float(np.clip(gains[feature] / self._sum, -_SEPARATES, _SEPARATES))
+        if abs(r) < _ROUNDING:
+            return None
+        self.perfect = abs(r) == _SEPARATES
+        theta = float(self._thresholds.of(feature)[places[feature]])
+        return Threshold(feature, theta, 0.5 * float(np.log((1.0 + r) / (1.0 - r))))
+
+    def add(self, weak: Threshold) -> Waiting[None]:
+        """Add a weak ranker to the scores, and weigh the pairs anew."""
+        last = int(np.searchsorted(self._thresholds.of(weak.feature), weak.theta))
+        yield from self._weigh(_WeakRanker(weak.feature, last, weak.weight))
+
+    def _weigh(self, message: _Beginning | _WeakRanker) -> Waiting[None]:
+        self._in_bins, (total,) = yield from self._session.sum(message, "weighing pairs")
+        self._sum = float(total)
+
+
+@dataclass(frozen=True, eq=False)
+class _Beginning:
+    """Tells the thresholds of every feature, and asks what documents weigh before any weak ranker."""
+
+    thresholds: Thresholds
+
+    def to(self, state: _BoostedShard, data: QueryData) -> None:
+        """Put a shard's documents in bins."""
+        state.begin(data, self.thresholds)
+
+
+@dataclass(frozen=True)
+class _WeakRanker:
+    """Tells a weak ranker, and asks what documents weigh with it.
+
+    Attributes
+    ----------
+    feature : int
+    last : int
+        It adds to the scores of documents in the bins after this one.
+    weight : float
+        What it adds.
+    """
+
+    feature: int
+    last: int
+    weight: float
+
+    def to(self, state: _BoostedShard, data: QueryData) -> None:
+        """Add it to a shard's scores."""
+        state.H += self.weight * (state.bins[self.feature] > self.last)
+
+
+class _BoostedShard:
+    """The scores of a shard's documents, shape (m,), and their bins (n, m): how many thresholds are less."""
+
+    def __init__(self, data: QueryData, scratch: Scratch) -> None:
+        m, n = data.X.shape
+        self.H = scratch.empty(m)
+        self._by_label: Ints = scratch.empty(m).view(np.int64)
+        self.bins = scratch.empty(-(-n * m // 4)).view(np.uint16)[: n * m].reshape(n, m)
+
+    def begin(self, data: QueryData, thresholds: Thresholds) -> None:
+        self.H[:] = 0.0
+        query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
+        self._by_label[:] = np.lexsort((data.y, query))
+        self._starts = thresholds.starts
+        for j in range(self.bins.shape[0]):
+            self.bins[j] = np.searchsorted(thresholds.of(j), np.ascontiguousarray(data.X[:, j]))
+
+    def step(self, data: QueryData, message: _Beginning | _WeakRanker) -> tuple[Floats, Floats]:
+        """Return what the documents in each bin weigh, one feature after the other, and the pairs, (1,)."""
+        from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
+
+        message.to(self, data)
+        n, m = self.bins.shape
+        weights, in_bins = np.empty(m), np.zeros(int(self._starts[-1]) + n)
+        total = kernels.potential(self.H, data.y, self._by_label, data.ptr, weights)
+        with pool(worthwhile(2.2 * n * m)) as (executor, workers):
+            cuts = np.linspace(0, n, workers + 1).astype(int).tolist()
+
+            def work(first: int, last: int) -> None:
+                kernels.add_to_bins(self.bins, self._starts, weights, first, last, in_bins)
+
+            list((executor.map if executor else map)(work, cuts[:-1], cuts[1:]))
+        return in_bins, np.array([total])

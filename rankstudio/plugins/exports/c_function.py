@@ -1,0 +1,91 @@
+"""A function in C that scores one document."""
+
+from __future__ import annotations
+
+import shutil
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import OutputError
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
+from rankstudio.engine.export.formats.trial import Trial
+from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.export.trees import Node
+from rankstudio.engine.language import translatable
+from rankstudio.engine.support.escaping import comment_text
+
+COMPILERS = ("cc", "gcc", "clang", "tcc")
+
+_MAIN = """\
+#include <stdio.h>
+double {name}(const double *x);
+int main(int argc, char **argv)
+{{
+    static double x[{columns}];
+    double s;
+    long i;
+    FILE *in = fopen(argv[argc - 2], "rb"), *out = fopen(argv[argc - 1], "wb");
+    for (i = 0; i < {documents}L; i++) {{
+        if (fread(x, sizeof(double), {inputs}, in) != {inputs}) return 1;
+        s = {name}(x);
+        if (fwrite(&s, sizeof(double), 1, out) != 1) return 2;
+    }}
+    return fclose(out) ? 3 : 0;
+}}
+"""
+
+
+def write(function: ScoreFunction) -> Files:
+    """Return the source, in C89: ``double NAME(const double *x)``."""
+    lines = [
+        f"/* {comment_text(function.about, 'c')}",
+        "",
+        f"   {function.name}(x) is the score of a document; x has the values of these features:",
+        *(f"     x[{n}]  feature {i.id}, {comment_text(i.name, 'c')}" for n, i in enumerate(function.inputs)),
+        "",
+        "   Compile it with -ffp-contract=off for identical results on every machine. */",
+    ]
+    body = []
+    if function.linear:
+        body = [f"    s += {weight!r} * x[{n}];" for n, weight in enumerate(function.weights)]
+    for number, tree in enumerate(function.trees):
+        lines += ["", f"static double tree{number}(const double *x)", "{"]
+        lines += [*_branches(tree.nested(), "    "), "}"]
+        body.append(f"    s += tree{number}(x);")
+    lines += ["", f"double {function.name}(const double *x)", "{", "    double s = 0.0;"]
+    lines += ["    (void)x;", *body, "    return s;", "}"]
+    return {"": ("\n".join(lines) + "\n").encode()}
+
+
+def _branches(node: Node, indent: str) -> list[str]:
+    if not isinstance(node, tuple):
+        return [f"{indent}return {node!r};"]
+    column, threshold, below, above = node
+    return [
+        f"{indent}if (x[{column}] <= {threshold!r}) {{",
+        *_branches(below, indent + "  "),
+        f"{indent}}}",
+        *_branches(above, indent),
+    ]
+
+
+def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
+    """Score documents with the function, compiled by an installed C compiler."""
+    compiler = next((path for name in COMPILERS if (path := shutil.which(name))), None)
+    if compiler is None:
+        raise OutputError(f"No C compiler ({', '.join(COMPILERS)}) found to read the file back.")
+    m, n = documents.X.shape
+    main = _MAIN.format(name=function.name, columns=max(1, n), inputs=n, documents=m)
+    with Trial({"model.c": files[""], "main.c": main.encode()}) as trial:
+        trial.run([compiler, "-ffp-contract=off", "-o", trial.path("model"), "model.c", "main.c"])
+        return trial.scores([trial.path("model")], documents.X)
+
+
+FORMAT = ModelFormat(
+    "c",
+    "C",
+    ".c",
+    translatable("A function in C that scores one document."),
+    write,
+    read,
+    readers=Readers.CODE,
+)

@@ -1,0 +1,112 @@
+"""A model as a graph of ONNX, in doubles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import MissingExtraError
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
+from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.language import translatable
+
+OPSET, ML_OPSET, IR_VERSION = 17, 5, 10
+"""Of the standard operators, of ai.onnx.ml (the first whose trees have doubles), and of the file."""
+
+_LESS_OR_EQUAL, _SUM, _NO_TRANSFORM = 0, 1, 0
+
+
+def write(function: ScoreFunction) -> Files:
+    """Return the graph: ``X`` of shape (m, k), its columns the inputs, and ``score`` of shape (m, 1)."""
+    try:
+        from onnx import TensorProto, helper, numpy_helper  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise MissingExtraError("Writing ONNX", "onnx", "onnx") from error
+    k = max(1, len(function.inputs))
+    constants = []
+    if function.linear:
+        weights = np.zeros((k, 1))
+        weights[: len(function.weights), 0] = function.weights
+        constants.append(numpy_helper.from_array(weights, "weights"))
+        node = helper.make_node("MatMul", ["X", "weights"], ["score"])
+    else:
+        values = {
+            name: numpy_helper.from_array(value, name) if isinstance(value, np.ndarray) else value
+            for name, value in _tree_attributes(function).items()
+        }
+        node = helper.make_node("TreeEnsemble", ["X"], ["score"], domain="ai.onnx.ml", **values)
+    given = helper.make_tensor_value_info("X", TensorProto.DOUBLE, [None, k])
+    made = helper.make_tensor_value_info("score", TensorProto.DOUBLE, [None, 1])
+    model = helper.make_model(
+        helper.make_graph([node], function.name, [given], [made], constants, doc_string=function.about),
+        opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)],
+        ir_version=IR_VERSION,
+        producer_name="RankStudio",
+    )
+    features = {"feature_ids": "id", "feature_names": "name"}
+    properties = {
+        key: "\n".join(str(getattr(i, name)) for i in function.inputs) for key, name in features.items()
+    }
+    helper.set_model_props(model, properties)
+    content: bytes = model.SerializeToString()
+    return {"": content}
+
+
+def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
+    """Return the trees as the operator has them: all splits and all leaves in one row.
+
+    A tree of one leaf is a split both of whose sides are that leaf.
+    """
+    roots: list[int] = []
+    splits: list[tuple[int, float, int, bool, int, bool]] = []
+    leaves: list[float] = []
+    for tree in function.trees:
+        first_split, first_leaf = len(splits), len(leaves)
+        roots.append(first_split)
+        for column, threshold, *children in tree.splits or ((0, 0.0, -1, -1),):
+            ends = [(first_leaf - 1 - c, True) if c < 0 else (first_split + c, False) for c in children]
+            splits.append((column, threshold, *ends[0], *ends[1]))
+        leaves += tree.leaves
+    columns, thresholds, below, below_leaf, above, above_leaf = zip(*splits, strict=True)
+    return {
+        "n_targets": 1,
+        "aggregate_function": _SUM,
+        "post_transform": _NO_TRANSFORM,
+        "tree_roots": roots,
+        "nodes_featureids": list(columns),
+        "nodes_splits": np.array(thresholds),
+        "nodes_modes": np.full(len(splits), _LESS_OR_EQUAL, dtype=np.uint8),
+        "nodes_truenodeids": list(below),
+        "nodes_trueleafs": [int(leaf) for leaf in below_leaf],
+        "nodes_falsenodeids": list(above),
+        "nodes_falseleafs": [int(leaf) for leaf in above_leaf],
+        "leaf_targetids": [0 for _ in leaves],
+        "leaf_weights": np.array(leaves),
+    }
+
+
+def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
+    """Score documents with ONNX Runtime, on one thread."""
+    try:
+        import onnxruntime  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise MissingExtraError("Reading ONNX back", "onnxruntime", "onnx") from error
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(files[""], options, providers=["CPUExecutionProvider"])
+    X = documents.X if function.inputs else np.zeros((documents.X.shape[0], 1))
+    return np.asarray(session.run(None, {"X": np.ascontiguousarray(X)})[0])[:, 0]
+
+
+FORMAT = ModelFormat(
+    "onnx",
+    "ONNX",
+    ".onnx",
+    translatable("A graph in doubles: MatMul (opset 17), or TreeEnsemble (ai.onnx.ml 5)."),
+    write,
+    read,
+    extra="onnx",
+    readers=Readers.RUNTIME,
+)

@@ -1,0 +1,117 @@
+"""A model in PMML 4.4: a regression, or a mining model that adds up trees."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+import numpy as np
+
+from rankstudio import __version__
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
+from rankstudio.engine.export.formats.trial import tree_sum, weighted_sum
+from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.export.trees import Node, ScoreTree
+from rankstudio.engine.language import translatable
+from rankstudio.engine.support.escaping import clean_text
+
+_SPACE = "http://www.dmg.org/PMML-4_4"
+
+
+def write(function: ScoreFunction) -> Files:
+    """Return the document; its fields are named after the features."""
+    root = Element("PMML", version="4.4", xmlns=_SPACE)
+    header = SubElement(root, "Header", description=clean_text(function.about))
+    SubElement(header, "Application", name="RankStudio", version=__version__)
+    fields = SubElement(root, "DataDictionary", numberOfFields=str(len(function.inputs)))
+    for given in function.inputs:
+        SubElement(
+            fields,
+            "DataField",
+            name=given.identifier,
+            displayName=clean_text(given.name),
+            optype="continuous",
+            dataType="double",
+        )
+    if function.linear:
+        model = SubElement(root, "RegressionModel", modelName=function.name, functionName="regression")
+        _schema(model, function)
+        table = SubElement(model, "RegressionTable", intercept="0")
+        for given, weight in zip(function.inputs, function.weights, strict=True):
+            SubElement(table, "NumericPredictor", name=given.identifier, coefficient=repr(weight))
+    else:
+        model = SubElement(root, "MiningModel", modelName=function.name, functionName="regression")
+        _schema(model, function)
+        segments = SubElement(model, "Segmentation", multipleModelMethod="sum")
+        for number, tree in enumerate(function.trees, start=1):
+            segment = SubElement(segments, "Segment", id=str(number))
+            SubElement(segment, "True")
+            _tree(segment, tree, function)
+    ElementTree.indent(root)
+    return {"": ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"}
+
+
+def _schema(model: Element, function: ScoreFunction) -> None:
+    """Write which fields a model asks for, and what it gives."""
+    schema = SubElement(model, "MiningSchema")
+    for given in function.inputs:
+        SubElement(schema, "MiningField", name=given.identifier, usageType="active")
+    output = SubElement(model, "Output")
+    SubElement(output, "OutputField", name="score", dataType="double", feature="predictedValue")
+
+
+def _tree(segment: Element, tree: ScoreTree, function: ScoreFunction) -> None:
+    model = SubElement(segment, "TreeModel", functionName="regression", splitCharacteristic="binarySplit")
+    schema = SubElement(model, "MiningSchema")
+    for column in sorted({split[0] for split in tree.splits}):
+        SubElement(schema, "MiningField", name=function.inputs[column].identifier)
+    names = list(function.columns)
+    top = SubElement(model, "Node")
+    SubElement(top, "True")
+    _grow(top, tree.nested(), names)
+
+
+def _grow(parent: Element, node: Node, names: list[str]) -> None:
+    """Put a node into an element that has its predicate already."""
+    if not isinstance(node, tuple):
+        parent.set("score", repr(node))
+        return
+    column, threshold, below, above = node
+    for operator, child in (("lessOrEqual", below), ("greaterThan", above)):
+        inner = SubElement(parent, "Node")
+        SubElement(inner, "SimplePredicate", field=names[column], operator=operator, value=repr(threshold))
+        _grow(inner, child, names)
+
+
+def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
+    """Score documents with the document, in double precision."""
+    root = ElementTree.fromstring(files[""])
+    columns = function.columns
+    table = root.find(f".//{{{_SPACE}}}RegressionTable")
+    if table is not None:
+        terms = [(columns[p.get("name", "")], float(p.get("coefficient", ""))) for p in table]
+        return weighted_sum(documents.X, terms, np.float64) + float(table.get("intercept", "0"))
+    tops = root.iterfind(f".//{{{_SPACE}}}TreeModel/{{{_SPACE}}}Node")
+    return tree_sum(documents.X, [_node(top, columns) for top in tops], np.float64)
+
+
+def _node(element: Element, columns: dict[str, int]) -> Node:
+    children = element.findall(f"{{{_SPACE}}}Node")
+    if not children:
+        return float(element.get("score", ""))
+    below, above = children
+    asked = below[0]
+    place, threshold = columns[asked.get("field", "")], float(asked.get("value", ""))
+    return place, threshold, _node(below, columns), _node(above, columns)
+
+
+FORMAT = ModelFormat(
+    "pmml",
+    "PMML 4.4",
+    ".pmml",
+    translatable("A PMML 4.4 document: a RegressionModel, or a MiningModel that sums TreeModels."),
+    write,
+    read,
+    readers=Readers.RUNTIME,
+)

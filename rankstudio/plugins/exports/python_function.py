@@ -1,0 +1,123 @@
+"""A Python module with the model as a function, which needs nothing but Python."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.export.formats import trial
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
+from rankstudio.engine.export.formats.trial import SECONDS, Trial
+from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.language import translatable
+from rankstudio.engine.support.escaping import comment_text
+
+_SCRIPT = Path(trial.__file__).parent.with_name("trial_script.py")
+_BYTES, _BYTES_PER_VALUE = 2 * 10**9, 200  # of addresses: Python's own, and a value in a document
+
+_SUM = '''
+
+def score({argument}):
+    """Return the score of a document of which ``values`` has each feature's value by its id."""
+    total = 0.0
+    for feature, weight in WEIGHTS.items():
+        total += weight * values[feature]
+    return total
+'''
+_TREES = '''
+
+def score({argument}):
+    """Return the score of a document of which ``values`` has each feature's value by its id."""
+    total = 0.0
+    for splits, leaves in TREES:
+        node = 0 if splits else -1
+        while node >= 0:
+            feature, threshold, below, above = splits[node]
+            node = below if values[feature] <= threshold else above
+        total += leaves[-1 - node]
+    return total
+'''
+_NEW = '''
+
+def new_features(values):
+    """Return the new features, which are sums of features, by their numbers."""
+    found = {}
+    for number, weights in SUMS.items():
+        found[number] = 0.0
+        for feature, weight in weights.items():
+            found[number] += weight * values[feature]
+    return found
+'''
+_SCALED = '''
+
+def scores(documents):
+    """Return the scores of all documents of a query: each feature is scaled to [0, 1] within it first."""
+    scaled = [{} for _ in documents]
+    for feature in FEATURES:
+        column = [values[feature] for values in documents]
+        low, span = min(column), max(column) - min(column)
+        for row, value in zip(scaled, column):
+            row[feature] = (value - low) / (span or 1.0)
+    return [score(values) for values in scaled]
+'''
+
+
+def write(function: ScoreFunction) -> Files:
+    """Return the module."""
+    ids = [given.id for given in function.inputs]
+    about = " ".join(comment_text(function.about, "python").split())  # without "=": "k 5, lambda 2"
+    lines = [f"# A ranking model: {about}", "", "FEATURES = {"]
+    lines += [f"    {given.id}: {given.name!r}," for given in function.inputs]
+    lines += ["}", '"""The features\' names by their ids."""', ""]
+    if function.linear:
+        pairs = zip(ids, function.weights, strict=True)
+        lines += ["WEIGHTS = {", *(f"    {i}: {weight!r}," for i, weight in pairs), "}"]
+        lines += ['"""The score per unit of each feature, by its id, in the order of the sum."""']
+    else:
+        known = list(range(1, len(function.sums) + 1)) or ids
+        if function.sums:
+            sums = (repr({ids[place]: weight for place, weight in one}) for one in function.sums)
+            lines += ["SUMS = {", *(f"    {k}: {one}," for k, one in enumerate(sums, start=1)), "}"]
+            lines += ['"""The weights of the features of each new feature, in the order of the sum."""', ""]
+        lines += ["TREES = ["]
+        for tree in function.trees:
+            splits = [(known[column], *rest) for column, *rest in tree.splits]
+            lines += ["    (", f"        {splits!r},", f"        {list(tree.leaves)!r},", "    ),"]
+        lines += ["]"]
+        lines += [
+            '"""Splits (feature, threshold, where to go up to it, and above it), and what leaves add.',
+            "",
+            'From 0 up it is the number of a split, -1 is the first leaf, -2 the second."""',
+        ]
+    code = (_SUM if function.linear else _TREES).format(argument="values")
+    if function.sums:
+        code = _NEW + code.replace("    total = 0.0", "    values = new_features(values)\n    total = 0.0")
+    return {"": ("\n".join(lines) + "\n" + code + (_SCALED if function.scaled else "")).encode()}
+
+
+def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
+    """Score documents by running the module in a separate process."""
+    ids = " ".join(str(given.id) for given in function.inputs)
+    ends = " ".join(map(str, documents.query_ptr.tolist()))
+    needed = _BYTES + _BYTES_PER_VALUE * documents.X.size
+    written = {"model.py": files[""], "ids": ids.encode(), "ends": ends.encode()}
+    with Trial(written) as attempt:
+        names = (attempt.path(name) for name in written)
+        asked = ["module", str(int(SECONDS)), str(needed), *names, str(int(function.scaled))]
+        return attempt.scores([sys.executable, "-I", "-S", str(_SCRIPT), *asked], documents.X)
+
+
+FORMAT = ModelFormat(
+    "python",
+    "Python",
+    ".py",
+    translatable(
+        "A module with a function score(values) that needs only Python; it also scales within a query."
+    ),
+    write,
+    read,
+    scales=True,
+    sums=True,
+    readers=Readers.CODE,
+)

@@ -1,0 +1,34 @@
+"""RankLib's files of models: a line of weights by Coordinate Ascent, an ensemble of trees by LambdaMART."""
+
+from __future__ import annotations
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
+from rankstudio.engine.export.formats.ranklib_text import model_text, scores
+from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.language import translatable
+
+
+def write(function: ScoreFunction) -> Files:
+    """Return the file; RankLib identifies features by their ids."""
+    return {"": model_text(function, [given.id for given in function.inputs]).encode()}
+
+
+def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
+    """Score documents like RankLib, with values, thresholds and sums of trees in single precision."""
+    numbers = {given.id: column for column, given in enumerate(function.inputs)}
+    return scores(files[""].decode(), numbers, documents)
+
+
+FORMAT = ModelFormat(
+    "ranklib",
+    "RankLib",
+    ".txt",
+    translatable(
+        "A model file for RankLib's -load: weights as from Coordinate Ascent, trees as from LambdaMART."
+    ),
+    write,
+    read,
+    single="RankLib",
+    readers=Readers.PROGRAM,
+)

@@ -1,0 +1,73 @@
+"""An expression in SQL that scores the rows of a table."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import OutputError
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
+from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.export.trees import Node
+from rankstudio.engine.language import translatable
+from rankstudio.engine.support.escaping import comment_text
+
+
+def write(function: ScoreFunction) -> Files:
+    """Return the expression in standard SQL; columns are named after the features."""
+    names = [f'"{given.identifier}"' for given in function.inputs]
+    if function.linear:
+        terms = [f"+ {_number(w)} * {n}" for n, w in zip(names, function.weights, strict=True)]
+    else:
+        terms = [f"+ {_case(t.nested(), names)}" for t in function.trees]
+    lines = [
+        f"-- {comment_text(function.about, 'sql')}",
+        *(f"-- {i.identifier}: feature {i.id}, {comment_text(i.name, 'sql')}" for i in function.inputs),
+        "-- SELECT *, (this expression) AS score FROM documents ORDER BY query, score DESC",
+        "0e0",
+        *terms,
+    ]
+    return {"": ("\n".join(lines) + "\n").encode()}
+
+
+def _number(value: float) -> str:
+    """Return a number as a literal of approximate type, which needs an exponent."""
+    text = repr(value)
+    return text if "e" in text else f"{text}e0"
+
+
+def _case(node: Node, names: list[str]) -> str:
+    if not isinstance(node, tuple):
+        return _number(node)
+    column, threshold, below, above = node
+    condition = f"{names[column]} <= {_number(threshold)}"
+    return f"CASE WHEN {condition} THEN {_case(below, names)} ELSE {_case(above, names)} END"
+
+
+def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
+    """Score documents with SQLite."""
+    columns = ", ".join(f'"{given.identifier}" REAL' for given in function.inputs)
+    marks = ", ".join("?" for _ in range(len(function.inputs) + 1))
+    rows = [(n, *row) for n, row in enumerate(documents.X.tolist())]
+    try:
+        with closing(sqlite3.connect(":memory:")) as base:
+            base.execute(f"CREATE TABLE documents (row INTEGER{', ' + columns if columns else ''})")
+            base.executemany(f"INSERT INTO documents VALUES ({marks})", rows)
+            query = f"SELECT (\n{files[''].decode()}\n) FROM documents ORDER BY row"
+            return np.array([score for (score,) in base.execute(query)], dtype=np.float64)
+    except sqlite3.Error as error:  # its expressions have limits, which others do not have
+        raise OutputError(f"SQLite cannot read the file back: {error}.") from error
+
+
+FORMAT = ModelFormat(
+    "sql",
+    "SQL",
+    ".sql",
+    translatable("A standard SQL expression over columns named after the features."),
+    write,
+    read,
+    readers=Readers.CODE,
+)

@@ -1,0 +1,386 @@
+"""Models in ONNX: ensembles of trees and linear regressors, as converters of other libraries write them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankstudio.engine.errors import MissingExtraError
+from rankstudio.engine.export.foreign.parsed_model import (
+    ParsedModel,
+    Split,
+    UnreadableModelError,
+    finite,
+    flat_tree,
+    greatest_below,
+    greatest_up_to,
+    unreadable,
+    whole,
+)
+from rankstudio.engine.export.trees import ScoreTree
+from rankstudio.engine.language import tr
+from rankstudio.plugins.foreign_models.onnx_parts import (
+    ONNX,
+    SCORING,
+    array_of,
+    attributes_of,
+    checked_operator,
+    of_file,
+    refused,
+    standard_name,
+)
+
+if TYPE_CHECKING:
+    import onnx
+
+_MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT")
+"""By their numbers in ``TreeEnsemble``."""
+_UP_TO = ("BRANCH_LEQ", "BRANCH_GT")
+_TRUE_IS_BELOW = ("BRANCH_LEQ", "BRANCH_LT")
+_AVERAGE, _SUM = ("AVERAGE", "SUM")
+_NODES = ("treeids", "nodeids", "featureids", "modes", "truenodeids", "falsenodeids")
+_SIDES = ("true", "false")
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """What goes through a graph at one place.
+
+    Attributes
+    ----------
+    dtype : str
+        "float32" or "float64".
+    is_rounded : bool
+        Whether the values of the documents were single precision before.
+    n_features : int
+        Columns of the input; 0 where the graph does not say.
+    model : ParsedModel or None
+        None before the operator that scores.
+    is_column : bool
+        Whether scores are a column, not a row.
+    """
+
+    dtype: str
+    is_rounded: bool
+    n_features: int
+    model: ParsedModel | None = None
+    is_column: bool = False
+
+
+def onnx_model(path: Path) -> ParsedModel:
+    """Return the model in a graph with one operator that scores; nothing of it is run.
+
+    Raises
+    ------
+    MissingExtraError
+        Where onnx is not installed.
+    UnreadableModelError
+        For any other graph.
+    """
+    try:
+        import onnx  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise MissingExtraError(path.name, "onnx", "onnx") from error
+    try:
+        return _read(onnx.load(path, load_external_data=False), path.parent)
+    except UnreadableModelError:
+        raise
+    except (OSError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise unreadable(ONNX, tr("one ensemble of trees, or one linear regressor")) from error
+    except Exception as error:  # google.protobuf's error of a damaged file has no public name
+        if type(error).__name__ != "DecodeError":
+            raise
+        raise unreadable(ONNX, tr("a whole file")) from error
+
+
+def _read(model: onnx.ModelProto, folder: Path) -> ParsedModel:
+    """Return the model of a graph, its operators from the input to the score."""
+    graph = model.graph
+    if model.functions or graph.sparse_initializer:
+        raise unreadable(ONNX, tr("no functions of its own, and no sparse constants"))
+    versions = {standard_name(domain.domain): domain.version for domain in model.opset_import}
+    if len(versions) != len(model.opset_import):
+        raise unreadable(ONNX, tr("one version of each domain"))
+    constants = {tensor.name: tensor for tensor in graph.initializer}
+    chain: list[tuple[onnx.NodeProto, dict[str, Any]]] = []
+    for node in graph.node:
+        kind = checked_operator(node, versions)
+        if kind == "Constant":
+            attributes_of(node, folder)  # which checks them
+            constants[node.output[0]] = next(a.t for a in node.attribute)
+        else:
+            chain.append((node, attributes_of(node, folder)))
+    inputs = [value for value in graph.input if value.name not in constants]
+    values = Counter([tensor.name for tensor in graph.initializer])
+    values.update([value.name for value in inputs])
+    values.update([node.output[0] for node in graph.node])
+    if sum(node.op_type in SCORING for node, _ in chain) != 1:
+        raise unreadable(ONNX, tr("one ensemble of trees, or one linear regressor"))
+    if max(values.values()) > 1 or len(inputs) != 1 or len(graph.output) != 1:
+        raise unreadable(ONNX, tr("one input and one output"))
+    stage = _input_stage(inputs[0])
+    at = inputs[0].name
+    for node, attributes in chain:
+        if node.input[0] != at:
+            raise refused(node, tr("another input"), tr("operators in a row"))
+        arrays = [array_of(constants[name], folder) for name in node.input[1:] if name]
+        stage = _after(stage, node, attributes, arrays)
+        at = node.output[0]
+    if graph.output[0].name != at or stage.model is None:
+        raise unreadable(ONNX, tr("one input and one output"))
+    called = [p.value for p in model.metadata_props if p.key == "feature_names"]
+    return replace(stage.model, names=tuple(called[0].split("\n")) if called else ())
+
+
+def _input_stage(value: onnx.ValueInfoProto) -> _Stage:
+    """Return what the input of a graph is: documents in rows, in single or double precision."""
+    import onnx  # noqa: PLC0415 - an extra
+
+    types = {onnx.TensorProto.FLOAT: "float32", onnx.TensorProto.DOUBLE: "float64"}
+    dtype = types.get(value.type.tensor_type.elem_type)
+    dimensions = list(value.type.tensor_type.shape.dim)
+    if dtype is None or len(dimensions) not in (0, 2):
+        raise unreadable(ONNX, tr("rows of numbers in single or double precision"))
+    n = int(dimensions[1].dim_value) if dimensions else 0
+    if n < 0:
+        raise unreadable(ONNX, tr("rows of numbers in single or double precision"))
+    return _Stage(dtype, dtype == "float32", n)
+
+
+def _after(
+    stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any], arrays: list[np.ndarray[Any, Any]]
+) -> _Stage:
+    """Return what comes out of an operator."""
+    match node.op_type:
+        case "Identity":
+            return stage
+        case "Cast":
+            return _cast(stage, node, attributes)
+        case "Reshape" | "Flatten" | "Squeeze":
+            return _in_shape(stage, node, attributes, arrays)
+        case "MatMul":
+            weights, n, is_column = _matrix(stage, node, arrays)
+            model, dtype = ParsedModel(ONNX, weights, n_features=n), stage.dtype
+        case "LinearRegressor":
+            model, dtype, is_column = _linear(stage, node, attributes), "float32", True
+        case "TreeEnsembleRegressor":
+            trees = _regressor(stage, node, attributes)
+            model, dtype, is_column = ParsedModel(ONNX, trees=trees), "float32", True
+        case _:
+            trees = _ensemble(stage, node, attributes)
+            model, dtype, is_column = ParsedModel(ONNX, trees=trees), stage.dtype, True
+    if stage.n_features and any(c >= stage.n_features for tree in model.trees for c, *_ in tree.splits):
+        raise refused(node, tr("more features than the input"), str(stage.n_features))
+    model = replace(model, n_features=model.n_features or stage.n_features)
+    return _Stage(dtype, stage.is_rounded, stage.n_features, model, is_column)
+
+
+def _cast(stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any]) -> _Stage:
+    """Return values in another precision; a sum is in doubles here, whatever it is in the program."""
+    import onnx  # noqa: PLC0415 - an extra
+
+    types = {onnx.TensorProto.FLOAT: "float32", onnx.TensorProto.DOUBLE: "float64"}
+    dtype = types.get(attributes["to"])
+    if dtype is None:
+        known = onnx.TensorProto.DataType.values()
+        kind = onnx.TensorProto.DataType.Name(attributes["to"]) if attributes["to"] in known else "?"
+        raise refused(node, tr("the type {type}").format(type=kind), "FLOAT, DOUBLE")
+    return replace(stage, dtype=dtype, is_rounded=stage.is_rounded or dtype == "float32")
+
+
+def _in_shape(
+    stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any], arrays: list[np.ndarray[Any, Any]]
+) -> _Stage:
+    """Return values in another shape; a document stays a row, and a score one of a row or a column."""
+    if arrays:
+        is_plain = arrays[0].dtype == np.int64 and arrays[0].ndim == 1
+        shape = tuple(arrays[0].ravel().tolist())
+    else:
+        is_plain = True
+        axis = () if node.op_type == "Squeeze" else (attributes.get("axis", 1),)
+        shape = tuple(attributes.get("axes", axis))
+    allowed = _shapes(stage, node.op_type)
+    if shape not in allowed or not is_plain or attributes.get("allowzero", 0):
+        what = tr("the shape {shape}").format(shape=of_file(str(list(shape))))
+        raise refused(node, what, ", ".join(str(list(known)) for known in allowed) or tr("none here"))
+    return allowed[shape]
+
+
+def _shapes(stage: _Stage, operator: str) -> dict[tuple[int, ...], _Stage]:
+    """Return what each shape makes of the values that have a meaning in it; an axis is one, too."""
+    n = stage.n_features
+    if stage.model is None:
+        sizes = ((-1, n), (0, n), (0, -1)) if n else ((0, -1),)
+        shapes = {"Reshape": sizes, "Flatten": ((1,),), "Squeeze": ()}
+        return dict.fromkeys(shapes[operator], stage)
+    column = replace(stage, is_column=True)
+    row = replace(stage, is_column=False)
+    match operator:
+        case "Flatten":
+            return {(1,): column}
+        case "Squeeze":
+            return {(): row, (1,): row, (-1,): row} if stage.is_column else {(): row}
+        case _ if stage.is_column:
+            return {(-1,): row, (0, 1): column, (-1, 1): column, (0, -1): column}
+        case _:
+            return {(-1,): row, (0, 1): column, (-1, 1): column, (0,): row}
+
+
+def _matrix(
+    stage: _Stage, node: onnx.NodeProto, arrays: list[np.ndarray[Any, Any]]
+) -> tuple[dict[int, float], int, bool]:
+    """Return the weights of a product, how many features it has, and whether it makes a column."""
+    (matrix,) = arrays
+    if stage.model is not None or matrix.ndim not in (1, 2) or matrix.shape[1:] not in ((), (1,)):
+        raise refused(node, tr("several scores of a document"), tr("one score for each document"))
+    n = matrix.shape[0]
+    if matrix.dtype != stage.dtype or n != (stage.n_features or n):
+        found = f"{n} {matrix.dtype}"
+        raise refused(node, found, f"{stage.n_features or n} {stage.dtype}")
+    return _weights(matrix.ravel().tolist()), n, matrix.ndim == 2
+
+
+def _linear(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> ParsedModel:
+    """Return the weights of a linear regressor; its constant changes no ranking."""
+    coefficients = values["coefficients"]
+    n = stage.n_features or len(coefficients)
+    _check_score(node, values, values.get("targets", 1), len(values.get("intercepts", ())))
+    if len(coefficients) != n:
+        raise refused(node, str(len(coefficients)), str(n))
+    _weights(values.get("intercepts", ()))  # which checks them
+    return ParsedModel(ONNX, _weights(coefficients), n_features=n)
+
+
+def _weights(values: Sequence[float]) -> dict[int, float]:
+    return {i: finite(ONNX, value) for i, value in enumerate(values)}
+
+
+def _check_score(node: onnx.NodeProto, values: Mapping[str, Any], n_targets: int, n_constants: int) -> None:
+    """Raise UnreadableModelError where an operator makes several scores, or changes one."""
+    if n_targets != 1 or n_constants > 1:
+        raise refused(node, tr("several scores of a document"), tr("one score for each document"))
+    if values.get("post_transform", 0) not in (0, b"NONE"):
+        raise refused(node, tr("the attribute {name}").format(name="post_transform"), "NONE")
+
+
+def _either(node: onnx.NodeProto, values: Mapping[str, Any], name: str, dtype: str) -> list[float]:
+    """Return numbers that are a list of floats or, in the precision of the input, a tensor."""
+    tensor = values.get(f"{name}_as_tensor")
+    if tensor is None:
+        return [finite(ONNX, value) for value in values.get(name, ())]
+    if name in values or tensor.dtype != dtype or tensor.ndim != 1:
+        text = tr("the attribute {name}").format(name=f"{name}_as_tensor")
+        raise refused(node, text, dtype)
+    return [finite(ONNX, value) for value in tensor.tolist()]
+
+
+def _split(
+    stage: _Stage, node: onnx.NodeProto, feature: int, mode: str, value: float
+) -> tuple[int, float, bool]:
+    """Return the feature of a split, the greatest value below it, and whether true is below.
+
+    No value is missing here, so that the attributes for missing ones change nothing.
+    """
+    if mode not in _MODES:
+        raise refused(node, tr("splits of the kind {mode}").format(mode=of_file(mode)), ", ".join(_MODES))
+    if stage.is_rounded:
+        # The threshold may be a double: floats are up to it, or below it, as they are of the float beside it.
+        nearest = float(np.float32(value)) if abs(value) <= float(np.finfo(np.float32).max) else math.inf
+        if nearest != value:
+            raise refused(node, tr("thresholds in double precision"), tr("thresholds in single precision"))
+        threshold = (greatest_up_to if mode in _UP_TO else greatest_below)(value)
+    else:
+        threshold = value if mode in _UP_TO else math.nextafter(value, -math.inf)
+    return whole(ONNX, feature), threshold, mode in _TRUE_IS_BELOW
+
+
+def _regressor(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> tuple[ScoreTree, ...]:
+    """Return the trees of a ``TreeEnsembleRegressor``, whose nodes have numbers of their own."""
+    constants = _either(node, values, "base_values", stage.dtype)
+    _check_score(node, values, values.get("n_targets", 1), len(constants))
+    kind = values.get("aggregate_function", _SUM.encode()).decode()
+    thresholds = _either(node, values, "nodes_values", stage.dtype)
+    values = {**values, "nodes_modes": [mode.decode() for mode in values["nodes_modes"]]}
+    columns = [values[f"nodes_{key}"] for key in _NODES]
+    rows = list(zip(*columns, thresholds, strict=True))
+    nodes = {(row[0], row[1]): row for row in rows}
+    weights = _either(node, values, "target_weights", stage.dtype)
+    keys = list(zip(values["target_treeids"], values["target_nodeids"], strict=True))
+    leaves = dict(zip(keys, weights, strict=True))
+    in_order = [tree for i, (tree, *_) in enumerate(rows) if not i or rows[i - 1][0] != tree]
+    ends = {(row[0], row[1]) for row in rows if row[3] == "LEAF"}
+    if len(values["target_ids"]) != len(keys) or any(values["target_ids"]):
+        raise refused(node, tr("several scores of a document"), tr("one score for each document"))
+    if len(nodes) != len(rows) or len(leaves) != len(keys) or leaves.keys() != ends:
+        raise unreadable(ONNX, tr("each node of a tree once"))
+    if len(set(in_order)) != len(in_order):
+        raise unreadable(ONNX, tr("the nodes of a tree in a row"))
+
+    def look(key: Any) -> Split | float:
+        tree, _, feature, mode, true, false, value = nodes[key]
+        if mode == "LEAF":
+            return leaves[key]
+        column, threshold, true_is_below = _split(stage, node, feature, mode, value)
+        below, above = (true, false) if true_is_below else (false, true)
+        return column, threshold, (tree, below), (tree, above)
+
+    firsts: dict[int, int] = {}
+    for row in rows:
+        firsts.setdefault(row[0], row[1])
+    trees = [flat_tree(ONNX, (tree, first), look) for tree, first in firsts.items()]
+    if sum(len(tree.splits) + len(tree.leaves) for tree in trees) != len(rows):
+        raise unreadable(ONNX, tr("each node of a tree once"))
+    return _added(node, trees, kind)
+
+
+def _ensemble(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> tuple[ScoreTree, ...]:
+    """Return the trees of a ``TreeEnsemble``, all of whose splits and leaves are in one row."""
+    _check_score(node, values, values.get("n_targets", 1), 0)
+    kinds = {0: _AVERAGE, 1: _SUM}
+    number = values.get("aggregate_function", 1)
+    splits = values["nodes_splits"]
+    weights = values["leaf_weights"]
+    modes = values["nodes_modes"]
+    if any(part.dtype != stage.dtype or part.ndim != 1 for part in (splits, weights)):
+        raise refused(node, f"{splits.dtype}, {weights.dtype}", stage.dtype)
+    if modes.dtype != np.uint8 or modes.shape != splits.shape:
+        raise unreadable(ONNX, tr("each node of a tree once"))
+    lists = {k: v for k, v in values.items() if k.startswith("nodes_") and isinstance(v, list)}
+    if any(len(column) != len(splits) for column in lists.values()):
+        raise unreadable(ONNX, tr("each node of a tree once"))
+    if len(values["leaf_targetids"]) != len(weights) or any(values["leaf_targetids"]):
+        raise refused(node, tr("several scores of a document"), tr("one score for each document"))
+
+    def look(key: Any) -> Split | float:
+        at, is_leaf, _ = key
+        if is_leaf:
+            return finite(ONNX, weights[whole(ONNX, at)])
+        place = whole(ONNX, at)
+        mode = _MODES[modes[place]] if modes[place] < len(_MODES) else f"{modes[place]}"
+        value = finite(ONNX, splits[place])
+        column, threshold, true_is_below = _split(stage, node, values["nodes_featureids"][place], mode, value)
+        true, false = (
+            # of a tree of one leaf both sides are that leaf
+            (int(values[f"nodes_{side}nodeids"][place]), bool(values[f"nodes_{side}leafs"][place]), side)
+            for side in _SIDES
+        )
+        return (column, threshold, true, false) if true_is_below else (column, threshold, false, true)
+
+    trees = [flat_tree(ONNX, (int(root), False, ""), look) for root in values["tree_roots"]]
+    return _added(node, trees, kinds.get(number, str(number)))
+
+
+def _added(node: onnx.NodeProto, trees: list[ScoreTree], kind: str) -> tuple[ScoreTree, ...]:
+    """Return trees whose leaves add up to the score."""
+    if kind not in (_SUM, _AVERAGE):
+        what = tr("the attribute {name}").format(name="aggregate_function")
+        raise refused(node, f"{what} {of_file(kind)}", f"{_SUM}, {_AVERAGE}")
+    if kind == _SUM or not trees:
+        return tuple(trees)
+    return tuple(replace(tree, leaves=tuple(leaf / len(trees) for leaf in tree.leaves)) for tree in trees)

@@ -1,0 +1,164 @@
+"""CatBoost's own feature selection, for comparison: train, drop the least important features, and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arrays import Ints
+from rankstudio.engine.errors import Cancelled
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need
+from rankstudio.engine.methods.selection.base import Ordering, PathSelector
+from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.support.lightgbm_library import boosting_library
+from rankstudio.engine.support.work import Waiting, part_of
+from rankstudio.plugins.trees.converted_trees import (
+    CatBoostTrees,
+    catboost_parameters,
+    learnable,
+    pool_of,
+    refusals,
+    varying,
+    watched,
+)
+from rankstudio.plugins.trees.entries import CATBOOST_SELECTION
+
+_ALGORITHMS = {
+    "loss": "RecursiveByLossFunctionChange",
+    "shap": "RecursiveByShapValues",
+    "scores": "RecursiveByPredictionValuesChange",
+}
+
+
+@dataclass(eq=False, repr=False)
+class CatBoostSelection(PathSelector):
+    """CatBoost selection drops the least important features of CatBoost, stage by stage.
+
+    It is ``CatBoostRanker.select_features``, called for one stage at a time, down to one feature. The last
+    remaining feature is the first of the path. Constant features come last, and also all others, in the
+    order of their columns, if no query has two labels.
+
+    Parameters
+    ----------
+    n_features_to_select : int, optional
+        Number of features to select, k; all by default.
+    importance : {"loss", "shap", "scores"}, default "loss"
+        CatBoost's algorithm: ``RecursiveByLossFunctionChange``, ``RecursiveByShapValues`` or
+        ``RecursiveByPredictionValuesChange``.
+    n_stages : int, default 5
+        How often CatBoost is trained at most, 1 to 1000 (``steps``): stage s of S leaves n^(1 - s/S) of n
+        features, rounded; stages that would drop none are left out.
+    n_rounds : int, default 100
+        Trees of each stage, 1 to 10,000.
+    learning_rate, depth, objective, seed
+        As in :class:`rankstudio.engine.CatBoostTrees`.
+    regularization : float, default 1.0
+        λ > 0 of the RankRLS that ranks with the selected features.
+
+    Attributes
+    ----------
+    ranking_ : ndarray of shape (n,)
+        1 for the last remaining feature, n for the first dropped one.
+
+    Notes
+    -----
+    S times CatBoost's cost, plus that of the importances: for Shapley values O(m T 2^d d) with m documents,
+    T trees and depth d. Stop waits for a tree, or for the importances of a stage. The attributes of the path
+    are those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> CatBoostSelection(3).fit(train.X, train.y, qid=train.qid).selection_order_.size  # doctest: +SKIP
+    3
+    """
+
+    entry = CATBOOST_SELECTION
+
+    ranking_: Ints = field(init=False)
+
+    importance: str = "loss"
+    n_stages: int = 5
+    n_rounds: int = 100
+    learning_rate: float = 0.1
+    depth: int = 6
+    objective: str = "YetiRank"
+    seed: int = 0
+    regularization: float = 1.0
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        grown = CatBoostTrees().memory_need(shape)
+        copied = shape.documents  # the columns that are left
+        return grown.plus(copied + sums_need(shape).least)
+
+    def order_features(  # noqa: D102 - inherited
+        self, data: TrainingData, k: int
+    ) -> Waiting[Ordering]:
+        algorithm, n_stages = _ALGORITHMS[self.checked("importance")], self.checked("n_stages")
+        whole = data.whole(self.entry.label)
+        parameters = catboost_parameters(self, whole.X)
+        catboost = boosting_library("CatBoost", self.entry.label)
+        n = whole.X.shape[1]
+        left = varying(whole.X) if learnable(whole) else np.arange(n)
+        dropped = np.setdiff1d(np.arange(n), left).tolist()  # the latest first
+        n_stages = min(n_stages, left.size - 1) if learnable(whole) else 0
+        sizes = [round(left.size ** (1 - s / n_stages)) for s in range(1, n_stages + 1)]
+        for number, size in enumerate(sizes, start=1):
+            if size == left.size:  # CatBoost would drop all that are left
+                continue
+            pool = pool_of(catboost, whole, left)
+            stage = partial(_drop, catboost, parameters, pool, size, algorithm)
+            with refusals(self.entry.label, catboost):
+                growing = watched(stage, tr("eliminating features"), parameters["iterations"])
+                found = yield from part_of(growing, (number - 1) / n_stages, number / n_stages)
+            dropped = [*left[found[::-1]].tolist(), *dropped]
+            left = np.delete(left, found)
+        order = np.array([*left.tolist(), *dropped], dtype=np.int64)
+        ranking = np.empty(n, dtype=np.int64)
+        ranking[order] = np.arange(1, n + 1)
+        return Ordering(order[:k], np.full(n, np.nan), {"ranking_": ranking})
+
+
+def _drop(
+    catboost: Any, parameters: dict[str, Any], pool: Any, size: int, algorithm: str, go_on: Callable[[], bool]
+) -> list[int]:
+    """Return the columns that CatBoost drops to leave some, the least important first."""
+
+    class Heard:
+        """A measure that measures nothing: CatBoost has no callbacks here, but asks this after each tree."""
+
+        no_jit = True  # or CatBoost compiles it, with warnings
+
+        def is_max_optimal(self) -> bool:
+            return True
+
+        def get_final_error(self, error: float, _weight: float) -> float:
+            return error
+
+        def evaluate(self, *_: Any) -> tuple[float, float]:
+            if not go_on():
+                raise Cancelled
+            return 0.0, 1.0
+
+        evaluate.no_jit = True  # type: ignore[attr-defined]
+
+    # It makes a folder where the program runs, and writes nothing there.
+    with TemporaryDirectory(prefix="rankstudio-") as folder:
+        model = catboost.CatBoostRanker(**parameters, eval_metric=Heard(), train_dir=folder)
+        found = model.select_features(
+            pool,
+            features_for_select=list(range(pool.num_col())),
+            num_features_to_select=size,
+            steps=1,
+            algorithm=algorithm,
+            train_final_model=False,
+        )
+    eliminated: list[int] = found["eliminated_features"]
+    return eliminated

@@ -1,0 +1,407 @@
+"""LambdaMART: boosted trees whose gradients know what a swap of two documents does to NDCG (Burges 2010)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import DatasetError, between
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.base import LinearRanker, prices_of
+from rankstudio.engine.methods.catalog.method import Method
+from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, Reading
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.lightgbm_library import lightgbm_library
+from rankstudio.engine.support.threads import available, worthwhile
+from rankstudio.engine.support.work import WorkProgress
+from rankstudio.plugins.trees.entries import LAMBDAMART
+
+LONGEST_QUERY = 10_000
+"""LightGBM refuses to rank more documents in one query."""
+
+_SAMPLE = 200_000  # documents of which LightGBM finds the bins
+_SAMPLED = 20.0  # bytes of a value of those: of a row, of its column, and its place there
+_PER_DOCUMENT = 80.0  # bytes of scores, slopes, leaves and labels
+
+
+_UNDEFINED = re.compile(r"(\nnum_leaves=1\n(?:.*\n)*?leaf_weight=).*")
+_SIZES = re.compile(r"(?m)^tree_sizes=.*$")
+
+
+def defined(text: str) -> str:
+    """Return LightGBM's text of a model with weight 0 for every leaf that is a whole tree.
+
+    LightGBM does not initialise this weight, so equal models could have different bytes. The weight is never
+    used. The text first lists the sizes of the trees in bytes.
+    """
+    if "\nnum_leaves=1\n" not in text:
+        return text
+    before, ending, after = text.partition("end of trees")
+    head, *trees = re.split(r"(?m)^(?=Tree=\d+$)", before)
+    trees = [_UNDEFINED.sub(r"\g<1>0", tree) for tree in trees]
+    sizes = " ".join(str(len(tree.encode())) for tree in trees)
+    return _SIZES.sub(f"tree_sizes={sizes}", head) + "".join(trees) + ending + after
+
+
+class GrownTrees:
+    """The trees of a run, and the training data while these are needed."""
+
+    def __init__(self, booster: Any) -> None:
+        self.booster = booster
+
+    def scores(self, X: Floats, first: int, count: int) -> Floats:
+        """Return the sum of ``count`` trees from number ``first`` on for documents (m, n), shape (m,)."""
+        return _scores(self.booster, X, first, count)
+
+    def text(self, count: int) -> str:
+        """Return the first trees as LightGBM writes them."""
+        return defined(str(self.booster.model_to_string(num_iteration=count)))
+
+
+@dataclass(frozen=True, eq=False)
+class TreeStep(Step):
+    """A round of boosting. ``coef`` contains the total gain so far of the splits on each feature.
+
+    It is the importance of a feature; the model is nonlinear: see :meth:`scores`.
+
+    Attributes
+    ----------
+    grown : object
+        The model of the whole run, to which later rounds add trees; all steps share it, and its first
+        ``number`` trees are those of this step. The binned training data are released at the end of the run.
+    """
+
+    linear: ClassVar[bool] = False
+    additive: ClassVar[bool] = True
+
+    grown: GrownTrees
+
+    @property
+    def booster(self) -> Any:
+        """The model of the whole run as a ``lightgbm.Booster``."""
+        return self.grown.booster
+
+    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
+        if known is None:
+            return self.grown.scores(columns.T, 0, self.number)
+        return known + self.grown.scores(columns.T, self.number - 1, 1)
+
+    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
+        """Return the trees; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        return {"kind": "trees", "columns": [int(i) for i in ids], "lightgbm": self.model_text()}
+
+    def model_text(self) -> str:
+        """Return the model up to this round as LightGBM writes it: ``lightgbm.Booster(model_str=...)``."""
+        return self.grown.text(self.number)
+
+    def detached(self) -> Any:
+        """Return the model up to this round as a booster without the training data."""
+        return without_data(self.model_text())
+
+
+class TreeRanker(LinearRanker):
+    """Base class of rankers with :class:`TreeStep` steps, whose parameters include ``n_rounds``.
+
+    Attributes
+    ----------
+    booster_ : lightgbm.Booster
+        Model without the training data.
+    coef_ : ndarray of shape (n,)
+        Total gain of the splits on each feature, not normalised: its importance. The model is not linear.
+    feature_importances_ : ndarray of shape (n,)
+        ``coef_`` divided by its sum; all 0 for a model without a split.
+    n_iter_ : int
+        Trees grown.
+    """
+
+    n_rounds: int
+
+    booster_: Any
+    feature_importances_: Floats
+    n_iter_: int
+
+    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
+        return self.n_rounds
+
+    def _finish(self, data: QueryData, taken: list[Step]) -> None:
+        last = taken[-1]
+        assert isinstance(last, TreeStep)
+        self.booster_ = last.detached()  # the step's own would keep the training data alive
+        self.feature_importances_ = self.coef_ / (self.coef_.sum() or 1.0)
+        self.n_iter_ = last.number
+
+    def _score(self, X: Floats) -> Floats:
+        return _scores(self.booster_, X, 0, self.n_iter_)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LeafwiseTrees(LinearRanker):
+    """Base class of methods that grow LightGBM's trees: their parameters."""
+
+    learning_rate: float = 0.1
+    num_leaves: int = 31
+    min_data_in_leaf: int = 20
+    ndcg_at: int = 10
+    feature_fraction: float = 1.0
+    seed: int = 0
+    costs: ArrayLike | None = None
+
+
+@dataclass(eq=False, repr=False)
+class LambdaMART(TreeRanker, LeafwiseTrees):
+    """LambdaMART boosts regression trees for NDCG with LightGBM (Burges 2010).
+
+    Every round grows one tree on the paper's λ_i: the sum over the pairs of document i with those of its
+    query that have another label, of the slope of the pair's logistic loss times the change of NDCG if the
+    two were swapped. The trees are grown by LightGBM, leaf by leaf on binned features (objective
+    ``lambdarank``), with LightGBM's defaults for all parameters that are not listed below.
+
+    Parameters
+    ----------
+    n_rounds : int, default 300
+        Trees, 1 to 10,000.
+    learning_rate : float, default 0.1
+        Factor for the output of each tree; greater than 0, up to 1.
+    num_leaves : int, default 31
+        Maximum number of leaves per tree, 2 to 131,072.
+    min_data_in_leaf : int, default 20
+        Minimum number of documents per leaf, 1 to 1,000,000,000.
+    ndcg_at : int, default 10
+        k of the NDCG@k to maximise, 1 to 10,000: only pairs with a document among the first k of the current
+        ranking count (LightGBM's ``lambdarank_truncation_level``).
+    feature_fraction : float, default 1.0
+        Share of the features available to each tree, drawn at random; greater than 0, up to 1.
+    seed : int, default 0
+        Seed of that draw, and of the sample of 200,000 documents from which LightGBM finds the bins of larger
+        data; 0 to 2,147,483,647.
+    costs : array-like of shape (n,), optional
+        Cost of each feature, subtracted from the gain of the first split on it (LightGBM's
+        ``cegb_penalty_feature_coupled``, Peter et al. 2017). Features are then used only if their gain is
+        greater than their cost.
+
+    Notes
+    -----
+    The attributes are those of :class:`TreeRanker`. At most O(mnd) per round for m documents, n features and
+    trees of depth d, and O(k) pairs per document for the derivatives. Equal data, parameters and seeds give
+    the same bits with any number of threads: each feature's histogram is summed by one thread, in row order
+    (``force_col_wise``; LightGBM's row-wise sums depend on the number of threads, ``deterministic`` or not).
+    It stops early if no split has a gain, unless the next tree may draw other features. Data with several
+    shards are binned shard by shard, at one byte per value, and the model is that of all documents at once.
+
+    Labels are whole numbers from 0 to 30, and queries have at most 10,000 documents: these are limits of
+    LightGBM.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> LambdaMART(n_rounds=5).fit(train.X, train.y, qid=train.qid).feature_importances_.argmax().item()
+    1
+    """
+
+    entry = LAMBDAMART
+
+    n_rounds: int = 300
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        bins = float(shape.m) * shape.n  # a byte each
+        sample = _SAMPLED * min(shape.m, _SAMPLE) * shape.n
+        read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
+        kept = bins + sample + _PER_DOCUMENT * shape.m
+        reading = Reading.IN_TURN if shape.sharded else Reading.WHOLE
+        return MemoryNeed(read + kept, reading=reading, kept=kept)
+
+    def work(self, data: GivenData) -> Iterator[TreeStep | WorkProgress]:
+        """Yield one step per tree.
+
+        Its criterion is the negative NDCG@k of the training documents, in LightGBM's convention: a query
+        without a relevant document counts 1.
+
+        Raises
+        ------
+        MissingExtraError
+            Without LightGBM.
+        ParameterError
+            For a parameter out of range.
+        DatasetError
+            For labels or queries beyond LightGBM's limits.
+        """
+        n_rounds = self.checked("n_rounds")
+        data = training_data(data)
+        parameters = self._parameters() | {"num_threads": threads_for(data.X)}
+        if self.costs is not None:
+            parameters["cegb_penalty_feature_coupled"] = prices_of(self.costs, data.X.shape[1]).tolist()
+        check_labels(self.entry, data)
+        longest = int(np.diff(data.ptr).max())
+        if longest > LONGEST_QUERY:
+            raise DatasetError(
+                f"LambdaMART: expected queries of at most {LONGEST_QUERY} documents, found one of {longest}."
+            )
+        lightgbm = lightgbm_library(LAMBDAMART.label)
+        rows: Any = data.X
+        if data.several:
+            yield WorkProgress(tr("binning features"), 0.0)
+            rows = shard_rows(lightgbm, data)
+            parameters["data_random_seed"] = _sample_seed(parameters["seed"])
+        training = lightgbm.Dataset(rows, label=data.y, group=np.diff(data.ptr), params=parameters)
+        booster = lightgbm.Booster(parameters, training)
+        grown = GrownTrees(booster)
+        loss = TrainingLoss(data, parameters["lambdarank_truncation_level"])
+        features, number = dict[int, None](), 0
+        coef = np.zeros(data.X.shape[1])
+        try:
+            for _ in range(n_rounds):
+                nothing_gained = booster.update()
+                if booster.num_trees() > number:  # the first tree is kept even where it is one leaf
+                    number += 1
+                    total = booster.feature_importance("gain", iteration=number)
+                    features.update(dict.fromkeys(_used(total - coef)))
+                    coef = total
+                    yield TreeStep(number, tuple(features), coef, loss.of(booster), np.empty(0), grown=grown)
+                if nothing_gained and parameters["feature_fraction"] == 1.0:
+                    break
+        finally:  # also where nobody asks for more: the bins and histograms of a run are megabytes
+            if number:
+                grown.booster = without_data(booster.model_to_string())
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return what LightGBM is told."""
+        return {
+            "objective": "lambdarank",
+            "metric": "None",
+            "learning_rate": self.checked("learning_rate"),
+            "num_leaves": self.checked("num_leaves"),
+            "min_data_in_leaf": self.checked("min_data_in_leaf"),
+            "lambdarank_truncation_level": self.checked("ndcg_at"),
+            "feature_fraction": self.checked("feature_fraction"),
+            "seed": between("seed", self.seed, 0, 2**31 - 1),
+            "deterministic": True,
+            "force_col_wise": True,
+            "verbosity": -1,
+        }
+
+
+class TrainingLoss:
+    """Minus NDCG@k of the training documents, in LightGBM's convention.
+
+    LightGBM's own sum over queries depends on the number of threads in the last bits; this one does not.
+    """
+
+    def __init__(self, data: TrainingData, k: int) -> None:
+        from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
+
+        self._name = f"NDCG@{k}"
+        self._evaluator = Evaluator(data.y, data.ptr, "lightgbm", [self._name], grading=data.grading)
+
+    def of(self, booster: Any) -> float:
+        """Return it for the scores that LightGBM keeps."""
+        return -float(booster.eval_train(self._measure)[0][2])
+
+    def at(self, scores: Floats) -> float:
+        """Return it for some scores."""
+        return -float(self._evaluator.evaluate(scores)[self._name])
+
+    def _measure(self, scores: Floats, training: object) -> tuple[str, float, bool]:
+        return self._name, self._evaluator.evaluate(scores)[self._name], True
+
+
+def _scores(booster: Any, X: Floats, first: int, count: int) -> Floats:
+    """Return the sum of ``count`` trees from number ``first`` on for documents (m, n), shape (m,)."""
+    scores: Floats = booster.predict(
+        X, start_iteration=first, num_iteration=count, raw_score=True, num_threads=threads_for(X)
+    )
+    return scores
+
+
+def threads_for(X: Floats) -> int:
+    """Return how many threads to use; the number changes no bit."""
+    # Where there is less to do, LightGBM's threads wait for each other longer than they work.
+    return available() if worthwhile(20.0 * X.size) else 1
+
+
+def _used(gains: Floats) -> list[int]:
+    """Return the features with a gain, the greatest first; of equal ones the first column."""
+    order: list[int] = np.argsort(-gains, kind="stable").tolist()
+    return [j for j in order if gains[j] > 0]
+
+
+def check_labels(entry: Method, data: TrainingData | QueryData) -> None:
+    """Refuse the labels that a library refuses, in words and before it prints."""
+    bad = (data.y < 0) | (data.y > entry.greatest_label) | (data.y != np.floor(data.y))
+    if bad.any():
+        raise DatasetError(
+            f"{entry.label}: expected labels that are whole numbers from 0 to {entry.greatest_label:g}, "
+            f"found {data.y[bad][0]:g}."
+        )
+
+
+def _sample_seed(seed: int) -> int:
+    """Return the ``data_random_seed`` that LightGBM makes of a ``seed``; of a list of sequences it does not.
+
+    The first number below 2^15 - 1 of its generator of 2^15 numbers.
+    """
+    return ((214_013 * seed + 2_531_011) >> 16 & 0x7FFF) % 0x7FFF
+
+
+def without_data(text: str) -> Any:
+    """Return the booster of a text."""
+    return lightgbm_library(LAMBDAMART.label).Booster(model_str=text)
+
+
+def shard_rows(lightgbm: Any, data: TrainingData) -> Sequence[Any]:
+    """Return the rows of data as a list of ``lightgbm.Sequence``, one per shard.
+
+    Parameters
+    ----------
+    lightgbm : module
+    data : TrainingData
+    """
+    lightgbm.Sequence.register(_ShardRows)
+    reader = _Reader(data)
+    return [_ShardRows(reader, index, shard.n_documents) for index, shard in enumerate(data.shards)]
+
+
+class _Reader:
+    """Reads one shard after the other; mapped pages of the one before are let go."""
+
+    def __init__(self, data: TrainingData) -> None:
+        self._data, self._index = data, -1
+
+    def features(self, index: int) -> Floats:
+        if index != self._index:
+            self.close()
+            self._index = index
+            self._X: Floats = self._data.shard(index).X
+        return self._X
+
+    def close(self) -> None:
+        if self._index >= 0:
+            self._data.release(self._index)
+        self._index = -1
+
+
+class _ShardRows:
+    """The rows of a shard as LightGBM asks for them: one for its sample, and then in batches."""
+
+    batch_size = 4096
+
+    def __init__(self, reader: _Reader, index: int, count: int) -> None:
+        self._reader, self._index, self._count = reader, index, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, rows: int | slice) -> Floats:
+        found: Floats = np.array(self._reader.features(self._index)[rows])
+        if isinstance(rows, slice) and rows.stop == self._count:
+            self._reader.close()
+        return found
