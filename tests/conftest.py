@@ -68,7 +68,7 @@ THOROUGH = tuple(
         "docs/test_code_blocks.py",
         "engine/analysis/evidence/test_evidence_by_shards.py",
         "engine/analysis/simulation/test_simulation.py",
-        "engine/experiment/execution/test_dask_cluster.py",
+        "plugins/cluster/test_dask_cluster.py",
         "engine/experiment/execution/test_executors.py",
         "engine/experiment/execution/test_methods_on_workers.py",
         "engine/experiment/execution/test_shard_executors.py",
