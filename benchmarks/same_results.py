@@ -26,7 +26,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from itertools import pairwise
 from pathlib import Path
 
-SMALL = {"--rounds": "5", "--max-iter": "20", "--restarts": "1", "--basis-vectors": "30", "--stages": "2"}
+SMALL = {"--rounds": "5", "--max-iter": "3", "--restarts": "1", "--basis-vectors": "30", "--stages": "2"}
 """Options that make methods quick, where they have them."""
 
 VARIANTS = {

@@ -68,7 +68,7 @@ THOROUGH = tuple(
         "docs/test_code_blocks.py",
         "engine/analysis/evidence/test_evidence_by_shards.py",
         "engine/analysis/simulation/test_simulation.py",
-        "engine/experiment/execution/test_dask_cluster.py",
+        "plugins/cluster/test_dask_cluster.py",
         "engine/experiment/execution/test_executors.py",
         "engine/experiment/execution/test_methods_on_workers.py",
         "engine/experiment/execution/test_shard_executors.py",
@@ -271,9 +271,10 @@ def _skipped_without_ability() -> Generator[None]:
 
     try:
         yield
-    except RankStudioError as error:
-        if str(error).endswith("which is absent or left out."):
-            pytest.skip(str(error))
+    except (RankStudioError, SystemExit) as error:
+        reason = str(error.__context__ if isinstance(error, SystemExit) else error)  # of an option refused
+        if reason.endswith("which is absent or left out."):
+            pytest.skip(reason)
         raise
 
 

@@ -117,7 +117,7 @@ def test_ten_methods_on_two_datasets_run_unattended_to_a_table_with_tests(folder
         [[runs]]
         method = [
           "rankrls", "greedy-rankrls", "fsmrank", "gas", "rfe", "l1-path", "single-feature",
-          "mutual-information", "expected-divergence", "listnet",
+          "mutual-information", "expected-divergence", "ranksvm",
         ]
         """
     )

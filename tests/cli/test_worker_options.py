@@ -86,7 +86,7 @@ def test_what_cannot_be_is_said(folder: Path, refused, monkeypatch) -> None:
     )
     refused(["run", "--data", str(folder), "--scheduler", "tcp://127.0.0.1:1"], "tcp://127.0.0.1:1")
     monkeypatch.setitem(sys.modules, "distributed", None)
-    monkeypatch.delitem(sys.modules, "rankstudio.engine.experiment.execution.dask_cluster", raising=False)
+    monkeypatch.delitem(sys.modules, "rankstudio.plugins.cluster.dask_cluster", raising=False)
     message = r'pip install "rankstudio\[cluster\]"'
     with pytest.raises(MissingExtraError, match=message), executors.on_cluster("tcp://127.0.0.1:1"):
         pass

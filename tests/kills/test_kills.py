@@ -45,7 +45,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ForkServer]:
-    with ForkServer("window_user", "rankstudio.engine.experiment.execution.dask_cluster") as made:
+    with ForkServer("window_user", "rankstudio.plugins.cluster.dask_cluster") as made:
         yield made
 
 

@@ -10,6 +10,7 @@ from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.language import translatable
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.metrics.measure_registry import MEASURES
+from rankstudio.engine.plugins.clusters import ClusterEntry
 from rankstudio.engine.plugins.page_parts import page_parts
 from rankstudio.engine.plugins.plugin import LoadedPlugin
 from rankstudio.engine.plugins.run_logs import RunLog
@@ -25,6 +26,7 @@ KINDS = {
     "panels": translatable("panels"),
     "commands": translatable("commands"),
     "run_logs": translatable("logs of runs"),
+    "clusters": translatable("clusters"),
 }
 """Kinds of entries, as fields of a plug-in, with their names."""
 
@@ -55,6 +57,7 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
             *(panel for panel, by in parts.panels if by.plugin is loaded.plugin),
             *(part for by, part in page_parts() if by.plugin is loaded.plugin),
         ],
+        "clusters": [entry for entry in loaded.plugin.clusters if isinstance(entry, ClusterEntry)],
         "run_logs": [entry for entry in loaded.plugin.run_logs if isinstance(entry, RunLog)],
         "commands": [entry for entry in loaded.plugin.commands if isinstance(entry, TerminalCommand)],
     }

@@ -43,6 +43,7 @@ _ABILITIES = {
     "judges": (("commands", "parts"), "rankstudio.plugins.judges:PLUGIN"),
     "lab": (("commands", "pages"), "rankstudio.plugins.lab:PLUGIN"),
     "mlflow": (("run_logs",), "rankstudio.plugins.mlflow:PLUGIN"),
+    "cluster": (("clusters",), "rankstudio.plugins.cluster:PLUGIN"),
 }
 _BUILT_IN = {**_CORE, **_ABILITIES}
 """Built-in plug-ins by name: the kinds of entries that each adds, and where it is. One is imported only where

@@ -49,6 +49,8 @@ class Plugin:
         Commands of the terminal.
     run_logs : tuple of RunLog
         Programs in which runs can be logged.
+    clusters : tuple of ClusterEntry
+        Clusters whose workers can do the work of runs.
     summary : str
         Description in one sentence.
     texts : str
@@ -75,6 +77,7 @@ class Plugin:
     parts: tuple[Keyed, ...] = ()
     commands: tuple[Keyed, ...] = ()
     run_logs: tuple[Keyed, ...] = ()
+    clusters: tuple[Keyed, ...] = ()
     summary: str = ""
     texts: str = ""
     api: int = 1

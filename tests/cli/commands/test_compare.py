@@ -22,7 +22,7 @@ from rankstudio.engine.experiment.storage.study_contents import SealMark
 RUNS = (
     ["rankrls", "--lambda", "1,2"],
     ["single-feature", "--features", "2"],
-    ["listnet", "--lambda", "1"],
+    ["ranksvm", "--C", "1"],
 )
 
 
@@ -90,7 +90,7 @@ def test_the_table_names_the_reference_and_can_be_markdown(studies, done) -> Non
     ("options", "message"),
     [
         (["--against", "4"], "against 1 3 4"),
-        (["--against", "gas"], "against rankrls single-feature listnet gas"),
+        (["--against", "gas"], "against rankrls single-feature ranksvm gas"),
         (["--out", "table.doc"], "--out csv json"),
         (["--measure", "P@3"], "1 RankRLS P@3 NDCG@10"),
         (["--data", "Elsewhere"], "--data Elsewhere Made"),

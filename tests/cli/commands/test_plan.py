@@ -26,7 +26,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = ["--data", str(root / "Made")]
     pins = ["--lambda", "2^0..2^2", "--features", "4", "--ban", "1"]
     assert main(["run", *data, *pins, "--out", str(root / "first"), *study]) == 0
-    assert main(["run", *data, "--method", "listnet", *study]) == 0
+    assert main(["run", *data, "--method", "ranksvm", *study]) == 0
     return root
 
 
@@ -79,8 +79,8 @@ def test_toml_is_the_plan_and_a_plan_is_a_source_too(place: Path, tmp_path: Path
     out = tmp_path / "plan.toml"
     assert main(["plan", str(place / "made.rankstudio"), "--run", "2", "--out", str(out)]) == 0
     plan = load_plan(out)
-    assert (plan.method, plan.data) == ("listnet", str(place / "Made"))
-    assert "--method listnet" in done(["plan", str(out), "--to", "command"]).out
+    assert (plan.method, plan.data) == ("ranksvm", str(place / "Made"))
+    assert "--method ranksvm" in done(["plan", str(out), "--to", "command"]).out
     for form in PLAN_FORMATS:
         assert done(["plan", str(out), "--to", form.key]).out == form.text(plan, "", {})
 

@@ -16,7 +16,7 @@ from rankstudio.engine.methods.catalog import methods
 def test_a_feature_beyond_the_arithmetic_is_named(value: str, tmp_path, capsys) -> None:
     lines = [f"{i % 2} qid:{q} 7:{i} 9:{i % 3}{value[1:]}" for q in range(4) for i in range(6)]
     (tmp_path / "data.txt").write_text("\n".join(lines), encoding="utf-8")
-    for method in ("greedy-rankrls", "listnet"):
+    for method in ("greedy-rankrls", "ranksvm"):
         assert main(["run", "--data", str(tmp_path / "data.txt"), "--method", method, "--folds", "1"]) == 1
         said = capsys.readouterr().err
         assert naming("9 feature").search(said)

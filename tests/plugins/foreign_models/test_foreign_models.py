@@ -111,7 +111,7 @@ def test_lightgbm(tmp_path: Path, names: Any) -> None:
 
 @pytest.mark.parametrize("key", ["ranklib", "solr", "elasticsearch", "lightgbm", "onnx"])
 def test_what_is_written_for_another_program_is_read_as_its_own(given, key: str, tmp_path: Path) -> None:
-    """The files are held against readers of their own in test_written_models."""
+    """The files are held against readers of their own in test_written_models and test_written_exports."""
     function, form = score_function(given.model), MODEL_FORMATS[key]
     if form.refusal(linear=function.linear, scaled=function.scaled):
         return

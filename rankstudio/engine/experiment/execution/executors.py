@@ -25,6 +25,7 @@ from rankstudio.engine.errors import (
     OpenClusterWarning,
     OutputError,
     ParameterError,
+    WorkerError,
 )
 from rankstudio.engine.experiment.execution.data_transport import (
     FoldSource,
@@ -37,6 +38,8 @@ from rankstudio.engine.experiment.execution.shard_executors import Elsewhere, Pr
 from rankstudio.engine.experiment.execution.workers import Certificates
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.shards.training_data import ShardExecutor
+from rankstudio.engine.plugins.clusters import cluster_entry
+from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.memory import budget
 
@@ -199,10 +202,13 @@ def on_cluster(address: str, certificates: Certificates | None = None) -> Iterat
     if certificates is not None and not encrypted:
         expected = "a tls:// address when certificates are given"
         raise ParameterError("--scheduler", address, expected)
+    entry = cluster_entry()
+    if entry is None:
+        raise WorkerError(tr("No cluster can be used: the plug-in cluster of RankStudio is not there."))
     try:
-        from rankstudio.engine.experiment.execution.dask_cluster import connected  # noqa: PLC0415 - an extra, slow to load
+        connected = imported(entry.connect)
     except ImportError as error:
-        raise MissingExtraError("A run on a cluster", "dask.distributed", "cluster") from error
+        raise MissingExtraError("A run on a cluster", entry.library, entry.extra) from error
     with connected(address, certificates) as cluster:
         if not (encrypted or _on_this_machine(address)):
             warnings.warn(

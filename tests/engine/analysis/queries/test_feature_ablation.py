@@ -24,7 +24,7 @@ from rankstudio.engine.experiment.results.results import Chosen, RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.units.fold_context import group_training
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
 from rankstudio.engine.methods.shards.training_data import TrainingData
@@ -42,7 +42,7 @@ def result_of(plan: Plan) -> RunResult:
 
 
 def quickly(key: str) -> dict:
-    return quick(next(entry for entry in methods() if entry.key == key))
+    return quick(method(key))
 
 
 def plans() -> dict[str, tuple[Plan, object]]:

@@ -1,17 +1,3 @@
-"""A scheduler with two workers, for the tests that share it."""
+"""A scheduler with two workers."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from contextlib import closing
-
-import pytest
-from experiment.local_cluster import LocalCluster
-
-
-@pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
-    pytest.importorskip("distributed")
-    with closing(LocalCluster(tmp_path_factory.mktemp("cluster"))) as made:
-        made.keep(2)
-        yield made
+from experiment.cluster_fixture import *  # noqa: F403 - pytest finds fixtures here

@@ -28,7 +28,7 @@ from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.experiment.storage.study import Study
 
 CommClosedError = pytest.importorskip("distributed.comm.core").CommClosedError
-module = pytest.importorskip("rankstudio.engine.experiment.execution.dask_cluster")
+module = pytest.importorskip("rankstudio.plugins.cluster.dask_cluster")
 
 PLAN = Plan("small", parameters={"regularization": tuple(2.0**e for e in range(-6, 6))})
 

@@ -1,0 +1,49 @@
+"""Clusters whose workers can do the work of runs, which plug-ins add, as data."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.entries import entries_of
+
+_PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class ClusterEntry:
+    """A kind of cluster.
+
+    Attributes
+    ----------
+    key : str
+    library, extra : str
+        Library that it needs, and the extra of the installation that brings it.
+    connect : str
+        ``"module:function"``: called with an address and certificates or None, it is a context manager that
+        provides a :class:`concurrent.futures.Executor`.
+    """
+
+    key: str
+    library: str
+    extra: str
+    connect: str
+
+
+def cluster_entry() -> ClusterEntry | None:
+    """Return the kind of cluster that addresses are of, the first of the plug-ins'; None without one."""
+    exists = tr("A cluster with the key {key} exists already. Choose another key.")
+    unusable = tr("A cluster of the plug-in {name} cannot be used: {reason}")
+    entries = entries_of("clusters", _refuse_invalid, exists, unusable)
+    return entries[0][1] if entries else None
+
+
+def _refuse_invalid(entry: object) -> None:
+    """Raise a PlanError for a cluster that cannot be connected to."""
+    if not isinstance(entry, ClusterEntry):
+        raise PlanError(tr("expected a ClusterEntry, got {value}.").format(value=shown(entry)))
+    if not isinstance(entry.connect, str) or not _PLACE.fullmatch(entry.connect):
+        text = tr('{key}: expected "module:name", got {place}.')
+        raise PlanError(text.format(key=shown(entry.key), place=shown(entry.connect)))
