@@ -92,7 +92,7 @@ def test_invalid_entries_are_one_warning_each(tmp_path: Path) -> None:
         from rankstudio.api import ModelFormat, Plugin
         FINE = ModelFormat("fine", "Fine", ".fine", writer="bad_plugin:write")
         PLUGIN = Plugin(name="bad", model_formats=(
-            FINE, replace(FINE, key="ranklib"), replace(FINE, key="A"), replace(FINE, key="l", label="a\\nb"),
+            FINE, replace(FINE, key="solr"), replace(FINE, key="A"), replace(FINE, key="l", label="a\\nb"),
             replace(FINE, key="s", suffix="x/y"), replace(FINE, key="w", writer="os.system"), 7,
         ))
     """
