@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rankstudio.engine.data.formats.format_catalog import data_formats
+from rankstudio.engine.export.foreign.model_readers import ModelReader
 from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.language import translatable
 from rankstudio.engine.methods.catalog import methods
@@ -27,6 +28,7 @@ KINDS = {
     "commands": translatable("commands"),
     "run_logs": translatable("logs of runs"),
     "clusters": translatable("clusters"),
+    "model_readers": translatable("readers of models"),
 }
 """Kinds of entries, as fields of a plug-in, with their names."""
 
@@ -57,10 +59,22 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
             *(panel for panel, by in parts.panels if by.plugin is loaded.plugin),
             *(part for by, part in page_parts() if by.plugin is loaded.plugin),
         ],
-        "clusters": [entry for entry in loaded.plugin.clusters if isinstance(entry, ClusterEntry)],
-        "run_logs": [entry for entry in loaded.plugin.run_logs if isinstance(entry, RunLog)],
-        "commands": [entry for entry in loaded.plugin.commands if isinstance(entry, TerminalCommand)],
+        **{kind: _declared(loaded, kind, known) for kind, known in _CLASSES.items()},
     }
+
+
+_CLASSES = {
+    "commands": TerminalCommand,
+    "run_logs": RunLog,
+    "clusters": ClusterEntry,
+    "model_readers": ModelReader,
+}
+
+
+def _declared(loaded: LoadedPlugin, kind: str, known: type) -> list[Any]:
+    """Return the entries of a plug-in that are of the class of their kind."""
+    values = getattr(loaded.plugin, kind)
+    return [value for value in values if isinstance(value, known)] if isinstance(values, tuple | list) else []
 
 
 def _own(loaded: LoadedPlugin, kind: str, entries: Iterable[Any]) -> list[Any]:
