@@ -48,6 +48,8 @@ VARIANTS = {
 }
 """Further options of some methods, a run for each."""
 
+TREE = Path(__file__).resolve().parents[1]
+
 LATER = (
     "studies all.rankstudio --json",
     "compare all.rankstudio",
@@ -103,6 +105,7 @@ _VARIABLE = (
     (re.compile(r"\b\d\d:\d\d(:\d\d)?\b"), "D"),
     (re.compile(r'"?(seconds|created|started|finished|written)"?[=:] ?"?[-\d.e+:TZ ]+"?'), "T"),
     (re.compile(r"\b[0-9a-f]{32,64}\b"), "H"),
+    (re.compile(r"Compiling for this computer .*\n"), ""),
 )
 
 
@@ -203,7 +206,7 @@ def record(folder: Path) -> None:
 
 def plain(text: str, work: str) -> str:
     """Return a text without times, dates, checksums and the folder that it was made in."""
-    text = text.replace(work, "WORK")
+    text = text.replace(work, "WORK").replace(str(TREE), "TREE")
     for pattern, name in _VARIABLE:
         text = pattern.sub(name, text)
     return text
@@ -227,14 +230,18 @@ def contents(path: Path, work: str) -> str:
 
 
 def _rows(path: Path) -> Iterator[str]:
-    """Yield the tables of a study, a row a line; bytes as their checksum."""
+    """Yield the tables of a study, a row a line, in order, without seconds; bytes as checksums."""
     with sqlite3.connect(path) as connection:
         tables = connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
         for name, sql in tables:
             yield f"{name}: {sql}"
             if sql and sql.startswith("CREATE TABLE"):
-                for row in connection.execute(f"SELECT * FROM {name}"):
-                    yield repr([_cell(value) for value in row])
+                cursor = connection.execute(f"SELECT * FROM {name}")
+                timed = [column[0] == "seconds" for column in cursor.description]
+                yield from sorted(
+                    repr([_cell(value) for value, skip in zip(row, timed, strict=True) if not skip])
+                    for row in cursor
+                )
 
 
 def _cell(value: object) -> object:
