@@ -16,6 +16,9 @@ class Absent:
     def __init__(self, *_: Any, **__: Any) -> None:
         pass
 
+    def __repr__(self) -> str:
+        return type(self).__name__  # without an address: all workers have the same cases
+
     def _skip(self, *_: Any, **__: Any) -> Any:
         pytest.skip(type(self).entry.lacking)  # type: ignore[attr-defined]
 

@@ -89,6 +89,7 @@ def test_what_cannot_be_asked_is_refused(folder: Path, tmp_path: Path, refused) 
     refused(["importance", test, "--model", str(model), "--measure", "beauty"], "beauty")
 
 
+@pytest.mark.ability("foreign_models")
 def test_what_a_model_loses_without_each_feature(tmp_path: Path, answer, done) -> None:
     """By brute force: a weighted sum without a feature is the sum with the weight 0."""
     rng = np.random.default_rng(5)

@@ -101,6 +101,7 @@ def test_fsmrank_weighs_features_of_short_queries_by_ndcg() -> None:
     assert np.argmax(weights) == GOOD and weights.min() > 0.0
 
 
+@pytest.mark.ability("baselines")
 def test_every_method_that_takes_a_convention_is_tested_here() -> None:
     taking = {entry.key for entry in methods() if "convention" in entry.takes}
     assert taking == {

@@ -78,6 +78,7 @@ def test_sets_that_do_not_grow_from_each_other_are_retrained_one_by_one(data: Qu
         np.testing.assert_allclose(step.coef, coef, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.ability("baselines")
 def test_a_ranker_that_is_not_linear_scores_the_selected_columns_alone(data: QueryData) -> None:
     columns = np.ascontiguousarray(np.random.default_rng(8).random((6, 40)))
     for step, chosen in zip(steps(RankBoost(n_rounds=7), data, NESTED), NESTED, strict=True):

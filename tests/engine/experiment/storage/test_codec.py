@@ -119,6 +119,7 @@ def test_the_path_of_every_method_comes_back(plan: Plan) -> None:
             assert back.beyond_weights(ids) == step.beyond_weights(ids)
 
 
+@pytest.mark.ability("baselines")
 def test_a_model_that_was_not_kept_says_so() -> None:
     entry = next(m for m in methods() if m.key == "rankboost")
     plan = Plan("small", entry.key, quick(entry))
