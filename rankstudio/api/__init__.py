@@ -151,6 +151,9 @@ if TYPE_CHECKING:
     from rankstudio.engine.metrics.measure_entry import MeasureEntry as Measure  # noqa: F401
     from rankstudio.engine.metrics.names import measure as find_measure  # noqa: F401
     from rankstudio.engine.plugins.plugin import Plugin as Plugin
+    from rankstudio.engine.plugins.run_logs import RunListener as RunListener
+    from rankstudio.engine.plugins.run_logs import RunLog as RunLog
+    from rankstudio.engine.plugins.terminal_commands import TerminalCommand as TerminalCommand
     from rankstudio.engine.plugins.window_parts import WindowPage as WindowPage
     from rankstudio.engine.plugins.window_parts import WindowPanel as WindowPanel
     from rankstudio.engine.steps import Iteration as Iteration
@@ -177,6 +180,8 @@ _SELECTION = "rankstudio.engine.methods.selection.base"
 _HOMES = {
     "Plugin": "rankstudio.engine.plugins.plugin",
     **dict.fromkeys(("WindowPage", "WindowPanel"), "rankstudio.engine.plugins.window_parts"),
+    **dict.fromkeys(("RunListener", "RunLog"), "rankstudio.engine.plugins.run_logs"),
+    "TerminalCommand": "rankstudio.engine.plugins.terminal_commands",
     **dict.fromkeys(("Method", "Parameter", "Kind"), _CATALOG),
     **dict.fromkeys(("CandidateScore", "ScoreSource", "Seconds", "StepKind"), f"{_CATALOG}.method"),
     **dict.fromkeys(

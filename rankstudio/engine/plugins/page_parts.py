@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.entries import entries_of
 from rankstudio.engine.plugins.plugin import LoadedPlugin
-
-_KEY = re.compile(r"[a-z][a-z0-9_-]{0,39}")
-_PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -71,19 +67,13 @@ class PagePart:
 
 
 def page_parts() -> list[tuple[LoadedPlugin, PagePart]]:
-    """Return the parts of pages that plug-ins add, and warn of those that cannot be used."""
+    """Return the parts of pages that abilities add; those of other packages are refused with a warning."""
     exists = tr("A part of a page with the key {key} exists already. Choose another key.")
     unusable = tr("A page or panel of the plug-in {name} cannot be used: {reason}")
     return entries_of("parts", _refuse_invalid, exists, unusable)
 
 
 def _refuse_invalid(entry: object) -> None:
-    """Raise a PlanError for a part that no page could show."""
-    if not isinstance(entry, PagePart):
-        raise PlanError(tr("expected a PagePart, got {value}.").format(value=shown(entry)))
-    if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):
-        text = tr("key: expected lower-case letters, digits and hyphens, got {key}.")
-        raise PlanError(text.format(key=shown(entry.key)))
-    if not isinstance(entry.controller, str) or not _PLACE.fullmatch(entry.controller):
-        text = tr('{key}: controller: expected "module:Class", got {controller}.')
-        raise PlanError(text.format(key=entry.key, controller=shown(entry.controller)))
+    """Raise a PlanError: its controller would see what the window keeps sealed."""
+    text = tr("only RankStudio itself has parts of pages; use a WindowPanel in place of {value}.")
+    raise PlanError(text.format(value=shown(entry)))

@@ -51,6 +51,23 @@ class RunListener(Protocol):
     ----------
     sealed : bool
         Whether the test part is sealed: then no number of it may be logged.
+
+    Examples
+    --------
+    >>> class WordLog:
+    ...     sealed = False
+    ...
+    ...     def __init__(self, store, data_name, say):
+    ...         self.file = open(store, "a")
+    ...
+    ...     def follow(self, event):
+    ...         print(type(event).__name__, file=self.file)
+    ...
+    ...     def finish(self, result, refitted=None, *, stopped):
+    ...         self.file.close()
+    ...
+    ...     def fail(self):
+    ...         self.file.close()
     """
 
     sealed: bool

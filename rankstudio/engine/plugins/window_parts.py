@@ -37,8 +37,9 @@ class WindowPage:
     icon : str
         Name of an icon of the program.
     controller : str
-        In place of ``build``, ``"module:Class"``: called with the theme, the models and a parent when the
-        window is made, it has the ``content`` of the page, and may have a ``head`` above it.
+        In place of ``build``, for pages of RankStudio itself, ``"module:Class"``: called with the theme, the
+        models and a parent when the window is made, it has the ``content`` of the page, and perhaps a
+        ``head`` above it.
     shortcut : str
         Keys that show the page, such as "Ctrl+8"; "" for none.
     guide : str
@@ -118,7 +119,7 @@ def window_parts() -> WindowParts:
     panels: dict[str, tuple[WindowPanel, LoadedPlugin]] = {}
     for loaded in plugins().loaded:
         for page in loaded.plugin.pages:
-            problem = _problem_of_page(page, {*OWN_PAGES, *pages})
+            problem = _problem_of_page(page, {*OWN_PAGES, *pages}, built_in=loaded.built_in)
             if problem:
                 _warn(loaded, problem)
             elif isinstance(page, WindowPage):
@@ -133,10 +134,13 @@ def window_parts() -> WindowParts:
     return WindowParts(tuple(pages.values()), tuple(panels.values()))
 
 
-def _problem_of_page(page: object, taken: Iterable[str]) -> str:
+def _problem_of_page(page: object, taken: Iterable[str], *, built_in: bool) -> str:
     """Return why a page cannot be used, as a sentence; "" if it can."""
     if not isinstance(page, WindowPage):
         return tr("expected a WindowPage, got {value}.").format(value=shown(page))
+    if page.controller and not built_in:  # it would see what the window keeps sealed
+        text = tr("{key}: only pages of RankStudio itself have a controller; use build.")
+        return text.format(key=shown(page.key))
     if not isinstance(page.icon, str) or not _ICON.fullmatch(page.icon):
         text = tr("{key}: icon: expected the name of an icon, got {icon}.")
         return text.format(key=shown(page.key), icon=shown(page.icon))

@@ -219,6 +219,7 @@ ODD = (
     replace(GOOD[0], key="path", build="../x.py:f"),
     replace(GOOD[0], key="icon", icon="../../etc/passwd"),
     replace(GOOD[0], key="nobuild", build=""),
+    replace(GOOD[0], key="controller", controller="window_parts_for_test:mean"),
     GOOD[0],
     GOOD[0],
 )

@@ -1,0 +1,141 @@
+"""Commands, logs of runs, clusters and parts of pages of packages: used, or one warning each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from rankstudio import cli
+from rankstudio.api import Plugin, RunLog, TerminalCommand
+from rankstudio.cli import main
+from rankstudio.engine.errors import PluginWarning
+from rankstudio.engine.methods.plugin_contents import added_by
+from rankstudio.engine.plugins import entries
+from rankstudio.engine.plugins.clusters import ClusterEntry, cluster_entry
+from rankstudio.engine.plugins.loader import PluginSet, plugins_with
+from rankstudio.engine.plugins.page_parts import PagePart, page_parts
+from rankstudio.engine.plugins.plugin import LoadedPlugin
+from rankstudio.engine.plugins.run_logs import run_logs
+from rankstudio.engine.plugins.terminal_commands import terminal_commands
+
+COMMAND = """
+HELP = "count words"
+DESCRIPTION = "Count words."
+
+def add_options(parser):
+    parser.add_argument("words", nargs="*")
+
+def run(args):
+    return len(args.words)
+"""
+EVENTS = """
+SEEN = []
+
+def store(place):
+    return place or "here"
+
+class Log:
+    sealed = False
+
+    def __init__(self, store, data_name, say):
+        SEEN.append((store, data_name))
+
+    def follow(self, event):
+        SEEN.append(type(event).__name__)
+
+    def finish(self, result, refitted=None, *, stopped):
+        SEEN.append(stopped)
+
+    def fail(self):
+        SEEN.append("failed")
+"""
+
+Installed = Callable[[Plugin], LoadedPlugin]
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Installed]:
+    """A function that has a plug-in found as one of a package; what it names is in the folder."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "words_of_test.py").write_text(COMMAND, encoding="utf-8")
+    (tmp_path / "log_of_test.py").write_text(EVENTS, encoding="utf-8")
+    monkeypatch.setattr(entries, "_warned", set())
+    cli.known_commands.cache_clear()
+
+    def install(plugin: Plugin) -> LoadedPlugin:
+        loaded = LoadedPlugin(plugin, "rankstudio-odd", "1.0")
+
+        def found(kind: str) -> PluginSet:
+            return PluginSet((*plugins_with(kind).loaded, loaded))
+
+        monkeypatch.setattr(entries, "plugins_with", found)
+        return loaded
+
+    yield install
+    cli.known_commands.cache_clear()
+
+
+def test_a_command_of_a_package_is_carried_out(installed: Installed) -> None:
+    installed(Plugin(name="odd", commands=(TerminalCommand("words", "words_of_test"),)))
+    assert main(["words", "a", "b"]) == 2
+    assert list(cli.known_commands())[-1] == "words"
+
+
+def test_a_run_is_logged_by_a_package(installed: Installed) -> None:
+    installed(Plugin(name="odd", run_logs=(RunLog("odd", "a list", "log_of_test:store", "log_of_test:Log"),)))
+    run = ["run", "--sample", "--folds", "1", "--method", "rankrls", "--lambda", "1", "--json"]
+    assert main([*run, "--log", "odd:there"]) == 0
+    from log_of_test import SEEN  # noqa: PLC0415 - written by the test
+
+    assert SEEN[0] == ("there", "Sample") and SEEN[1] == "RunStarted" and SEEN[-1] is False
+    assert {"UnitFinished", "FoldFinished"} <= set(SEEN[2:-1])
+    assert main([*run, "--log", "nothing"]) == 1
+
+
+COMMANDS = (
+    TerminalCommand("run", "words_of_test"),
+    TerminalCommand("a b\x1b[2J", "words_of_test"),
+    TerminalCommand("words", "../x.py"),
+    TerminalCommand("words", "words_of_test"),
+    TerminalCommand("words", "words_of_test"),
+    5,
+)
+LOGS = (
+    RunLog("mlflow", "", "a:b", "a:b"),
+    RunLog("", "", "a:b", "a:b"),
+    RunLog("odd", "", "os", "a:b"),
+    RunLog("odd", "", "a:b", "../a:b"),
+    "log",
+)
+CLUSTERS = (ClusterEntry("dask", "", "", "a:b"), ClusterEntry("odd", "", "", "os.system"), None)
+PARTS = (PagePart("odd", "Odd", "data", "data-right", "a:b"), "part")
+
+
+def test_odd_entries_are_one_warning_each(installed: Installed) -> None:
+    plugin = Plugin(name="odd\x1b", commands=COMMANDS, run_logs=LOGS, clusters=CLUSTERS, parts=PARTS)  # type: ignore[arg-type]
+    installed(plugin)
+    with pytest.warns(PluginWarning) as warned:
+        assert terminal_commands(("run",))["words"] == "words_of_test"
+        assert "odd" not in run_logs() and "mlflow" in run_logs()
+        assert (entry := cluster_entry()) is not None and entry.connect.startswith("rankstudio.")
+        assert "odd" not in {part.key for _, part in page_parts()}
+    texts = [str(warning.message) for warning in warned]
+    assert len(texts) == len(COMMANDS) - 1 + len(LOGS) + len(CLUSTERS) + len(PARTS)
+    assert not any("\x1b" in text or "\n" in text for text in texts)
+
+
+@pytest.mark.parametrize("value", [5, None, "commands", {"a": 1}])
+def test_a_kind_that_is_no_tuple_is_refused(installed: Installed, value: object) -> None:
+    loaded = installed(
+        Plugin(name="odd", commands=value, run_logs=value, clusters=value, parts=value)  # type: ignore[arg-type]
+    )
+    with pytest.warns(PluginWarning) as warned:
+        terminal_commands(())
+        run_logs()
+        page_parts()
+        cluster_entry()
+    assert len(warned) == 4
+    added = added_by(loaded)
+    assert not any(added[kind] for kind in ("commands", "run_logs", "clusters", "panels"))
