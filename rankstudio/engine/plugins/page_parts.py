@@ -75,5 +75,5 @@ def page_parts() -> list[tuple[LoadedPlugin, PagePart]]:
 
 def _refuse_invalid(entry: object) -> None:
     """Raise a PlanError: its controller would see what the window keeps sealed."""
-    text = tr("only RankStudio itself has parts of pages; use a WindowPanel in place of {value}.")
+    text = tr("only RankStudio itself has parts of pages; use a WindowPanel instead of {value}.")
     raise PlanError(text.format(value=shown(entry)))
