@@ -19,6 +19,7 @@ from rankstudio.engine.plugins.page_parts import PagePart, page_parts
 from rankstudio.engine.plugins.plugin import LoadedPlugin
 from rankstudio.engine.plugins.run_logs import run_logs
 from rankstudio.engine.plugins.terminal_commands import terminal_commands
+from rankstudio.ui.shell.plugin_list import plugin_rows
 
 COMMAND = """
 HELP = "count words"
@@ -111,6 +112,13 @@ LOGS = (
 )
 CLUSTERS = (ClusterEntry("dask", "", "", "a:b"), ClusterEntry("odd", "", "", "os.system"), None)
 PARTS = (PagePart("odd", "Odd", "data", "data-right", "a:b"), "part")
+
+
+def test_every_kind_is_listed_in_the_window(installed: Installed) -> None:
+    installed(Plugin(name="odd", commands=(TerminalCommand("words", "words_of_test"),)))
+    listed = {name: adds for name, _, adds in plugin_rows()}
+    assert listed["mlflow"].endswith("mlflow") and listed["cluster"].endswith("dask")
+    assert listed["judges"].count("\n") == 1
 
 
 def test_odd_entries_are_one_warning_each(installed: Installed) -> None:
