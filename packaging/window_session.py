@@ -42,7 +42,8 @@ def run_sample(folder: Path, data: Path, kernels: Path, environment: Mapping[str
     environment : Mapping of str to str
         What the window is started with.
     """
-    with subprocess.Popen([program(folder, "rankstudio-window"), "--sample"], env=environment) as window:
+    command = [program(folder, "rankstudio-window"), "--sample", "--run"]
+    with subprocess.Popen(command, env=environment) as window:
         try:
             _wait(window, lambda: finished(data))
             _wait_for_quiet(window, kernels)

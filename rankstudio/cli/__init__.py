@@ -149,12 +149,14 @@ def command_line(names: Sequence[str]) -> CommandParser:
     """Return the parser, knowing only some of the commands: the others need not be imported."""
     parser = CommandParser(
         prog="rankstudio",
-        usage="rankstudio [FILE | FOLDER …] [--sample] [--language LANGUAGE]\n       rankstudio COMMAND …",
+        usage="rankstudio [FILE | FOLDER …] [--sample] [--run] [--language LANGUAGE]\n"
+        "       rankstudio COMMAND …",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=HelpFormatter,
     )
     parser.add_argument("--sample", action="store_true", help="open the bundled sample with its finished run")
+    parser.add_argument("--run", action="store_true", help="also run the plan of what is opened")
     parser.add_argument("--language", choices=LANGUAGES, help="language of the window: English or German")
     parser.add_argument(
         "--version", action="version", version=f"RankStudio {__version__}", help="print the version"
@@ -206,7 +208,8 @@ def _open_window(arguments: list[str]) -> int:
         install(args.language or Settings().language)  # before the window's modules look their texts up
         from rankstudio.ui.app import main as open_window
 
-        return int(open_window([*files, *(["--sample"] if args.sample else [])]))
+        asked = [f"--{name}" for name in ("sample", "run") if getattr(args, name)]
+        return int(open_window([*files, *asked]))
     tell(reason, file=sys.stderr)
     if not args.sample:
         tell(

@@ -16,6 +16,7 @@ from PySide6.QtCore import QEvent, QObject, QSocketNotifier, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
 import rankstudio
+from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.compiler_process import compiler_process
 from rankstudio.engine.support.user_folders import data_folder
@@ -44,7 +45,8 @@ def main(argv: Sequence[str] = ()) -> int:
     Parameters
     ----------
     argv : sequence of str
-        A file, folder, plan or study to open; ``--sample`` opens the bundled sample with its finished run.
+        A file, folder, plan or study to open; ``--sample`` opens the bundled sample with its finished run,
+        and ``--run`` runs the plan of what is opened.
     """
     for number in SIGNALS:
         signal.signal(number, end_at_once)
@@ -116,11 +118,14 @@ def application() -> QApplication:
 
 def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> None:
     """Do what waits until the window is there: open files, warm up, tell of the last crash."""
-    files = [argument for argument in argv if argument != "--sample"]
-    if "--sample" in argv:
+    files = [argument for argument in argv if argument not in ("--sample", "--run")]
+    runs = "--run" in argv
+    if "--sample" in argv and runs:
+        window.open_path(SAMPLE, run=True)
+    elif "--sample" in argv:
         window.open_controller.load_sample()
     elif files:
-        window.open_path(files[0])
+        window.open_path(files[0], run=runs)
     elif window.open_controller.is_first_start:
         window.open_controller.load_sample()
     else:

@@ -144,7 +144,7 @@ def test_kernels_of_terminal_and_window_come_into_the_bundle(
     kept = made / "_internal" / "rankstudio" / "resources" / "kernels"
     assert {str(path.relative_to(kept)) for path in kept.rglob("*.nbc")} == {
         "rankstudio/run-sample.nbc",
-        "rankstudio/sample.nbc",
+        "rankstudio/sample-run.nbc",
         "rankstudio/there.nbc",
     }
     assert "3 compiled kernels" in capsys.readouterr().out

@@ -37,7 +37,7 @@ RBP = Measure(
     key="RBP2", label="<b>RBP&amp;", function="lab_numbers:rbp", cutoff="optional", low=0.0, high=1.0,
     summary="{first} of {x}", convention="Moffat and Zobel 2008",
 )
-PLUGIN = Plugin(name="lab", measures=(
+PLUGIN = Plugin(name="rbp", measures=(
     RBP,
     Measure(key="Raises", label="Raises", function="lab_numbers:raises"),
     Measure(key="ndcg", label="Taken", function="lab_numbers:rbp"),
@@ -159,7 +159,7 @@ def test_a_package_in_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "lab_numbers.py").write_text(NUMBERS, encoding="utf-8")
     ended = rankstudio(tmp_path, "plugins", "--json")
     listed = {plugin["name"]: plugin["measures"] for plugin in json.loads(ended.stdout)["plugins"]}
-    assert listed["lab"] == ["RBP2", "Raises"]
+    assert listed["rbp"] == ["RBP2", "Raises"]
     assert "ndcg" in ended.stderr and "Traceback" not in ended.stderr
     command = ("run", "--sample", "--folds", "1", "--method", "single-feature", "--measure", "rbp2@5")
     command = (*command, "--lambda", "1,2", "--features", "2", "--select-by", "RBP2", "--measures", "RBP2@10")

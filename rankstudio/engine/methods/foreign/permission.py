@@ -96,9 +96,11 @@ def add_user_measure(entry: MeasureEntry | str) -> MeasureEntry:
     Examples
     --------
     >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
     >>> from rankstudio.api import add_measure
-    >>> _ = Path("my_measure.py").write_text("def first(labels): return float(labels[0])")
-    >>> add_measure("my_measure.py:first").key
+    >>> folder = Path(mkdtemp())
+    >>> _ = (folder / "my_measure.py").write_text("def first(labels): return float(labels[0])")
+    >>> add_measure(f"{folder}/my_measure.py:first").key
     'first-d8f640'
     """
     if not isinstance(entry, str):
