@@ -21,8 +21,7 @@ from rankstudio.ui.app import application
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.evidence import Package, Progress
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.shell.pages import PAGES
-from rankstudio.ui.shell.workspace import ESTIMATES, FIRST
+from rankstudio.ui.shell.workspace import FIRST
 from rankstudio.ui.style.theme import Theme
 
 IMAGES = Path(__file__).parent / "images"
@@ -89,11 +88,11 @@ def take_pages(app: QApplication, window: MainWindow, theme: Theme) -> None:
     """Take a picture of every page but Select, which is taken already, in both themes."""
     window.sections.compare.panel.selected.emit(1)
     window.session.look_at(3)
-    for key in (*(page.key for page in PAGES if page.key != FIRST), ESTIMATES):
+    for key in (page.key for page in window.workspace.entries if page.key != FIRST):
         window.workspace.show_page(key)
         if key == "evidence":
             gather(app, window)
-        if key == ESTIMATES:
+        if key == "lab":
             simulate(app, window)
         for mode in ("light", "dark"):
             theme.set_mode(mode)

@@ -19,7 +19,6 @@ from windows import unseal
 
 from rankstudio.engine.support.sparse_rows import SparseRows
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.shell.pages import PAGES
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, TableView
 
@@ -54,9 +53,8 @@ Texts = dict[tuple[str, str], list[str]]
 
 
 def places(window: MainWindow) -> list[str]:
-    """Return the keys of all pages and of their tabs."""
-    tabs = window.workspace._tabs
-    return [place for page in PAGES for place in (tabs[page.key].keys if page.key in tabs else (page.key,))]
+    """Return the keys of all pages."""
+    return [page.key for page in window.workspace.entries]
 
 
 def panel_of(widget: QWidget | None) -> str:

@@ -203,7 +203,7 @@ _VIEW = (
         Command(f"page_{page.key}", page.label, f"{page.summary}.", f"Ctrl+{number}", page.icon)
         for number, page in enumerate(PAGES, start=1)
     ),
-    Command("pages", tr("P&ages"), tr("Show or hide the buttons of further pages in the rail.")),
+    Command("pages", tr("&Pages"), tr("Show or hide the buttons of further pages in the rail.")),
     Command(
         "palette",
         tr("Fin&d anything…"),

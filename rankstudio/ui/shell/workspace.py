@@ -62,7 +62,7 @@ class PageRail(ButtonChoice):
         self._theme = theme
         self._keys = [page.key for page in pages]
         self._hidden = {page.key for page in pages if not page.on_rail}
-        column = fill(QVBoxLayout(self), margins=(6, 8, 6, 8), spacing=4)
+        column = fill(QVBoxLayout(self), margins=(6, 8, 6, 8), spacing=3)
         for position, page in enumerate(pages[:_MOST]):
             button = self._button(page, position + 1)
             self._group.addButton(button, position)
