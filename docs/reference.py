@@ -12,11 +12,12 @@ from pathlib import Path
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from rankstudio import api, engine, testing
+from rankstudio import api, engine, plugins, testing
 
 ENGINE = Path(engine.__file__).parent
 API = Path(api.__file__).parent
 TESTING = Path(testing.__file__).parent
+PLUGINS = Path(plugins.__file__).parent
 _ROLE = re.compile(r":(?:func|class|meth|mod|attr|data):(?P<code><code>(?P<name>[^<]*)</code>)")
 FIRST = """\
 # The reference
@@ -61,7 +62,12 @@ def on_page_content(html: str, **_: object) -> str:
 
 def packages() -> list[Path]:
     """Return the folders of the packages that have public modules, those for methods of others first."""
-    return [API, TESTING, *_engine_packages()]
+    return [API, TESTING, *_engine_packages(), *_abilities()]
+
+
+def _abilities() -> list[Path]:
+    """Return the folders of abilities with more than their commands and parts of the window."""
+    return [folder for folder in sorted(PLUGINS.iterdir()) if len(modules(folder)) > 1]
 
 
 def _engine_packages() -> list[Path]:
@@ -69,18 +75,21 @@ def _engine_packages() -> list[Path]:
 
 
 def modules(package: Path) -> list[Path]:
-    """Return the public modules of a package."""
-    return sorted(path for path in package.glob("*.py") if not path.name.startswith("_"))
+    """Return the public modules of a package, without the commands of an ability."""
+    hidden = ("_", "command") if package.parent == PLUGINS else ("_",)
+    return sorted(path for path in package.glob("*.py") if not path.name.startswith(hidden))
 
 
 def first_page() -> str:
     """Return the page with the engine's own names and its packages."""
     names = "".join(f"- [`{name}`][{home}.{name}]\n" for name, home in sorted(public_names().items()))
     lines = "\n".join(f"- [`{_name(p)}`]({Path(_page(p)).name}): {_says(p)}" for p in packages())
-    homes = {
-        name: getattr(api, name).__module__ for name in api.__all__ if isinstance(getattr(api, name), type)
-    }
-    own = "".join(f"- [`{name}`][{home}.{name}]\n" for name, home in sorted(homes.items()))
+    values = {name: getattr(api, name) for name in sorted(api.__all__)}
+    own = "".join(
+        f"- [`{name}`][{value.__module__}.{value.__qualname__}]\n"
+        for name, value in values.items()
+        if isinstance(value, type)
+    )
     return FIRST.format(names=names, api=own, packages=lines)
 
 
