@@ -57,7 +57,7 @@ class CatBoostSelection(PathSelector):
     n_rounds : int, default 100
         Trees of each stage, 1 to 10,000.
     learning_rate, depth, objective, seed
-        As in :class:`rankstudio.engine.CatBoostTrees`.
+        As in :class:`rankstudio.plugins.trees.converted_trees.CatBoostTrees`.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
 
