@@ -60,6 +60,7 @@ Installed = Callable[[Plugin], LoadedPlugin]
 def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Installed]:
     """A function that has a plug-in found as one of a package; what it names is in the folder."""
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)  # where runs of the sample are written
     (tmp_path / "words_of_test.py").write_text(COMMAND, encoding="utf-8")
     (tmp_path / "log_of_test.py").write_text(EVENTS, encoding="utf-8")
     monkeypatch.setattr(entries, "_warned", set())
