@@ -17,7 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, cast
 
@@ -424,8 +424,8 @@ def _class(step: Step) -> type[Step]:
     return _LINEAR.get(type(step).__name__, Step) if step.linear else StoredStep
 
 
-@cache
-def _extras(cls: type[Step]) -> list[str]:
+@lru_cache
+def _extras(cls: Any) -> list[str]:
     """Return the names of what a linear step of a class has besides what every step has."""
     return [f.name for f in fields(cls) if f.name in _EXTRAS]
 
