@@ -60,6 +60,9 @@ threads use it at a time (python/cpython#106905).
 _LINEAR: dict[str, type[Step]] = {cls.__name__: cls for cls in (Step, Iteration)}
 _CLASSES: dict[str, type[Step]] = {**_LINEAR, **{cls.__name__: cls for cls in (StoredStep, GivenScores)}}
 _EXTRAS: dict[str, type[Any]] = {"gap": float, "converged": bool}
+_EXTRAS_BY_CLASS = {
+    name: [field.name for field in fields(cls) if field.name in _EXTRAS] for name, cls in _LINEAR.items()
+}
 
 _DEFLATED = 1040  # times fewer bytes than there were, at most
 _MAGIC = b"\x93NUMPY\x01\x00"  # of arrays in numpy's format 1.0, before two bytes of the length of the header
@@ -424,10 +427,9 @@ def _class(step: Step) -> type[Step]:
     return _LINEAR.get(type(step).__name__, Step) if step.linear else StoredStep
 
 
-@lru_cache
-def _extras(cls: Any) -> list[str]:
+def _extras(cls: type[Step]) -> list[str]:
     """Return the names of what a linear step of a class has besides what every step has."""
-    return [f.name for f in fields(cls) if f.name in _EXTRAS]
+    return _EXTRAS_BY_CLASS.get(cls.__name__, [])
 
 
 def _plain(value: Any) -> Any:
