@@ -91,7 +91,7 @@ LATER = (
     "run all.toml --out again",
     "run --sample --method greedy-rankrls --lambda 4 --features 3 --workers 2 --out workers",
     "run --sample --method greedy-rankrls --lambda 4 --features 3 --memory 1MB --out blocks",
-    "run --sample --method greedy-rankrls --lambda 4 --features 3 --costs costs.csv --by-cost milliseconds --out cost",
+    "run --sample --method gas --features 3 --costs costs.csv --by-cost milliseconds --out cost",
     "run --sample --method greedy-rankrls --lambda 4 --features 3 --preferences preferences.csv --out pairs",
     "run --data sample.csv --protocol 3-fold --method greedy-rankrls --lambda 4 --features 3 --out csv",
     "run --sample --models former=out-rankrls-0/models --out models",
