@@ -14,7 +14,7 @@ from rankstudio.engine.errors import one_line
 from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.plugins.page_parts import PagePart, PartCommand, page_parts
 from rankstudio.engine.plugins.plugin import LoadedPlugin
-from rankstudio.engine.plugins.window_parts import WindowPage, window_parts
+from rankstudio.engine.plugins.window_parts import WindowPage
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
@@ -38,35 +38,36 @@ class ContributedParts:
     Attributes
     ----------
     controllers : dict of str to Controller
-        By the keys of their parts.
-    problems : tuple of str
+        By the keys of their parts; those of pages when the page is made.
+    problems : list of str
         Sentences about parts that could not be made.
     """
 
     def __init__(self, theme: Theme, models: Models, parent: QObject) -> None:
+        self._theme = theme
+        self._models = models
+        self._parent = parent
         self.controllers: dict[str, Controller] = {}
-        self._entries: list[PagePart] = []
-        problems: list[str] = []
-        pages = [(loaded, page) for page, loaded in window_parts().pages if page.controller]
-        entries: list[tuple[LoadedPlugin, PagePart | WindowPage]] = [*page_parts(), *pages]
-        for loaded, entry in entries:
-            widget = "panel" if isinstance(entry, PagePart) else "content"
-            try:
-                controller = imported(entry.controller)(theme, models, parent)
-                assert isinstance(getattr(controller, widget), QWidget)
-            except Exception as error:
-                text = tr("{package} {version} failed with {name}: {error}. See the log for details.")
-                reason = one_line(str(error)).rstrip(".")
-                kind = type(error).__name__
-                problems.append(
-                    text.format(package=loaded.package, version=loaded.version, name=kind, error=reason)
-                )
-                _log.warning("%s failed", entry.controller, exc_info=error)
-                continue
+        self.problems: list[str] = []
+        for loaded, entry in page_parts():
+            self._make(entry, loaded, "panel")
+        self._entries = [entry for _, entry in page_parts() if entry.key in self.controllers]
+
+    def _make(self, entry: PagePart | WindowPage, loaded: LoadedPlugin, widget: str) -> None:
+        """Make the controller of a part, which has a widget of this name; keep the reason where it fails."""
+        try:
+            controller = imported(entry.controller)(self._theme, self._models, self._parent)
+            assert isinstance(getattr(controller, widget), QWidget)
+        except Exception as error:
+            text = tr("{package} {version} failed with {name}: {error}. See the log for details.")
+            reason = one_line(str(error)).rstrip(".")
+            kind = type(error).__name__
+            self.problems.append(
+                text.format(package=loaded.package, version=loaded.version, name=kind, error=reason)
+            )
+            _log.warning("%s failed", entry.controller, exc_info=error)
+        else:
             self.controllers[entry.key] = controller
-            if isinstance(entry, PagePart):
-                self._entries.append(entry)
-        self.problems = tuple(problems)
 
     def panels_of(self, column: str) -> Iterator[Part]:
         """Yield the panels of a column or row of a page, with stretch and size."""
@@ -74,13 +75,14 @@ class ContributedParts:
             if entry.column == column:
                 yield self.controllers[entry.key].panel, entry.stretch, entry.size  # type: ignore[attr-defined]
 
-    def page(self, entry: WindowPage, controllers: Sequence[Controller]) -> Page | None:
-        """Return a page with a controller; None where that could not be made."""
+    def page(self, entry: WindowPage, loaded: LoadedPlugin, controllers: Sequence[Controller]) -> Page | None:
+        """Make a page with a controller; None where that could not be made."""
+        self._make(entry, loaded, "content")
         controller = self.controllers.get(entry.key)
         if controller is None:
             return None
         head = getattr(controller, "head", None)
-        page = Page(entry.key, controller.content, controllers, head=head)  # type: ignore[attr-defined]
+        page = Page(entry.key, controller.content, [*controllers, controller], head=head)  # type: ignore[attr-defined]
         if isinstance(head, PageTabs):
             head.left.connect(page.restore_panels)
         return page
