@@ -118,13 +118,8 @@ def add_user_measure(entry: MeasureEntry | str) -> MeasureEntry:
 def add_file(path: Path) -> tuple[Method | MeasureEntry, ...]:
     """Add all methods and measures of a Python file for the user who chose it, and allow it from now on.
 
-    A function whose first argument is ``labels`` is a measure. Beside methods it may be something else, so
-    that one which cannot be a measure is left out then.
-
-    Returns
-    -------
-    tuple of Method or MeasureEntry
-        Methods come first.
+    Methods come first. A function whose first argument is ``labels`` is a measure. Beside methods it may be
+    something else, so that one which cannot be a measure is left out then.
 
     Raises
     ------
