@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.feature_groups import Groups
+from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -225,9 +226,10 @@ class FeaturesController(Controller):
             parts = {name: part for name, part in profile.parts.items() if name != "test"}
             profile = replace(profile, parts=parts)
         dataset = self._session.dataset
+        feature_set = dataset.extension(FeatureSet) if dataset is not None else None
         for inspector in self._inspectors:
             inspector.show_feature(profile)
-            inspector.define(dataset.feature_set if dataset is not None else None, profile.feature_id)
+            inspector.define(feature_set, profile.feature_id)
 
     @Slot()
     def _show_test(self) -> None:
