@@ -34,7 +34,6 @@ CORE_COMMANDS = (
     "importance",
     "cascade",
     "thresholds",
-    "drift",
     "evaluate",
     "predict",
     "export",

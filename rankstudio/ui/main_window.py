@@ -33,6 +33,7 @@ from rankstudio.ui.select.run_strip import HEIGHT as STRIP_HEIGHT
 from rankstudio.ui.shell.actions import Actions, enabled_commands
 from rankstudio.ui.shell.chip_bar import add_chips
 from rankstudio.ui.shell.command_palette import CommandPalette, feature_asked_for, palette_entries
+from rankstudio.ui.shell.contributed_commands import ContributedCommands
 from rankstudio.ui.shell.help import Help
 from rankstudio.ui.shell.measurement import MeasurementController
 from rankstudio.ui.shell.menus import BackendMenu, Menus, PagesMenu
@@ -48,7 +49,6 @@ from rankstudio.ui.study.method_files import MethodFiles
 from rankstudio.ui.study.open import OpenController
 from rankstudio.ui.study.restore_runs import RunRestorer, WaitingRuns
 from rankstudio.ui.study.study_files import StudyFiles
-from rankstudio.ui.study.transfer import TransferController
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Notices, Overlay, Question
 from rankstudio.ui.widgets.layout import fill, named
@@ -97,7 +97,9 @@ class MainWindow(QMainWindow):
     # Making
 
     def _lay_out(self) -> None:
-        self.commands = Actions(self, self._theme, self.sections.plugin_parts, self.sections.contributed)
+        self.contributed = ContributedCommands(self.models, self)
+        of_plugins = (*self.sections.contributed.commands(), *self.contributed.commands())
+        self.commands = Actions(self, self._theme, self.sections.plugin_parts, of_plugins)
         self.toolbar = MainToolBar(self.commands, self._theme)
         self.addToolBar(self.toolbar)
         self.menus = Menus(self.commands, self.toolbar, self.session, self._theme, self._settings, self)
@@ -120,7 +122,6 @@ class MainWindow(QMainWindow):
         self.scores = GivenScoresController(self.models, self)
         self.method_files = MethodFiles(self.models, self)
         self.rankers = GivenModelsController(self.models, self)
-        self.transfer = TransferController(self.models, self)
         self.preferences = PreferencesController(self.models, self.sections.data.panel.preferences, self)
         self.names = FeatureNames(self.models, self.sections.data, self._settings, self)
         self.help = Help(self._theme, self.notice, self)
@@ -181,7 +182,6 @@ class MainWindow(QMainWindow):
             import_costs=self.names.ask_costs,
             add_order=self.scores.run_order,
             add_method=self.method_files.ask,
-            transfer=self.transfer.ask,
             chance=self.models.permutations.toggle,
             left_out=self.models.left_out.toggle,
             follow=lambda: self.sections.select.follow(self.commands["follow"].isChecked()),
@@ -212,7 +212,7 @@ class MainWindow(QMainWindow):
 
     def _connect_plugin_parts(self) -> None:
         """Connect the commands of pages and panels of plug-ins."""
-        self.commands.connect(**self.sections.contributed.calls(self._show_page))
+        self.commands.connect(**self.sections.contributed.calls(self._show_page), **self.contributed.calls())
         parts = self.sections.plugin_parts
         self.commands.connect(
             **{f"page_{page.key}": partial(self._show_page, page.key) for page in parts.entries}
@@ -243,10 +243,12 @@ class MainWindow(QMainWindow):
         self.open_controller.noted.connect(self.messages.note)
         self.open_controller.offered.connect(self.notice.say)
         self.menus.told.connect(self.notice.say)
-        for problem in self.sections.contributed.problems:
+        for problem in (*self.sections.contributed.problems, *self.contributed.problems):
             self.say_warning(problem)
-        for teller in (self.open_controller, self.study_files, self.names, self.transfer):
+        for teller in (self.open_controller, self.study_files, self.names):
             teller.warned.connect(self.say_warning)
+        for controller in self.contributed.controllers.values():
+            controller.warned.connect(self.say_warning)
 
     def _connect_models(self) -> None:
         loader = self.models.loader
@@ -276,8 +278,9 @@ class MainWindow(QMainWindow):
         for asking in (self.sections.compare.panel.several, self.sections.strip.another):
             asking.clicked.connect(self.comparison.ask)
         self.comparison.goOnAsked.connect(self.restorer.go_on)
-        for source in (self.comparison.composed, self.transfer.started):
-            source.connect(lambda: self.workspace.show_page("compare"))
+        self.comparison.composed.connect(lambda: self.workspace.show_page("compare"))
+        for controller in self.contributed.controllers.values():
+            controller.pageAsked.connect(self.workspace.show_page)
         self.study_files.changed.connect(self.menus.show_recent)
         self.study_files.changed.connect(self._update)
         self.study_files.changed.connect(self.measurement.seal.write)
@@ -435,7 +438,11 @@ class MainWindow(QMainWindow):
     def _update(self) -> None:
         """Enable what can be done now, and name the window after the data."""
         session, current = self.session, self.runs.current
-        self.commands.enable(**enabled_commands(self.models), **self.sections.contributed.possible())
+        self.commands.enable(
+            **enabled_commands(self.models),
+            **self.sections.contributed.possible(),
+            **self.contributed.possible(),
+        )
         if self.method_files.busy:
             self.commands.enable(stop=True)
         there = session.dataset is not None

@@ -38,6 +38,7 @@ _CORE = {
 _ABILITIES = {
     "baselines": (("methods",), "rankstudio.plugins.baselines:PLUGIN"),
     "exports": (("model_formats",), "rankstudio.plugins.exports:PLUGIN"),
+    "drift": (("commands", "window_commands", "feature_columns"), "rankstudio.plugins.drift:PLUGIN"),
     "foreign-models": (("model_readers",), "rankstudio.plugins.foreign_models:PLUGIN"),
     "trees": (("methods",), "rankstudio.plugins.trees:PLUGIN"),
     "judges": (("commands", "parts"), "rankstudio.plugins.judges:PLUGIN"),

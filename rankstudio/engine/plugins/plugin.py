@@ -45,6 +45,10 @@ class Plugin:
         Panels on pages of the window.
     parts : tuple of PagePart
         Panels with a controller, among those of a page of the window.
+    window_commands : tuple of WindowCommands
+        Commands of the window's menus.
+    feature_columns : tuple of FeatureColumn
+        Columns of the table of features.
     commands : tuple of TerminalCommand
         Commands of the terminal.
     run_logs : tuple of RunLog
@@ -75,6 +79,8 @@ class Plugin:
     pages: tuple[Keyed, ...] = ()
     panels: tuple[Keyed, ...] = ()
     parts: tuple[Keyed, ...] = ()
+    window_commands: tuple[Keyed, ...] = ()
+    feature_columns: tuple[Keyed, ...] = ()
     commands: tuple[Keyed, ...] = ()
     run_logs: tuple[Keyed, ...] = ()
     clusters: tuple[Keyed, ...] = ()

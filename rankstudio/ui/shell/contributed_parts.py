@@ -55,12 +55,7 @@ class ContributedParts:
                 controller = imported(entry.controller)(theme, models, parent)
                 assert isinstance(getattr(controller, widget), QWidget)
             except Exception as error:
-                text = tr("{package} {version} failed with {name}: {error}. See the log for details.")
-                reason = one_line(str(error)).rstrip(".")
-                kind = type(error).__name__
-                problems.append(
-                    text.format(package=loaded.package, version=loaded.version, name=kind, error=reason)
-                )
+                problems.append(problem_of(loaded, error))
                 _log.warning("%s failed", entry.controller, exc_info=error)
                 continue
             self.controllers[entry.key] = controller
@@ -90,17 +85,17 @@ class ContributedParts:
         for controller in self.controllers.values():
             yield from controller.export_items()
 
-    def commands(self) -> Iterator[tuple[PagePart, PartCommand]]:
+    def commands(self) -> Iterator[PartCommand]:
         """Yield the commands of the parts."""
         for entry in self._entries:
-            for command in entry.commands:
-                yield entry, command
+            yield from entry.commands
 
     def possible(self) -> Mapping[str, bool]:
         """Return which commands of parts can be carried out now."""
         return {
             command.key: bool(getattr(self.controllers[entry.key], command.possible))
-            for entry, command in self.commands()
+            for entry in self._entries
+            for command in entry.commands
         }
 
     def calls(self, show_page: Callable[[str], object]) -> Mapping[str, Callable[[], None]]:
@@ -115,8 +110,17 @@ class ContributedParts:
             command.key: partial(
                 _call, show_page, entry.page, getattr(self.controllers[entry.key], command.slot)
             )
-            for entry, command in self.commands()
+            for entry in self._entries
+            for command in entry.commands
         }
+
+
+def problem_of(loaded: LoadedPlugin, error: Exception) -> str:
+    """Return what went wrong where something of a plug-in was made, as a sentence."""
+    text = tr("{package} {version} failed with {name}: {error}. See the log for details.")
+    reason = one_line(str(error)).rstrip(".")
+    kind = type(error).__name__
+    return text.format(package=loaded.package, version=loaded.version, name=kind, error=reason)
 
 
 def _call(show_page: Callable[[str], object], page: str, slot: Callable[[], object]) -> None:

@@ -10,12 +10,10 @@ from tempfile import TemporaryDirectory
 from rankstudio.engine.analysis.significance import compare_with
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.splitting.splits import whole
-from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.refit import refit
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import open_data, run_plan
-from rankstudio.engine.experiment.storage.study import RunKey, Study
 from rankstudio.engine.experiment.units.given_fold import n_shared, plan_of_given, queries_of
 from rankstudio.engine.export.models import save_model
 from rankstudio.engine.methods.catalog import GIVEN_MODEL
@@ -121,19 +119,3 @@ def carried(
     known, parts = queries_of(whole(dataset)), {fold.number: fold.test or fold.vali for fold in other.folds}
     counts = {i: (n_shared(part, known), part.n_queries) for i, part in parts.items() if part is not None}
     return given, counts
-
-
-def run_with_data(study: Study, key: RunKey) -> tuple[RunResult, Plan, FoldedDataset]:
-    """Return a finished run of a study, its plan with the data where they are now, and these data.
-
-    Raises
-    ------
-    PlanError, DataError
-        If the data cannot be opened, or have changed.
-    """
-    result, recorded = study.result(key), study.data(key)
-    plan = result.plan.changed(data=recorded.opened_by(result.plan))
-    dataset = open_data(plan)
-    if difference := recorded.difference(dataset):
-        raise PlanError(f"{plan.data}: {difference}")
-    return result, plan, dataset

@@ -11,10 +11,10 @@ from waiting import wait_until
 from windows import settle
 
 from rankstudio.engine import Plan, open_dataset
-from rankstudio.engine.analysis.transfer import transfer
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.plugins.drift.transfer import transfer
 from rankstudio.ui.main_window import MainWindow
 
 
@@ -59,7 +59,7 @@ def test_what_cannot_be_tested_is_said(
     window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    window.transfer.failed.connect(said.append)
+    window.contributed.controllers["transfer"].failed.connect(said.append)
     Study.create(tmp_path / "empty.rankstudio").close()
     (tmp_path / "other.rankstudio").write_text("x")
     for name in ("empty", "other"):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QFileDialog, QInputDialog
 
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -23,15 +23,13 @@ _AS_HERE = ("data", "missing", "normalize", "protocol", "columns", "measures", "
 
 
 class TransferController(GivenController):
-    """Compares the model of a run elsewhere with the same method run here.
+    """Compares the model of a run elsewhere with the same method run here."""
 
-    Parameters as of `GivenController`.
-    """
-
-    started = Signal()
-    """Both runs are there, or in the queue."""
-    warned = Signal(str)
-    """A sentence for the user."""
+    @property
+    def possible(self) -> bool:
+        """Whether there are data to test a selection on."""
+        session = self._models.session
+        return session.has_documents and session.read_as_planned
 
     @Slot()
     def ask(self) -> None:
@@ -82,7 +80,7 @@ class TransferController(GivenController):
                 marks.tick(record.key, record in (own, theirs))
             if note:
                 self.warned.emit(note)
-            self.started.emit()
+            self.pageAsked.emit("compare")
 
         self._models.task_worker.task(
             tr("Testing the selection of {name}").format(name=path.name),
@@ -105,9 +103,10 @@ def _finished(path: Path) -> dict[str, int]:
 
 def _carried(path: Path, number: int, here: Plan, dataset: FoldedDataset) -> tuple[Plan, Plan, str]:
     """Return the plans of the model of a run and of the same method here, and what the model has seen."""
-    from rankstudio.engine.analysis.transfer import carried, run_with_data  # noqa: PLC0415 - numba
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - numba
+    from rankstudio.engine.experiment.stored_run import run_with_data  # noqa: PLC0415 - numba
     from rankstudio.engine.experiment.units.given_fold import seen_sentence  # noqa: PLC0415 - numba
+    from rankstudio.plugins.drift.transfer import carried  # noqa: PLC0415 - numba
 
     with Study.open(path, reading=True) as study:
         key = next(run.key for run in study.runs() if run.key.id == number)

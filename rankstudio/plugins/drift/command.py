@@ -30,8 +30,8 @@ from rankstudio.engine.support.number_format import percentage
 from rankstudio.engine.support.work import finish
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.transfer import Transfer
     from rankstudio.engine.data.dataset import RankingDataset
+    from rankstudio.plugins.drift.transfer import Transfer
 
 HELP = "compare the features of two parts or datasets, and a selection made elsewhere with one made here"
 DESCRIPTION = """\
@@ -78,7 +78,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.analysis.features.drift import feature_drift
+    from rankstudio.plugins.drift.feature_drift import feature_drift
 
     if args.study is not None:
         return _transfer(args)
@@ -115,8 +115,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _transfer(args: argparse.Namespace) -> int:
     """Compare the selection of a run with one made on other data by the same plan."""
-    from rankstudio.engine.analysis.transfer import transfer
     from rankstudio.engine.experiment.units.given_fold import seen_sentence
+    from rankstudio.plugins.drift.transfer import transfer
 
     for option, value in (("OTHER", args.other), ("--parts", args.parts), ("--fold", args.fold)):
         if value is not None:

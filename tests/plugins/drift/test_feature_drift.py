@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, ks_2samp
 
-from rankstudio.engine.analysis.features.drift import distribution_distance, feature_drift
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.support.work import finish
+from rankstudio.plugins.drift.feature_drift import distribution_distance, feature_drift
 
 samples = st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=12).map(np.array)
 

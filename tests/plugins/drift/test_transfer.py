@@ -9,10 +9,10 @@ import pytest
 from letor_folder import save_folds
 
 from rankstudio.engine import Plan, open_dataset, run_plan
-from rankstudio.engine.analysis.transfer import transfer
 from rankstudio.engine.experiment.refit import refit
 from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.engine.statistics.paired import compare_paired
+from rankstudio.plugins.drift.transfer import transfer
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from letor_folder import save_folds
 
 from rankstudio.cli.study_file_option import opened_run
 from rankstudio.engine import open_dataset
-from rankstudio.engine.analysis.features.drift import feature_drift
-from rankstudio.engine.analysis.transfer import transfer
 from rankstudio.engine.support.work import finish
+from rankstudio.plugins.drift.feature_drift import feature_drift
+from rankstudio.plugins.drift.transfer import transfer
 
 
 def test_json_is_what_the_function_returns(folder: Path, answer, done) -> None:
