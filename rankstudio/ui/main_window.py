@@ -33,7 +33,6 @@ from rankstudio.ui.select.run_strip import HEIGHT as STRIP_HEIGHT
 from rankstudio.ui.shell.actions import Actions, enabled_commands
 from rankstudio.ui.shell.chip_bar import add_chips
 from rankstudio.ui.shell.command_palette import CommandPalette, feature_asked_for, palette_entries
-from rankstudio.ui.shell.contributed_commands import ContributedCommands
 from rankstudio.ui.shell.help import Help
 from rankstudio.ui.shell.measurement import MeasurementController
 from rankstudio.ui.shell.menus import BackendMenu, Menus, PagesMenu
@@ -97,8 +96,7 @@ class MainWindow(QMainWindow):
     # Making
 
     def _lay_out(self) -> None:
-        self.contributed = ContributedCommands(self.models, self)
-        of_plugins = (*self.sections.contributed.commands(), *self.contributed.commands())
+        of_plugins = self.sections.contributed.commands()
         self.commands = Actions(self, self._theme, self.sections.plugin_parts, of_plugins)
         self.toolbar = MainToolBar(self.commands, self._theme)
         self.addToolBar(self.toolbar)
@@ -212,7 +210,7 @@ class MainWindow(QMainWindow):
 
     def _connect_plugin_parts(self) -> None:
         """Connect the commands of pages and panels of plug-ins."""
-        self.commands.connect(**self.sections.contributed.calls(self._show_page), **self.contributed.calls())
+        self.commands.connect(**self.sections.contributed.calls(self._show_page))
         parts = self.sections.plugin_parts
         self.commands.connect(
             **{f"page_{page.key}": partial(self._show_page, page.key) for page in parts.entries}
@@ -243,11 +241,11 @@ class MainWindow(QMainWindow):
         self.open_controller.noted.connect(self.messages.note)
         self.open_controller.offered.connect(self.notice.say)
         self.menus.told.connect(self.notice.say)
-        for problem in (*self.sections.contributed.problems, *self.contributed.problems):
+        for problem in self.sections.contributed.problems:
             self.say_warning(problem)
         for teller in (self.open_controller, self.study_files, self.names):
             teller.warned.connect(self.say_warning)
-        for controller in self.contributed.controllers.values():
+        for controller in self.sections.contributed.over_window:
             controller.warned.connect(self.say_warning)
 
     def _connect_models(self) -> None:
@@ -279,7 +277,7 @@ class MainWindow(QMainWindow):
             asking.clicked.connect(self.comparison.ask)
         self.comparison.goOnAsked.connect(self.restorer.go_on)
         self.comparison.composed.connect(lambda: self.workspace.show_page("compare"))
-        for controller in self.contributed.controllers.values():
+        for controller in self.sections.contributed.over_window:
             controller.pageAsked.connect(self.workspace.show_page)
         self.study_files.changed.connect(self.menus.show_recent)
         self.study_files.changed.connect(self._update)
@@ -438,11 +436,7 @@ class MainWindow(QMainWindow):
     def _update(self) -> None:
         """Enable what can be done now, and name the window after the data."""
         session, current = self.session, self.runs.current
-        self.commands.enable(
-            **enabled_commands(self.models),
-            **self.sections.contributed.possible(),
-            **self.contributed.possible(),
-        )
+        self.commands.enable(**enabled_commands(self.models), **self.sections.contributed.possible())
         if self.method_files.busy:
             self.commands.enable(stop=True)
         there = session.dataset is not None

@@ -18,7 +18,9 @@ from rankstudio.engine.plugins.feature_columns import FeatureColumn, feature_col
 from rankstudio.engine.plugins.loader import PluginSet, plugins_with
 from rankstudio.engine.plugins.page_parts import PagePart, PartCommand, page_parts
 from rankstudio.engine.plugins.plugin import LoadedPlugin
+from rankstudio.engine.plugins.printed_results import PrintedResults, printed_results
 from rankstudio.engine.plugins.run_logs import run_logs
+from rankstudio.engine.plugins.run_tables import RunTable, run_tables
 from rankstudio.engine.plugins.terminal_commands import terminal_commands
 from rankstudio.engine.plugins.window_commands import WindowCommands, window_commands
 from rankstudio.ui.shell.plugin_list import plugin_rows
@@ -116,6 +118,8 @@ LOGS = (
 CLUSTERS = (ClusterEntry("dask", "", "", "a:b"), ClusterEntry("odd", "", "", "os.system"), None)
 COLUMNS = (FeatureColumn("odd", "Odd", "odd numbers", "Counting", "a:b"), "column")
 WINDOW_COMMANDS = (WindowCommands("odd", "Odd", "a:B", (PartCommand("odd", "Odd", "", "Run", "", "ask"),)), 5)
+TABLES = (RunTable("odd", "Odd", "odd rows", "Counting", (), "a:b"), "table")
+PRINTED = (PrintedResults("odd", "Odd", "a:b"), {})
 PARTS = (PagePart("odd", "Odd", "data", "data-right", "a:b"), "part")
 
 
@@ -136,6 +140,8 @@ def test_odd_entries_are_one_warning_each(installed: Installed) -> None:
         parts=PARTS,  # type: ignore[arg-type]
         feature_columns=COLUMNS,  # type: ignore[arg-type]
         window_commands=WINDOW_COMMANDS,  # type: ignore[arg-type]
+        run_tables=TABLES,  # type: ignore[arg-type]
+        printed_results=PRINTED,  # type: ignore[arg-type]
     )
     installed(plugin)
     with pytest.warns(PluginWarning) as warned:
@@ -145,8 +151,10 @@ def test_odd_entries_are_one_warning_each(installed: Installed) -> None:
         assert "odd" not in {part.key for _, part in page_parts()}
         assert "odd" not in {column.key for column in feature_columns()}
         assert "odd" not in {entry.key for _, entry in window_commands()}
+        assert "odd" not in {table.key for table in run_tables()}
+        assert "odd" not in {entry.key for entry in printed_results()}
     texts = [str(warning.message) for warning in warned]
-    assert len(texts) == len(COMMANDS) - 1 + len(LOGS) + len(CLUSTERS) + 3 * len(PARTS)
+    assert len(texts) == len(COMMANDS) - 1 + len(LOGS) + len(CLUSTERS) + 5 * len(PARTS)
     assert not any("\x1b" in text or "\n" in text for text in texts)
 
 
@@ -161,6 +169,8 @@ def test_a_kind_that_is_no_tuple_is_refused(installed: Installed, value: object)
             parts=value,  # type: ignore[arg-type]
             feature_columns=value,  # type: ignore[arg-type]
             window_commands=value,  # type: ignore[arg-type]
+            run_tables=value,  # type: ignore[arg-type]
+            printed_results=value,  # type: ignore[arg-type]
         )
     )
     with pytest.warns(PluginWarning) as warned:
@@ -170,6 +180,8 @@ def test_a_kind_that_is_no_tuple_is_refused(installed: Installed, value: object)
         cluster_entry()
         feature_columns()
         window_commands()
-    assert len(warned) == 6
+        run_tables()
+        printed_results()
+    assert len(warned) == 8
     added = added_by(loaded)
     assert not any(added[kind] for kind in ("commands", "run_logs", "clusters", "panels", "window_commands"))

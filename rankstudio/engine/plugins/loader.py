@@ -43,6 +43,10 @@ _ABILITIES = {
     "trees": (("methods",), "rankstudio.plugins.trees:PLUGIN"),
     "judges": (("commands", "parts"), "rankstudio.plugins.judges:PLUGIN"),
     "lab": (("commands", "pages"), "rankstudio.plugins.lab:PLUGIN"),
+    "papers": (
+        ("commands", "window_commands", "run_tables", "printed_results"),
+        "rankstudio.plugins.papers:PLUGIN",
+    ),
     "mlflow": (("run_logs",), "rankstudio.plugins.mlflow:PLUGIN"),
     "cluster": (("clusters",), "rankstudio.plugins.cluster:PLUGIN"),
 }

@@ -49,6 +49,10 @@ class Plugin:
         Commands of the window's menus.
     feature_columns : tuple of FeatureColumn
         Columns of the table of features.
+    run_tables : tuple of RunTable
+        Tables of a run.
+    printed_results : tuple of PrintedResults
+        Averages that papers print.
     commands : tuple of TerminalCommand
         Commands of the terminal.
     run_logs : tuple of RunLog
@@ -81,6 +85,8 @@ class Plugin:
     parts: tuple[Keyed, ...] = ()
     window_commands: tuple[Keyed, ...] = ()
     feature_columns: tuple[Keyed, ...] = ()
+    run_tables: tuple[Keyed, ...] = ()
+    printed_results: tuple[Keyed, ...] = ()
     commands: tuple[Keyed, ...] = ()
     run_logs: tuple[Keyed, ...] = ()
     clusters: tuple[Keyed, ...] = ()

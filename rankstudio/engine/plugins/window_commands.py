@@ -1,4 +1,4 @@
-"""Commands of the window's menus that plug-ins add without a panel, as data; without Qt."""
+"""Controllers over the whole window that plug-ins add, with their commands in menus, as data; without Qt."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ class WindowCommands:
         ``"module:Class"`` of a :class:`~rankstudio.ui.page.controller.CommandController`: called with the
         models and the window.
     commands : tuple of PartCommand
+        None for a controller that only has something for the dialog *Export*.
     """
 
     key: str
     label: str
     controller: str
-    commands: tuple[PartCommand, ...]
+    commands: tuple[PartCommand, ...] = ()
 
 
 def window_commands() -> list[tuple[LoadedPlugin, WindowCommands]]:

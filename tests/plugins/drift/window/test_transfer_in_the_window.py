@@ -59,7 +59,7 @@ def test_what_cannot_be_tested_is_said(
     window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    window.contributed.controllers["transfer"].failed.connect(said.append)
+    window.sections.contributed.controllers["transfer"].failed.connect(said.append)
     Study.create(tmp_path / "empty.rankstudio").close()
     (tmp_path / "other.rankstudio").write_text("x")
     for name in ("empty", "other"):

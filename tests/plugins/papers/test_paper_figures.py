@@ -7,18 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rankstudio.engine.analysis.airola_2011 import ExperimentColumn, PrintedExperiment
-from rankstudio.engine.analysis.paper_figures import (
-    BY_SIZE,
-    end_densities,
-    objective_by_seconds,
-    pair_costs,
-    paper_figures,
-    runs_of_paper,
-    significance_bars,
-    turned_directions,
-)
-from rankstudio.engine.analysis.published import load_reproduction
 from rankstudio.engine.analysis.report.study_figures import made
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.synthetic import make_ranking
@@ -28,6 +16,18 @@ from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.export.figures.files import figure_bytes
 from rankstudio.engine.export.figures.style import style_of
 from rankstudio.engine.statistics.paired import paired_t
+from rankstudio.plugins.papers.airola_2011 import ExperimentColumn, PrintedExperiment
+from rankstudio.plugins.papers.paper_figures import (
+    BY_SIZE,
+    end_densities,
+    objective_by_seconds,
+    pair_costs,
+    paper_figures,
+    runs_of_paper,
+    significance_bars,
+    turned_directions,
+)
+from rankstudio.plugins.papers.reproduction import load_reproduction
 
 NAME = "NDCG@10"
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from rankstudio.cli import main
-from rankstudio.engine.analysis.decision_thresholds import run_decisions
 from rankstudio.engine.experiment.runner import open_data
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.plugins.papers.decision_thresholds import run_decisions
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from experiment.runs import fold, result
@@ -9,20 +11,13 @@ from experiment.small import dataset, ended
 from wording import naming
 
 from rankstudio.engine import evaluate
-from rankstudio.engine.analysis.published import (
-    Reproduction,
-    cells_of,
-    everything,
-    load_reproduction,
-    published,
-    published_rows,
-    reproductions,
-)
+from rankstudio.engine.analysis.published import everything, published, published_rows
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.methods.catalog import method
+from rankstudio.plugins.papers.reproduction import Reproduction, cells_of, load_reproduction, reproductions
 
 FIVE = [fold(i, [0.47, 0.48]) for i in range(1, 6)]
 
@@ -39,6 +34,24 @@ def test_printed_averages_stand_beside_ours() -> None:
 
 def test_other_data_and_fewer_folds_have_none() -> None:
     assert published_rows([(1, result(FIVE, "Mine")), (2, result(FIVE[:2], "MQ2008"))]) == []
+
+
+def test_published_numbers_are_of_known_methods_and_found_by_what_was_run() -> None:
+    assert len(everything()) > 200
+    for number in everything():
+        method(number.method)
+        assert 0 < number.value < 1
+        for condition in filter(None, number.when.split(", ")):
+            name, value = re.split("[=>]", condition)
+            method(number.method).parameter(name).validate(value)
+    hinge = Plan("x", method="ranksvm", parameters={"loss": "hinge"})
+    found = {p.label: p.value for p in published(hinge, "OHSUMED QueryLevelNorm", "MAP")}
+    assert found == {"RankSVM": 0.4334, "RankSVM-Struct": 0.4478}
+    squared = Plan("x", method="ranksvm")
+    assert [p.label for p in published(squared, "MQ2008", "NDCG@10")] == ["RankSVM-Primal"]
+    gas = Plan("x", method="gas", parameters={}, ranker="ranksvm")
+    assert [p.value for p in published(gas, "MQ2008", "MAP")] == [0.4767]
+    assert published(gas.changed(ranker="", ranker_parameters={}), "MQ2008", "MAP") == ()
 
 
 def results(paper: Reproduction) -> dict[str, RunResult]:

@@ -9,13 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstudio.engine.analysis.decision_thresholds import (
-    best_threshold,
-    decide,
-    decision_rows,
-    run_decisions,
-    share_threshold,
-)
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.splits import k_fold
@@ -23,6 +16,13 @@ from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.statistics.auc import auc_interval, mean_auc_interval
+from rankstudio.plugins.papers.decision_thresholds import (
+    best_threshold,
+    decide,
+    decision_rows,
+    run_decisions,
+    share_threshold,
+)
 
 documents = st.integers(1, 12).flatmap(
     lambda m: st.tuples(

@@ -15,8 +15,8 @@ from rankstudio.cli.study_file_option import add_run_number, opened_run
 from rankstudio.cli.terminal import tell
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.decision_thresholds import DecisionRow, Decisions
     from rankstudio.engine.experiment.results.results import RunResult
+    from rankstudio.plugins.papers.decision_thresholds import DecisionRow, Decisions
 
 HELP = "show precision, recall and F by thresholds chosen on training"
 DESCRIPTION = """\
@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.analysis.decision_thresholds import run_decisions
+    from rankstudio.plugins.papers.decision_thresholds import run_decisions
 
     opened = opened_run(args.study, args.number)
     found = run_decisions(opened.result, opened.dataset, sealed=opened.sealed)
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _lines(result: RunResult, found: Decisions) -> Iterator[str]:
-    from rankstudio.engine.analysis.decision_thresholds import decision_rows
+    from rankstudio.plugins.papers.decision_thresholds import decision_rows
 
     yield f"{result.plan.title} on {result.data_name}: {found.part} documents of a fold pooled"
     yield "Thresholds of the training part; the greatest F is that of any threshold on the judged documents"

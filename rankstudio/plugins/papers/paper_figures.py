@@ -1,4 +1,4 @@
-"""The figures of reproduced papers, from the runs of :mod:`rankstudio.engine.analysis.published`."""
+"""The figures of reproduced papers, from the runs of :mod:`rankstudio.plugins.papers.reproduction`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.analysis import airola_2011
-from rankstudio.engine.analysis.airola_2011 import PrintedExperiment
 from rankstudio.engine.analysis.features.compared_densities import compared_densities
 from rankstudio.engine.analysis.figures.run_figures import path_figure
-from rankstudio.engine.analysis.published import Reproduction
 from rankstudio.engine.analysis.report.study_figures import StudyFigure, alone_of, made, run_curves_figure
 from rankstudio.engine.analysis.run_curves import run_curves
 from rankstudio.engine.analysis.significance import ALPHA
@@ -38,6 +35,9 @@ from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.statistics.paired import paired_t
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import STEADY
+from rankstudio.plugins.papers import airola_2011
+from rankstudio.plugins.papers.airola_2011 import PrintedExperiment
+from rankstudio.plugins.papers.reproduction import Reproduction
 
 Results = Mapping[str, RunResult]
 SHARES = (10, 20, 40, 70, 100)

@@ -12,8 +12,23 @@ from scipy.linalg import solve
 from slow_measures import strict_disagreement
 from wording import naming
 
-from rankstudio.engine.analysis import airola_2011
-from rankstudio.engine.analysis.airola_2011 import (
+from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
+from rankstudio.engine.analysis.simulation.learners import (
+    SelectedRankRLS,
+    folds_of_documents,
+    folds_of_queries,
+)
+from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
+from rankstudio.engine.arithmetic.query_data import group
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.experiment.plan.toml import plan_from_dict
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.methods.kernels.nystrom import basis_rows
+from rankstudio.engine.statistics.paired import compare_paired, holm
+from rankstudio.engine.support.work import finish
+from rankstudio.plugins.papers import airola_2011
+from rankstudio.plugins.papers.airola_2011 import (
     ALL_PAIRS,
     COSTS,
     GRID,
@@ -37,22 +52,7 @@ from rankstudio.engine.analysis.airola_2011 import (
     split_queries,
     training_growth,
 )
-from rankstudio.engine.analysis.published import load_reproduction
-from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
-from rankstudio.engine.analysis.simulation.learners import (
-    SelectedRankRLS,
-    folds_of_documents,
-    folds_of_queries,
-)
-from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
-from rankstudio.engine.arithmetic.query_data import group
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.experiment.plan.toml import plan_from_dict
-from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.methods.kernels.nystrom import basis_rows
-from rankstudio.engine.statistics.paired import compare_paired, holm
-from rankstudio.engine.support.work import finish
+from rankstudio.plugins.papers.reproduction import load_reproduction
 
 RankBoost = estimator_class("rankboost")
 

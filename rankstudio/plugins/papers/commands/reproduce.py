@@ -20,20 +20,20 @@ from rankstudio.cli.streams import write_output
 from rankstudio.cli.study_file_option import study_at
 from rankstudio.cli.terminal import Block, tell
 from rankstudio.cli.worker_options import add_worker_options, workers
-from rankstudio.engine.analysis.published import (
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import PlanError, one_line
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.plugins.papers.reproduction import (
     PaperTable,
     Reproduction,
     cells_of,
     load_reproduction,
     reproductions,
 )
-from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.errors import PlanError, one_line
-from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.results import RunResult
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.airola_2011 import Experiment, PrintedExperiment
+    from rankstudio.plugins.papers.airola_2011 import Experiment, PrintedExperiment
 
 
 _WIDTH = 110
@@ -90,10 +90,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.analysis import airola_2011
-    from rankstudio.engine.analysis.paper_figures import figure_files_of, paper_figures
     from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data
+    from rankstudio.plugins.papers import airola_2011
+    from rankstudio.plugins.papers.paper_figures import figure_files_of, paper_figures
 
     paper = load_reproduction(args.paper)
     place = str(args.data.absolute())
@@ -205,7 +205,7 @@ def _found_in(experiments: Mapping[str, Experiment]) -> list[PrintedExperiment]:
 
 def _shown_findings(paper: Reproduction, data: str, found: Sequence[PrintedExperiment]) -> str:
     """Return the findings, what has to be known of them, and what there are no data for."""
-    from rankstudio.engine.analysis.airola_2011 import absent
+    from rankstudio.plugins.papers.airola_2011 import absent
 
     parts = [one_line(f"{paper.title}, on {data}"), *(_shown_finding(one) for one in found)]
     parts.append(_paragraphs(f"{note}." for note in paper.notes))
@@ -230,7 +230,7 @@ def _paragraphs(sentences: Iterable[str]) -> str:
 
 def _findings_as_dict(paper: Reproduction, data: str, found: Sequence[PrintedExperiment]) -> dict[str, Any]:
     """Return everything as plain values."""
-    from rankstudio.engine.analysis.airola_2011 import absent
+    from rankstudio.plugins.papers.airola_2011 import absent
 
     cells = [agrees for one in found for agrees in one.agrees]
     return {

@@ -16,13 +16,13 @@ from letor_folder import save_folds
 from wording import naming
 
 from rankstudio.cli import main
-from rankstudio.cli.commands import reproduce
 from rankstudio.cli.progress_bar import ProgressBar
-from rankstudio.engine.analysis import airola_2011
-from rankstudio.engine.analysis.published import Reproduction, load_reproduction
 from rankstudio.engine.experiment.results.events import FoldFinished
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.methods.catalog import method
+from rankstudio.plugins.papers import airola_2011
+from rankstudio.plugins.papers.commands import reproduce
+from rankstudio.plugins.papers.reproduction import Reproduction, load_reproduction
 
 _LAMBDA = {"regularization": 1.0}
 
