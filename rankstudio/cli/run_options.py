@@ -425,7 +425,8 @@ def fold_of_data(args: argparse.Namespace, option: str) -> tuple[Plan, FoldedDat
     ParameterError
         Where the option names several folds.
     """
-    from rankstudio.engine.experiment.runner import open_data, with_known_costs
+    from rankstudio.engine.experiment.plan.from_data import with_known_costs
+    from rankstudio.engine.experiment.runner import open_data
 
     args.data = None if args.sample else [args.data]
     plan = plan_from(args)

@@ -130,7 +130,7 @@ def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> Non
         window.open_controller.load_sample()
     else:
         window.restore()
-    window.models.warm_up()
+    window.models.warm_up_later()
     if reports.last():
         window.help.tell_of_crash(reports)
 

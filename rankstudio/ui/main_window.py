@@ -23,7 +23,7 @@ from rankstudio.ui.model.run_queue import Runner, engine_run
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.page.model_chips import ChoiceChip, FormChip
-from rankstudio.ui.page.page import GAP
+from rankstudio.ui.page.page import GAP, Page
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.process.turns import RefreshTimer
 from rankstudio.ui.select.curve_controllers import SliderController
@@ -228,10 +228,8 @@ class MainWindow(QMainWindow):
             controller.failed.connect(self.say_error)
             controller.said.connect(self.status.say)
         for page in self.sections.pages.values():
-            page.failed.connect(self.say_error)
-            page.said.connect(self.status.say)
-            page.figureAsked.connect(self.export_controller.show_figures)
-            page.paintAsked.connect(self.export_controller.paint)
+            self._connect_page(page)
+        self.workspace.pageMade.connect(self._connect_page)
         for model in (self.current, self.models.permutations, self.models.left_out):
             model.failed.connect(self.say_error)
         self.current.recovered.connect(self.notice.withdraw)
@@ -241,12 +239,21 @@ class MainWindow(QMainWindow):
         self.open_controller.noted.connect(self.messages.note)
         self.open_controller.offered.connect(self.notice.say)
         self.menus.told.connect(self.notice.say)
-        for problem in self.sections.contributed.problems:
-            self.say_warning(problem)
         for teller in (self.open_controller, self.study_files, self.names):
             teller.warned.connect(self.say_warning)
         for controller in self.sections.contributed.over_window:
             controller.warned.connect(self.say_warning)
+
+    @Slot(object)
+    def _connect_page(self, page: Page) -> None:
+        """Connect what a page tells the user and asks for; and why a part of it could not be made."""
+        page.failed.connect(self.say_error)
+        page.said.connect(self.status.say)
+        page.figureAsked.connect(self.export_controller.show_figures)
+        page.paintAsked.connect(self.export_controller.paint)
+        problems = self.sections.contributed.problems
+        while problems:
+            self.say_warning(problems.pop(0))
 
     def _connect_models(self) -> None:
         loader = self.models.loader
@@ -270,6 +277,7 @@ class MainWindow(QMainWindow):
         )
         self.method_files.added.connect(self.sections.method.form.offer_methods)
         self.method_files.added.connect(lambda _: self._show_page("select"))
+        self.menus.measureFileAsked.connect(self.method_files.ask_measure)
         self.method_files.offered.connect(self.notice.say)
         self.session.labelAsked.connect(self.open_controller.use_label)
         self.session.labelsAsked.connect(self.comparison.ask_labels)

@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.experiment.plan.from_data import with_usual_convention
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import (
     Event,
@@ -19,7 +20,7 @@ from rankstudio.engine.experiment.results.events import (
     UnitFinished,
     UnitProgress,
 )
-from rankstudio.engine.experiment.runner import Finished, check, run, with_usual_convention
+from rankstudio.engine.experiment.runner import Finished, check, run
 from rankstudio.engine.experiment.storage.study import RunKey, Study
 from rankstudio.engine.methods.shards.training_data import TrainingData
 

@@ -16,6 +16,11 @@ from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.execution.scheduler import UnitScheduler
 from rankstudio.engine.experiment.execution.shard_executors import shard_executor, workers_here
 from rankstudio.engine.experiment.plan.combinations import Unit
+from rankstudio.engine.experiment.plan.from_data import (
+    with_data_format,
+    with_known_costs,
+    with_usual_convention,
+)
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, estimator, n_steps, usual_measures
 from rankstudio.engine.experiment.plan.protocol import parse_protocol, parse_rule
 from rankstudio.engine.experiment.results.events import (
@@ -118,25 +123,6 @@ def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) ->
     plan = with_known_costs(with_data_format(plan, dataset), dataset)
     validated = plan.inner or any(fold.vali is not None for fold in dataset.folds)
     return plan if "select_by" in stated or validated else plan.changed(select_by=CRITERION)
-
-
-def with_data_format(plan: Plan, dataset: FoldedDataset) -> Plan:
-    """Return a plan that records the format of a plug-in, and its package, with which the data were read."""
-    recorded = dataset.columns.format
-    if not recorded or recorded == plan.columns.get("format"):
-        return plan
-    return plan.changed(columns={**plan.columns, "format": recorded})
-
-
-def with_usual_convention(plan: Plan, dataset: FoldedDataset) -> Plan:
-    """Return a plan with the usual convention of the data, if it names none."""
-    return plan.resolved(dataset.convention)
-
-
-def with_known_costs(plan: Plan, dataset: FoldedDataset) -> Plan:
-    """Return a plan with the costs of features that are kept beside its data, if it has none."""
-    known = dataset.costs
-    return plan if plan.costs or known is None else plan.changed(costs=known.plain())
 
 
 def check(plan: Plan, dataset: FoldedDataset | RankingDataset) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 
 
+@cache
 def _root(name: str) -> Path:
     """Return the shipped folder: inside an installed package, beside it in a checkout."""
     inside = _PACKAGE / name

@@ -336,10 +336,10 @@ class EvidenceController(Controller):
     def _show_chance(self) -> None:
         """Show what the permutation test of the whole path says."""
         tests, model, line = self._tests, self._current.model, self.stop.chance
-        line.setVisible(tests.possible)
+        line.setVisible(model is not None)
         selects = self.evidence.steps_tested or (self.evidence.model is None and not self._ranks)
         self.stop.setVisible(selects or tests.possible)
-        if model is None or not tests.possible:
+        if model is None:
             return
         self.stop.about.setText(REPEATED_PREFERRED if model.plan.preferences else REPEATED)
         show_chance(line, tests, model)

@@ -229,6 +229,17 @@ class Models(QObject):
             tr("Starting the engine"), warm_up, on_done=done, on_error=done, slot="preparation"
         )
 
+    def warm_up_later(self) -> None:
+        """Warm up when what is being opened is there: until it is seen, nothing else takes processor time."""
+        self.task_worker.drained.connect(self._warm_up_if_idle)
+        self._warm_up_if_idle()
+
+    @Slot()
+    def _warm_up_if_idle(self) -> None:
+        if not self.task_worker.jobs:
+            self.task_worker.drained.disconnect(self._warm_up_if_idle)
+            self.warm_up()
+
     def _prepared(self, _: object) -> None:
         self.preparing.emit("")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
-from math import comb, inf
+from math import comb, inf, isinf
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -22,6 +22,7 @@ from rankstudio.ui.background.tasks import EvidenceWanted, FoldCache
 from rankstudio.ui.background.worker import Worker, ignore
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.model.study_store import StudyStore
@@ -611,9 +612,9 @@ class Evidence(QObject):
     def _refit_seconds(self, model: SelectedModel) -> float:
         """Return how long a method takes that learns anew on each half, by how long the run took."""
         record = self._current.shown.record
-        if record is None or not record.paths or not record.clock.seconds:
+        once = seconds_of_selection(record)
+        if record is None or isinf(once):
             return inf
-        once = record.clock.seconds / n_selections(record.plan, record.paths)
         halves = N_HALVES - _n_halves(self.found)
         entry = record.plan.entry
         decided = "compared_by_query" in entry.capabilities or "paths_from_sums" in entry.capabilities
@@ -629,6 +630,13 @@ class Evidence(QObject):
         if not selects or train.n_queries < 2 or is_wide(train):
             return None
         return dataset.checksum, *model.learned_by, tuple(model.step.selected)
+
+
+def seconds_of_selection(record: RunRecord | None) -> float:
+    """Return how long a run took for each of its selections, with what it measured; infinity without any."""
+    if record is None or not record.paths or not record.clock.seconds:
+        return inf
+    return record.clock.seconds / n_selections(record.plan, record.paths)
 
 
 def n_selections(plan: Plan, units: Iterable[tuple[int, int]]) -> int:

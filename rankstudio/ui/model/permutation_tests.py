@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from math import inf
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 import rankstudio
+from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.background.simulation import BackgroundSimulation
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.selected_model import CurrentModel
+from rankstudio.ui.model.evidence import seconds_of_selection
+from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
 
 if TYPE_CHECKING:
@@ -21,6 +26,12 @@ if TYPE_CHECKING:
 
 N_PERMUTATIONS = 999
 """How often labels or preferences are permuted."""
+
+_SECONDS = 0.05  # between two results that are shown: of quick methods there are hundreds a second
+_NO_DOCUMENTS = tr("Open the data to run a permutation test.")
+_GIVEN = tr("No permutation test: nothing is learned from the labels.")
+_TWO_STAGES = tr("No permutation test: it repeats a selection without a final ranker.")
+_NO_CRITERION = tr("No permutation test: {method} has no criterion to compare.")
 
 _PathKey = tuple[str, str, int, str]
 """Checksum of the data, method, fold and the plan of the path in words."""
@@ -70,11 +81,35 @@ class PermutationTests(QObject):
     @property
     def possible(self) -> bool:
         """Whether a path is drawn whose labels or preferences can be permuted."""
-        model, session = self._current.model, self._session
-        if model is None or not session.has_documents:
-            return False
-        plan = model.plan
-        return plan.entry.permutes and not plan.ranker
+        return self._current.model is not None and not self.obstacle
+
+    @property
+    def obstacle(self) -> str:
+        """Why the path that is looked at cannot be tested, as a sentence; "" where it can."""
+        model = self._current.model
+        if model is None:
+            return ""
+        entry = model.plan.entry
+        if entry.lacking:
+            return entry.lacking
+        if entry.given:
+            return _GIVEN
+        if model.plan.ranker:
+            return _TWO_STAGES
+        if np.isnan(model.path.criterion).any():
+            return _NO_CRITERION.format(method=entry.label)
+        return "" if self._session.has_documents else _NO_DOCUMENTS
+
+    @property
+    def seconds(self) -> float:
+        """How long a test takes at most that trains again with each permutation; infinity where unknown.
+
+        That is told of methods whose paths share no computations. The run's time has its measuring, too.
+        """
+        model = self._current.model
+        if model is None or model.plan.entry.permutes:
+            return inf
+        return (N_PERMUTATIONS + 1) * seconds_of_selection(self._current.shown.record)
 
     @property
     def band(self) -> CriterionBand | None:
@@ -132,13 +167,28 @@ class PermutationTests(QObject):
         return dataset.checksum, *model.learned_by
 
 
+def tested_x_values(model: SelectedModel, band: CriterionBand) -> Ints:
+    """Return where the values of a test stand: of the steps of an optimiser only the last is tested."""
+    return model.path.x_values if band.observed.size > 1 else model.path.x_values[-1:]
+
+
 def _steps(
     plan: Plan, values: tuple[object, ...], fold: int, dataset: FoldedDataset
-) -> Iterator[CriterionBand]:
-    """Yield the test of a path as it grows."""
+) -> Iterator[CriterionBand | None]:
+    """Yield the test of a path as it grows, and None where another task may have its turn."""
     from rankstudio.engine.analysis.permutation.criterion_band import band_steps  # noqa: PLC0415 - on the worker only
 
-    yield from band_steps(_path(plan, values, fold), dataset, N_PERMUTATIONS)
+    until = -inf
+    untold: CriterionBand | None = None
+    for band in band_steps(_path(plan, values, fold), dataset, N_PERMUTATIONS):
+        untold = band or untold
+        due = untold is not None and time.perf_counter() > until
+        yield untold if due else None
+        if due:
+            until = time.perf_counter() + _SECONDS
+            untold = None
+    if untold is not None:
+        yield untold
 
 
 def _path(plan: Plan, values: tuple[object, ...], fold: int) -> Plan:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Slot
 
-from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS, PermutationTests
+from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS, PermutationTests, tested_x_values
 from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.select.curve_controls import ChanceRow, chance_sentence
@@ -89,23 +89,27 @@ class ChanceController(QObject):
     def show(self) -> None:
         """Show what is known."""
         model, band, row = self._current.model, self._tests.band, self._curves.chance
-        row.setVisible(self._tests.possible)
-        if model is None or not self._tests.possible:
+        row.setVisible(model is not None)
+        if model is None:
             self._curves.set_permuted((), None)
             return
-        self._curves.set_permuted(model.path.x_values, band)
+        self._curves.set_permuted(() if band is None else tested_x_values(model, band), band)
         show_chance(row, self._tests, model)
 
 
 def show_chance(row: ChanceRow, tests: PermutationTests, model: SelectedModel) -> None:
-    """Show in a row what the permutation test of a model's path says."""
+    """Show in a row what the permutation test of a model's path says, or why there is none."""
+    if tests.obstacle:
+        row.show_obstacle(tests.obstacle)
+        return
     sentence, growing, preferred = "", tests.growing, bool(model.plan.preferences)
     band = tests.band
     if band is not None:
-        position = min(model.position, band.observed.size - 1)
-        where = f"{X_NAMES[model.path.step_kind]} = {model.x_value}"
+        places = tested_x_values(model, band)
+        position = min(model.position, places.size - 1, band.observed.size - 1)
+        where = f"{X_NAMES[model.path.step_kind]} = {places[position]}"
         sentence = chance_sentence(
             band, position, where, N_PERMUTATIONS, growing=growing, preferred=preferred
         )
     whole = band is not None and band.n_permutations >= N_PERMUTATIONS
-    row.show_state(sentence, growing=growing, whole=whole, preferred=preferred)
+    row.show_state(sentence, growing=growing, whole=whole, preferred=preferred, seconds=tests.seconds)

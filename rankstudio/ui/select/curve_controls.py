@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from math import inf, isinf
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
@@ -12,6 +13,7 @@ from rankstudio.engine.analysis.significance import ALPHA
 from rankstudio.engine.support.number_format import percentage
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.curves.curve_set import SmallestMark
+from rankstudio.ui.style.number_format import duration
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
 
@@ -39,8 +41,18 @@ class ChanceRow(QWidget):
         fill(self.row, self.button, (self.sentence, 1), margins=(0, 4, 0, 0), spacing=8)
         self.hide()
 
-    def show_state(self, sentence: str, *, growing: bool, whole: bool, preferred: bool = False) -> None:
-        """Show a sentence, "" before a test; the button begins one, stops it, or is gone at its end."""
+    def show_obstacle(self, sentence: str) -> None:
+        """Show why there can be no test."""
+        self.sentence.setText(sentence)
+        self.button.hide()
+
+    def show_state(
+        self, sentence: str, *, growing: bool, whole: bool, preferred: bool = False, seconds: float = inf
+    ) -> None:
+        """Show a sentence, "" before a test; the button begins one, stops it, or is gone at its end.
+
+        ``seconds`` says how long one takes at most, infinity where nobody knows.
+        """
         told = tr(
             "Run a permutation test of the selection: repeat it 999 times with labels permuted "
             "within queries."
@@ -54,7 +66,9 @@ class ChanceRow(QWidget):
             begin = tr("999 permutations of the documents in preferences")
         self.sentence.setText(sentence or begin)
         text = tr("Stop") if growing else tr("Permutation test")
-        self.button.setText(text)
+        bounded = not growing and not isinf(seconds)
+        timed = tr("Permutation test (at most {time})").format(time=duration(seconds)) if bounded else text
+        self.button.setText(timed)
         self.button.setToolTip(tr("Stop the test and keep the permutations so far") if growing else told)
         self.button.setAccessibleName(text)
         self.button.setVisible(growing or not whole)

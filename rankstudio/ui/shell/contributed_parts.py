@@ -15,7 +15,7 @@ from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.plugins.page_parts import PagePart, PartCommand, page_parts
 from rankstudio.engine.plugins.plugin import LoadedPlugin
 from rankstudio.engine.plugins.window_commands import WindowCommands, window_commands
-from rankstudio.engine.plugins.window_parts import WindowPage, window_parts
+from rankstudio.engine.plugins.window_parts import WindowPage
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import CommandController, Controller
@@ -44,49 +44,70 @@ class ContributedParts:
     Attributes
     ----------
     controllers : dict of str to Controller
-        By the keys of their entries.
-    over_window : tuple of CommandController
-        Those of commands without a panel.
-    problems : tuple of str
+        By the keys of their entries; those of pages when the page is made.
+    problems : list of str
         Sentences about controllers that could not be made.
     """
 
     def __init__(self, theme: Theme, models: Models, parent: QObject, window: QWidget) -> None:
+        self._theme = theme
+        self._models = models
+        self._parent = parent
+        self._window = window
         self.controllers: dict[str, Controller] = {}
-        self._parts: list[PagePart] = []
-        self._entries: list[PagePart | WindowCommands] = []
-        problems: list[str] = []
-        pages = [(loaded, page) for page, loaded in window_parts().pages if page.controller]
-        entries: list[tuple[LoadedPlugin, Contributed]] = [*page_parts(), *pages, *window_commands()]
+        self.problems: list[str] = []
+        entries: list[tuple[LoadedPlugin, PagePart | WindowCommands]] = [*page_parts(), *window_commands()]
         for loaded, entry in entries:
-            try:
-                controller = _made(entry, theme, models, parent, window)
-            except Exception as error:
-                problems.append(_problem(loaded, error))
-                _log.warning("%s failed", entry.controller, exc_info=error)
-                continue
-            self.controllers[entry.key] = controller
-            if isinstance(entry, PagePart):
-                self._parts.append(entry)
-            if not isinstance(entry, WindowPage):
-                self._entries.append(entry)
+            self._make(entry, loaded)
+        self._entries = [entry for _, entry in entries if entry.key in self.controllers]
+
+    @property
+    def over_window(self) -> tuple[CommandController, ...]:
+        """The controllers of commands without a panel."""
         controllers = self.controllers.values()
-        self.over_window = tuple(one for one in controllers if isinstance(one, CommandController))
-        self.problems = tuple(problems)
+        return tuple(one for one in controllers if isinstance(one, CommandController))
+
+    def _make(self, entry: Contributed, loaded: LoadedPlugin) -> None:
+        """Make the controller of an entry; keep the reason where it fails."""
+        try:
+            controller = self._made(entry)
+        except Exception as error:
+            text = tr("{package} {version} failed with {name}: {error}. See the log for details.")
+            reason = one_line(str(error)).rstrip(".")
+            kind = type(error).__name__
+            self.problems.append(
+                text.format(package=loaded.package, version=loaded.version, name=kind, error=reason)
+            )
+            _log.warning("%s failed", entry.controller, exc_info=error)
+        else:
+            self.controllers[entry.key] = controller
+
+    def _made(self, entry: Contributed) -> Controller:
+        """Return the controller of an entry, which has what the entry promises."""
+        make = imported(entry.controller)
+        if isinstance(entry, WindowCommands):
+            over_window = make(self._models, self._window)
+            assert isinstance(over_window, CommandController)
+            return over_window
+        controller: Controller = make(self._theme, self._models, self._parent)
+        widget = "panel" if isinstance(entry, PagePart) else "content"
+        assert isinstance(getattr(controller, widget), QWidget)
+        return controller
 
     def panels_of(self, column: str) -> Iterator[Part]:
         """Yield the panels of a column or row of a page, with stretch and size."""
-        for entry in self._parts:
-            if entry.column == column:
+        for entry in self._entries:
+            if isinstance(entry, PagePart) and entry.column == column:
                 yield self.controllers[entry.key].panel, entry.stretch, entry.size  # type: ignore[attr-defined]
 
-    def page(self, entry: WindowPage, controllers: Sequence[Controller]) -> Page | None:
-        """Return a page with a controller; None where that could not be made."""
+    def page(self, entry: WindowPage, loaded: LoadedPlugin, controllers: Sequence[Controller]) -> Page | None:
+        """Make a page with a controller; None where that could not be made."""
+        self._make(entry, loaded)
         controller = self.controllers.get(entry.key)
         if controller is None:
             return None
         head = getattr(controller, "head", None)
-        page = Page(entry.key, controller.content, controllers, head=head)  # type: ignore[attr-defined]
+        page = Page(entry.key, controller.content, [*controllers, controller], head=head)  # type: ignore[attr-defined]
         if isinstance(head, PageTabs):
             head.left.connect(page.restore_panels)
         return page
@@ -124,26 +145,6 @@ class ContributedParts:
                 page = entry.page if isinstance(entry, PagePart) else ""
                 calls[command.key] = partial(_call, show_page, page, slot) if page else slot
         return calls
-
-
-def _made(entry: Contributed, theme: Theme, models: Models, parent: QObject, window: QWidget) -> Controller:
-    """Return the controller of an entry, which has what the entry promises."""
-    if isinstance(entry, WindowCommands):
-        over_window = imported(entry.controller)(models, window)
-        assert isinstance(over_window, CommandController)
-        return over_window
-    controller: Controller = imported(entry.controller)(theme, models, parent)
-    widget = "panel" if isinstance(entry, PagePart) else "content"
-    assert isinstance(getattr(controller, widget), QWidget)
-    return controller
-
-
-def _problem(loaded: LoadedPlugin, error: Exception) -> str:
-    """Return what went wrong where something of a plug-in was made, as a sentence."""
-    text = tr("{package} {version} failed with {name}: {error}. See the log for details.")
-    reason = one_line(str(error)).rstrip(".")
-    kind = type(error).__name__
-    return text.format(package=loaded.package, version=loaded.version, name=kind, error=reason)
 
 
 def _call(show_page: Callable[[str], object], page: str, slot: Callable[[], object]) -> None:

@@ -162,25 +162,24 @@ class PluginParts(QObject):
         self.entries = tuple(_drawable(entry) for entry, _ in self._parts.pages)
         self.panels: dict[str, PluginPanel] = {}
 
-    def pages(self, contributed: ContributedParts, controllers: Sequence[Controller]) -> dict[str, Page]:
-        """Return the pages of plug-ins, by their keys.
+    def page(self, key: str, contributed: ContributedParts, controllers: Sequence[Controller]) -> Page:
+        """Make the page of a plug-in.
 
         Parameters
         ----------
+        key : str
+            Of one of :attr:`entries`.
         contributed : ContributedParts
-            What has the pages with a controller.
+            What makes pages with a controller.
         controllers : sequence of Controller
-            All of the window, of which those with panels on a page belong to it.
+            All of the window, of which those with panels on the page belong to it.
         """
-        made = {}
-        for entry, loaded in self._parts.pages:
-            page = contributed.page(entry, controllers) if entry.controller else None
-            if page is not None:
-                made[entry.key] = page
-                continue
-            panel = PluginPanel(self._theme, self._models, entry, loaded)
-            made[entry.key] = Page(f"plugin-{entry.key}", row(f"plugin-{entry.key}", (panel, 1, 900)))
-        return made
+        entry, loaded = next((entry, loaded) for entry, loaded in self._parts.pages if entry.key == key)
+        page = contributed.page(entry, loaded, controllers) if entry.controller else None
+        if page is not None:
+            return page
+        panel = PluginPanel(self._theme, self._models, entry, loaded)
+        return Page(f"plugin-{entry.key}", row(f"plugin-{entry.key}", (panel, 1, 900)))
 
     def add_panels(self, page: str, content: Splitter) -> None:
         """Add the panels of plug-ins to the end of a page of the window."""

@@ -95,7 +95,22 @@ class Sections(QObject):
         self.workspace = self._lay_out()
         self.tray.surround(self.workspace)
         for page in self.pages.values():
-            self.tray.serve(page)
+            self._serve(page)
+        self.workspace.pageMade.connect(self._serve)
+
+    @Slot(object)
+    def _serve(self, page: Page) -> None:
+        """Connect what may be on any page: numbers that are sealed, and features for the set."""
+        for number in page.findChildren(CoveredNumber):
+            number.clicked.connect(self._models.session.unsealAsked)
+        self.tray.serve(page)
+
+    def _plugin_page(self, key: str) -> Page:
+        """Make the page of a plug-in."""
+        return self.plugin_parts.page(key, self.contributed, self._own_controllers())
+
+    def _own_controllers(self) -> list[Controller]:
+        return self.findChildren(Controller, options=Qt.FindChildOption.FindDirectChildrenOnly)
 
     @Slot(int, object)
     def _list_queries(self, fold: int, positions: tuple[int, ...]) -> None:
@@ -132,7 +147,7 @@ class Sections(QObject):
         evidence = self.evidence.lay_out()
         foot = QWidget()
         fill(QVBoxLayout(foot), self.forecast.label, self.strip, margins=(0, 0, 0, 0), spacing=4)
-        own = self.findChildren(Controller, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        own = self._own_controllers()
         contents = {
             "data": data,
             "select": columns,
@@ -144,7 +159,7 @@ class Sections(QObject):
         }
         for key, content in contents.items():
             self.plugin_parts.add_panels(key, content)
-        self.pages = pages = {
+        self.pages = {
             "data": Page("data", data, own),
             "select": Page("select", columns, own, foot=foot),
             "features": Page("features", features, own, head=self.tray.trays[0]),
@@ -152,12 +167,13 @@ class Sections(QObject):
             "compare": Page("compare", compare, own),
             "queries": Page("queries", queries, own, head=self.queries.head),
             "report": Page("report", report, own),
-            **self.plugin_parts.pages(self.contributed, own),
+            **{
+                entry.key: self._plugin_page(entry.key)
+                for entry in self.plugin_parts.entries
+                if entry.on_rail
+            },
         }
-        for page in pages.values():
-            for number in page.findChildren(CoveredNumber):
-                number.clicked.connect(self._models.session.unsealAsked)
-        made = Workspace(self._theme, pages, self.plugin_parts)
+        made = Workspace(self._theme, self.pages, self.plugin_parts, self._plugin_page)
         self.queries.emptied.connect(queries.setHidden)
         self.queries.empty.pageAsked.connect(made.show_page)
         self.strip.why.clicked.connect(lambda: made.show_page("features"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtWidgets import (
@@ -130,15 +130,19 @@ class Workspace(QWidget):
     Parameters
     ----------
     theme : Theme
-    pages : mapping of str to Page
-        By the keys of their entries.
+    pages : dict of str to Page
+        By the keys of their entries; one that is off the rail is added when it is first asked for.
     parts : PluginParts, optional
         Pages and panels of plug-ins.
+    make : callable, optional
+        Makes the page of a key that is not among the pages.
 
     Attributes
     ----------
     pageChanged : Signal(str)
         Key of the page that is shown now.
+    pageMade : Signal(object)
+        A page that was added (Page).
     railChanged : Signal(str, bool)
         Whether a page has a button in the rail.
     entries : tuple of rankstudio.api.WindowPage
@@ -146,13 +150,22 @@ class Workspace(QWidget):
     """
 
     pageChanged = Signal(str)
+    pageMade = Signal(object)
     railChanged = Signal(str, bool)
 
-    def __init__(self, theme: Theme, pages: Mapping[str, Page], parts: PluginParts | None = None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        pages: dict[str, Page],
+        parts: PluginParts | None = None,
+        make: Callable[[str], Page] | None = None,
+    ) -> None:
         super().__init__()
         named(self, "workspace", role="ground")
         self._pages = pages
         self._theme = theme
+        self._make = make
+        self._settings: Settings | None = None
         self.parts = parts
         self.entries = (*PAGES, *(parts.entries if parts is not None else ()))
         self.rail = PageRail(theme, self.entries)
@@ -163,6 +176,17 @@ class Workspace(QWidget):
         fill(QHBoxLayout(self), self.rail, (self._stack, 1), margins=(0, 0, 0, 0), spacing=0)
         self.rail.chosen.connect(self.show_page)
         self.show_page(FIRST)
+
+    def made(self, key: str) -> Page:
+        """Return a page, which is made where nobody has asked for it before."""
+        if key not in self._pages:
+            assert self._make is not None
+            page = self._pages[key] = self._make(key)
+            self._stack.addWidget(page)
+            if self._settings is not None:
+                page.restore(self._settings)
+            self.pageMade.emit(page)
+        return self._pages[key]
 
     @property
     def page(self) -> str:
@@ -187,7 +211,8 @@ class Workspace(QWidget):
         """Show another page; one that is off the rail comes there."""
         self.show_on_rail(key, shown=True)
         self.rail.select(key)
-        left, page = self._pages[self.page], self._pages[key]
+        left = self._pages[self.page]
+        page = self.made(key)
         if page is not left:
             self._theme.style_page(page)
             self._stack.setCurrentWidget(page)
@@ -227,12 +252,15 @@ class Workspace(QWidget):
 
     def restore(self, settings: Settings) -> None:
         """Take page and sizes of the last time."""
+        self._settings = settings
         for page in self._pages.values():
             page.restore(settings)
         if self.parts is not None:
             self.parts.restore(settings)
         asked_for = settings.text("window/pages").split()
         for entry in self.optional:
+            if entry.key in asked_for:
+                self.made(entry.key)
             self.show_on_rail(entry.key, shown=entry.key in asked_for)
         key = settings.text("window/page", FIRST)
         self.show_page(key if key in self._pages else FIRST)

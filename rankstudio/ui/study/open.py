@@ -247,7 +247,7 @@ class OpenController(Controller):
         def fail(_: str) -> None:
             self._loader.open(SAMPLE, plan or self._session.plan, plan)
 
-        self._worker.task(READING_SAMPLE, read_sample_run, on_done=show, on_error=fail)
+        self._worker.task(READING_SAMPLE, read_sample_run, on_done=show, on_error=fail, slot="sample")
 
     @property
     def is_first_start(self) -> bool:

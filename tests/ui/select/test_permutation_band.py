@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pytest
+from hands import drop, press
 from waiting import wait_until
 from windows import finish, settle
 from wording import naming
 
 from rankstudio.engine.analysis.permutation.criterion_band import band_steps, single_plan
+from rankstudio.engine.methods import catalog
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model import permutation_tests
 from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS, PermutationTests
+from rankstudio.ui.widgets import Question
 
 prepare = settle
 
@@ -96,7 +103,7 @@ def test_stop_ends_it_and_what_is_counted_stays(ran: MainWindow) -> None:
     wait_until(lambda: done(tests))
 
 
-def test_a_ranker_has_one_step_and_others_have_no_such_test(ran: MainWindow) -> None:
+def test_a_ranker_has_one_step(ran: MainWindow) -> None:
     ran.session.change("the method", method="rankrls", parameters={})
     finished(ran)
     tests, row = ran.models.permutations, ran.sections.select.curves.chance
@@ -107,22 +114,107 @@ def test_a_ranker_has_one_step_and_others_have_no_such_test(ran: MainWindow) -> 
     np.testing.assert_allclose(tests.band.observed, model.path.criterion, rtol=1e-9)
     plot = ran.sections.select.curves.criterion_plot
     assert plot.family.band is not None and plot.family.band.xs.tolist() == [model.values[0]], "at its λ"
-    ran.session.change("the method", method="gas", parameters={})
-    finish(ran)
-    settle(ran)
-    assert not row.isVisible() and not ran.commands["chance"].isEnabled()
+    assert naming("at most").search(row.button.text()) is None, "its paths share computations"
+
+
+def test_a_method_that_is_trained_again_says_how_long_at_most(ran: MainWindow) -> None:
+    ran.session.change("the method", method="gas", parameters={"n_features_to_select": 3})
+    finished(ran)
+    tests, row = ran.models.permutations, ran.sections.select.curves.chance
+    assert tests.possible and row.isVisible() and ran.commands["chance"].isEnabled()
+    record = ran.runs.shown
+    assert record is not None
+    assert len(record.paths) > len(record.folds), "several λ share the selection of a fold"
+    assert tests.seconds == pytest.approx(1000 * record.clock.seconds / len(record.folds))
+    assert "(at most " in row.button.text() and row.button.accessibleName() == "Permutation test"
+    press(row.button)
+    wait_until(lambda: tests.band is not None and tests.band.n_permutations > 1)
+    ran.workspace.show_page("select")
+    settled = ran.models.task_worker.task("asking", int, "7", on_done=(answers := []).append)
+    wait_until(lambda: answers == [7])
+    assert settled not in ran.models.task_worker.jobs and tests.growing, "others have their turn"
+    press(row.button)
+    assert not tests.busy and tests.band is not None and tests.band.n_permutations < N_PERMUTATIONS
+    assert not row.button.isHidden() and "(at most " in row.button.text()
+
+
+def test_of_an_optimiser_the_last_step_is_tested(ran: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(permutation_tests, "N_PERMUTATIONS", 3)
+    ran.session.change("the method", method="ranksvm", parameters={"C": (0.01,)})
+    finished(ran)
+    tests, curves = ran.models.permutations, ran.sections.select.curves
+    ran.commands["chance"].trigger()
+    wait_until(lambda: not tests.busy)
+    model = ran.current.model
+    assert model is not None and tests.band is not None and tests.band.n_permutations == 3
+    assert model.path.x_values.size > 1 and tests.band.observed.size == 1
+    band = curves.criterion_plot.family.band
+    assert band is not None and band.xs.tolist() == [model.path.x_values[-1]]
+    assert f"iteration = {model.path.x_values[-1]}" in curves.chance.sentence.text()
+
+
+METHODS = """
+import numpy as np
+
+def covariance(X, y):
+    return np.abs(X.T @ (y - y.mean()))
+
+class Silent:
+    def fit(self, X, y):
+        self.coef_ = X.T @ (y - y.mean())
+        return self
+
+    def predict(self, X):
+        return X @ self.coef_
+"""
+
+
+def test_a_method_of_a_file_is_tested(
+    ran: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
+    monkeypatch.setattr(permutation_tests, "N_PERMUTATIONS", 19)
+    monkeypatch.setattr(Question, "ask", lambda *_, **__: True)
+    path = tmp_path / "mine.py"
+    path.write_text(METHODS, encoding="utf-8")
+    drop(ran, path)
+    wait_until(lambda: ran.session.plan.entry.label == "covariance")
+    ran.session.change("one λ", parameters={"regularization": (1.0,)})
+    finished(ran)
+    tests, row = ran.models.permutations, ran.sections.select.curves.chance
+    assert "(at most " in row.button.text()
+    press(row.button)
+    assert tests.busy
+    wait_until(lambda: not tests.busy)
+    model, found = ran.current.model, tests.band
+    assert model is not None and found is not None and found.n_permutations == 19
+    np.testing.assert_allclose(found.observed[: len(model.path.steps)], model.path.criterion, rtol=1e-12)
+    assert "mine.py:covariance" in tests.as_code()[".sh"]
+    key = next(entry.key for entry in catalog.methods() if entry.label == "Silent")
+    ran.session.change("no criterion", method=key, parameters={})
+    ran.workspace.show_page("select")
+    finished(ran)
+    assert row.isVisible() and not row.button.isVisible() and not ran.commands["chance"].isEnabled()
+    assert "Silent" in row.sentence.text() and row.sentence.text() == tests.obstacle
+
+
+def test_what_cannot_be_tested_says_why(ran: MainWindow) -> None:
+    ran.session.change("two stages", ranker="rankrls", parameters={"n_features_to_select": 2})
+    finished(ran)
+    tests, row = ran.models.permutations, ran.sections.select.curves.chance
+    assert tests.obstacle and not tests.possible and row.sentence.text() == tests.obstacle
+    assert row.isVisible() and not row.button.isVisible() and not ran.commands["chance"].isEnabled()
 
 
 def test_the_form_s_next_method_changes_nothing_of_what_is_tested(ran: MainWindow) -> None:
     # The form asks for another method than that of the run, whose curves and model are still seen.
-    kernel = {"regularization": (0.5, 2.0), "gamma": (0.5, 2.0), "n_basis": 10}
-    ran.session.change("the method", method="kernel-rankrls", parameters=kernel)
+    ran.session.change("two stages", ranker="rankrls", parameters={"n_features_to_select": 2})
     finished(ran)
-    ran.session.change("the method", method="greedy-rankrls", parameters={})
+    ran.session.change("one stage", ranker="", ranker_parameters={}, parameters={})
     settle(ran)
     row = ran.sections.select.curves.chance
-    assert ran.current.model is not None and ran.current.model.plan.method == "kernel-rankrls"
-    assert not row.isVisible() and not ran.commands["chance"].isEnabled()
+    assert ran.current.model is not None and ran.current.model.plan.ranker == "rankrls"
+    assert not row.button.isVisible() and not ran.commands["chance"].isEnabled()
     finish(ran)
     settle(ran)
-    assert row.isVisible() and ran.commands["chance"].isEnabled()
+    assert row.button.isVisible() and ran.commands["chance"].isEnabled()

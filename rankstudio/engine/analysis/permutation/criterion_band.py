@@ -161,7 +161,9 @@ def single_plan(plan: Plan, parameters: Mapping[str, Any], fold: int) -> Plan:
     return path_plan(plan).changed(parameters={**parameters, **grids}, folds=(fold,))
 
 
-def band_steps(plan: Plan, dataset: FoldedDataset, n_permutations: int = 999) -> Iterator[CriterionBand]:
+def band_steps(
+    plan: Plan, dataset: FoldedDataset, n_permutations: int = 999
+) -> Iterator[CriterionBand | None]:
     """Yield the results of the permutation test of a path with a growing number of permutations.
 
     Parameters
@@ -174,7 +176,8 @@ def band_steps(plan: Plan, dataset: FoldedDataset, n_permutations: int = 999) ->
 
     Yields
     ------
-    CriterionBand
+    CriterionBand or None
+        None between two steps of a path.
 
     Raises
     ------
@@ -184,7 +187,7 @@ def band_steps(plan: Plan, dataset: FoldedDataset, n_permutations: int = 999) ->
     what = PermutedPlan.of(plan, dataset, plan.entry.defaults)
     block = _BLOCK_OF_PREFERENCES if plan.preferences else _BLOCK
     for test in permutation_steps(what.method, what.data, n_permutations, plan.seed, block):
-        yield CriterionBand.of(test, what.divisor)
+        yield CriterionBand.of(test, what.divisor) if test is not None else None
 
 
 def permutation_as_command(plan: Plan, n_permutations: int) -> str:

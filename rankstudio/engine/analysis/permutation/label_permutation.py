@@ -8,7 +8,6 @@ a query that have a part in some preference: see
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Executor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,17 +20,32 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker
+from rankstudio.engine.methods.capabilities import LabelPaths, Share
 from rankstudio.engine.methods.pair_learners import labels_or_zeros, preferring
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.statistics._checks import confidence
-from rankstudio.engine.support.threads import STEADY, pool, share
-from rankstudio.engine.support.work import finish
+from rankstudio.engine.steps import steps_of
+from rankstudio.engine.support.threads import STEADY, pool, share, steadily
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
-Paths = Callable[[Floats], list[Floats]]
-"""From label vectors (b, m), in the order of the grouped rows, to the criteria of the steps of each."""
+Criteria = Waiting[list[Floats]]
+"""Work that returns the criteria of the steps of each of several paths."""
 
-PermutedPaths = Callable[[Sequence[Ints]], list[Floats]]
-"""From orders, in which each row has the part that another one had, to the criteria of the steps of each."""
+
+@dataclass(frozen=True)
+class PermutedPaths:
+    """Paths of permuted labels or preferences.
+
+    Attributes
+    ----------
+    of : callable
+        From orders, in which each row has the part that another one had, to the criteria of each path.
+    refits : bool
+        Whether each path is learned by itself, one after another, so that there is a result after each.
+    """
+
+    of: Callable[[Sequence[Ints]], Criteria]
+    refits: bool = False
 
 
 @contextmanager
@@ -43,37 +57,54 @@ def labelled_paths(estimator: LinearRanker, data: TrainingData) -> Iterator[Perm
     estimator : LinearRanker
     data : TrainingData
     """
-    with pool() as (executor, workers):
-        paths = _paths_of_labels(estimator, data, executor, workers)
-        yield lambda orders: paths(np.stack([data.y[order] for order in orders]))
-
-
-def _paths_of_labels(
-    estimator: LinearRanker, data: TrainingData, executor: Executor | None, workers: int
-) -> Paths:
-    """Return what learns from documents with other labels; of several shards each vector anew."""
     if data.several:
-        return lambda labels: [learned_path(estimator, replace(data, y=row)) for row in labels]
+        yield _refitted(estimator, lambda order: replace(data, y=data.y[order]))
+        return
     rows: QueryData = data.whole("The permutation test")
     shared = None if rows.sparse else estimator.paths_of_labels(rows)
     if shared is None:
-        return lambda labels: [_learned(estimator, rows, row) for row in labels]
-    on_threads = partial(share, executor, workers)
-    return lambda labels: shared(labels, on_threads)
+        yield _refitted(estimator, lambda order: _relabelled(rows, data.y[order]))
+        return
+    with pool() as (executor, workers):
+        yield PermutedPaths(_shared(shared, data.y, partial(share, executor, workers)))
 
 
-def _learned(estimator: LinearRanker, data: QueryData, labels: Floats) -> Floats:
-    """Learn anew."""
+def _shared(paths: LabelPaths, y: Floats, on_threads: Share) -> Callable[[Sequence[Ints]], Criteria]:
+    """Return what learns several paths with shared computations."""
+
+    def learn(orders: Sequence[Ints]) -> Criteria:
+        yield from ()
+        return paths(np.stack([y[order] for order in orders]), on_threads)
+
+    return learn
+
+
+def _refitted(estimator: LinearRanker, relabelled: Callable[[Ints], GivenData]) -> PermutedPaths:
+    """Return what learns each path anew."""
+
+    def learn(orders: Sequence[Ints]) -> Criteria:
+        criteria = []
+        for order in orders:
+            path = yield from learned_path(estimator, relabelled(order))
+            criteria.append(path)
+        return criteria
+
+    return PermutedPaths(learn, refits=True)
+
+
+def _relabelled(data: QueryData, labels: Floats) -> QueryData:
+    """Return documents with other labels."""
     if data.sparse:
-        return learned_path(estimator, replace(data, y=labels))
+        return replace(data, y=labels)
     relabelled = QueryData(data.X, labels, data.ptr, data.order)
     vars(relabelled)["centred"] = data.centred[0], centre(labels[:, None], data.ptr)[:, 0]
-    return learned_path(estimator, relabelled)
+    return relabelled
 
 
-def learned_path(estimator: LinearRanker, data: GivenData) -> Floats:
+def learned_path(estimator: LinearRanker, data: GivenData) -> Waiting[Floats]:
     """Train; if all steps have the same features, as for an optimiser, only the last one counts."""
-    steps = list(type(estimator)(**estimator.get_params(deep=False)).learn(data))
+    method = type(estimator)(**estimator.get_params(deep=False))
+    steps = yield from steps_of(method.work(data), lambda _: WorkProgress(_REFITTING, 0.0))
     path = steps if any(step.selected != steps[-1].selected for step in steps) else steps[-1:]
     return np.array([step.criterion for step in path])
 
@@ -100,21 +131,23 @@ def preferred_paths(estimator: LinearRanker, data: QueryData) -> Iterator[Permut
     exchanged = estimator.exchanged_preferences(data)
     with pool() as (executor, workers):
 
-        def paths(orders: Sequence[Ints]) -> list[Floats]:
+        def paths(orders: Sequence[Ints]) -> Criteria:
             found: list[Floats] = [np.empty(0)] * len(orders)
 
             def learn(number: int) -> None:
-                found[number] = learned_path(estimator, exchanged(orders[number]))
+                found[number] = finish(learned_path(estimator, exchanged(orders[number])))
 
+            yield from ()
             share(executor, workers, learn, range(len(orders)))
             return found
 
-        yield paths
+        yield PermutedPaths(paths)
 
 
 _MOST = 10_000_000  # permutations: the least p is 1 / (1 + permutations), of no use below 1e-7
 _ROUNDING = 1e-12  # of a criterion: labels that are permuted among equal ones give the same, but for rounding
 _BLOCK = 64  # permutations of a step
+_REFITTING = "training with permuted labels"
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +233,7 @@ def permutation_test(
 
 def permutation_steps(
     estimator: LinearRanker, data: GivenData, n_permutations: int = 999, seed: int = 0, block: int = _BLOCK
-) -> Generator[PermutationTest, None, PermutationTest]:
+) -> Generator[PermutationTest | None, None, PermutationTest]:
     """Yield the test with a growing number of permutations, and return the complete test.
 
     Parameters
@@ -209,35 +242,45 @@ def permutation_steps(
         As in :func:`permutation_test`.
     data : QueryData or TrainingData
     block : int, default 64
-        Permutations per block; multiples of 16 give the same bits. With several shards a block has one
-        permutation, because each is trained separately.
+        Permutations per block; multiples of 16 give the same bits. A block has one permutation where each is
+        trained separately: with several shards, sparse features, or a method that shares no computations.
 
     Yields
     ------
-    PermutationTest
-        Result of all permutations so far.
+    PermutationTest or None
+        Result of all permutations so far; None between two steps of a path.
     """
     count = between("n_permutations", n_permutations, 1, _MOST)
     start = between("seed", seed, 0, MOST_SEED)
     data = training_data(data)
-    block = 1 if data.several else block
     with ExitStack() as stack:
         with STEADY:
             shared, among = _paths(estimator, data)
             paths = stack.enter_context(shared)
-            observed = paths([np.arange(data.y.size)])[0]
+        (observed,) = yield from _moments(steadily(paths.of([np.arange(data.y.size)])))
         if np.isnan(observed).any():
             raise ParameterError("estimator", type(estimator).__name__, "a method with a criterion")
         found = np.empty((count, observed.size))
+        block = 1 if paths.refits else block
         for first in range(0, count, block):
             numbers = range(first, min(first + block, count))
             orders = [permuted_rows(data.ptr, start, number, among) for number in numbers]
-            with STEADY:
-                for number, path in zip(numbers, paths(orders), strict=True):
-                    found[number] = _of_length(path, observed.size)
+            for number, path in zip(numbers, (yield from _moments(steadily(paths.of(orders)))), strict=True):
+                found[number] = _of_length(path, observed.size)
             test = PermutationTest(observed, found[: numbers.stop])
             yield test
     return test
+
+
+def _moments(work: Criteria) -> Generator[None, None, list[Floats]]:
+    """Yield None at each progress of a work, and return its value."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            criteria: list[Floats] = end.value
+            return criteria
+        yield
 
 
 def _paths(

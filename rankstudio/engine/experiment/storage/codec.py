@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -32,8 +33,8 @@ from rankstudio.engine.experiment.results.subset_choices import SubsetChoices
 from rankstudio.engine.experiment.storage.study_rows import (
     IMPOSSIBLE,
     array,
+    check_column_rows,
     checksum,
-    columns,
     exactly,
     measures,
     sequence,
@@ -57,8 +58,11 @@ threads use it at a time (python/cpython#106905).
 
 
 _LINEAR: dict[str, type[Step]] = {cls.__name__: cls for cls in (Step, Iteration)}
-_OTHERS: dict[str, type[Step]] = {cls.__name__: cls for cls in (StoredStep, GivenScores)}
+_CLASSES: dict[str, type[Step]] = {**_LINEAR, **{cls.__name__: cls for cls in (StoredStep, GivenScores)}}
 _EXTRAS: dict[str, type[Any]] = {"gap": float, "converged": bool}
+_EXTRAS_BY_CLASS = {
+    name: [field.name for field in fields(cls) if field.name in _EXTRAS] for name, cls in _LINEAR.items()
+}
 
 _DEFLATED = 1040  # times fewer bytes than there were, at most
 _MAGIC = b"\x93NUMPY\x01\x00"  # of arrays in numpy's format 1.0, before two bytes of the length of the header
@@ -373,16 +377,18 @@ def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stor
     selected, candidates = _apart("selected", arrays, "<i8"), _apart("candidates", arrays, "<f8")
     used, weights = _apart("used", arrays, "<i8"), _apart("weights", arrays, "<f8")
     kinds, n = header["kinds"], len(ids)
+    for name in ("used", "selected"):
+        check_column_rows(arrays[name], arrays[f"{name}_sizes"], n)
     for name, dtype in {"number": "<i8", "n": "<i8", "criterion": "<f8", "before": "<f8"}.items():
         array(arrays[name], dtype, (len(kinds),))
+    if np.any(arrays["n"] != n) or not np.isin(arrays["candidates_sizes"], (0, n)).all():
+        raise ValueError(f"expected {n} features")
+    numbers, criteria, before = (arrays[name].tolist() for name in ("number", "criterion", "before"))
     steps: list[Step] = []
     for k, kind in enumerate(kinds):
-        if arrays["n"][k] != n or candidates[k].size not in (0, n):
-            raise ValueError(f"expected {n} features")
         coef = np.zeros(n)
-        coef[columns(used[k], n)] = weights[k]
-        columns(selected[k], n)
-        cls = {**_LINEAR, **_OTHERS}.get(kind, Step)
+        coef[used[k]] = weights[k]
+        cls = _CLASSES.get(kind, Step)
         told = header["extras"][k]
         extras: dict[str, Any] = {name: exactly(told[name], _EXTRAS[name]) for name in _extras(cls)}
         if kind == GivenScores.__name__:
@@ -392,16 +398,16 @@ def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stor
             beyond = dict(header["beyond"][k])
             if beyond:
                 beyond = checked_beyond(beyond, set(ids))
-            place = f"{stored}, step {arrays['number'][k]}"
+            place = f"{stored}, step {numbers[k]}"
             extras = {"beyond": FrozenMapping(beyond), "ids": ids, "stored": place}
         steps.append(
             cls(
-                int(arrays["number"][k]),
+                numbers[k],
                 tuple(selected[k].tolist()),
                 coef,
-                float(arrays["criterion"][k]),
-                candidates[k],
-                before=float(arrays["before"][k]),
+                criteria[k],
+                candidates[k].copy(),
+                before=before[k],
                 **extras,
             )
         )
@@ -423,7 +429,7 @@ def _class(step: Step) -> type[Step]:
 
 def _extras(cls: type[Step]) -> list[str]:
     """Return the names of what a linear step of a class has besides what every step has."""
-    return [f.name for f in fields(cls) if f.name in _EXTRAS]
+    return _EXTRAS_BY_CLASS.get(cls.__name__, [])
 
 
 def _plain(value: Any) -> Any:
@@ -437,10 +443,11 @@ def _joined(name: str, rows: Sequence[NDArray[Any]], dtype: str) -> dict[str, ND
 
 
 def _apart(name: str, arrays: Arrays, dtype: str) -> list[NDArray[Any]]:
-    """Return rows that :func:`_joined` joined; ValueError where their lengths are not those of the array."""
+    """Return views of the rows that :func:`_joined` joined; ValueError where their lengths are wrong."""
     flat, sizes = arrays[name], arrays[f"{name}_sizes"]
     array(sizes, "<i8", (len(arrays["n"]),))
     if sizes.size and not 0 <= sizes.min() <= sizes.max() <= flat.size:
         raise ValueError("expected row lengths")
     array(flat, dtype, (int(sizes.sum()),))
-    return [row.copy() for row in np.split(flat, np.cumsum(sizes))[:-1]]
+    ends = np.cumsum(sizes).tolist()
+    return [flat[begin:end] for begin, end in pairwise([0, *ends])]

@@ -26,12 +26,12 @@ from rankstudio.engine.data.feature_sets import FeatureSet, parsed_feature_set
 from rankstudio.engine.data.fingerprint import Fingerprint, change, files_digest, fingerprint
 from rankstudio.engine.errors import ChangedDataError, DataError, ParameterError, PlanError, StoreError, shown
 from rankstudio.engine.experiment.plan.combinations import Unit
+from rankstudio.engine.experiment.plan.from_data import with_data_format
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN, parse_protocol
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_from_dict
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult, path_keeper
-from rankstudio.engine.experiment.runner import with_data_format
 from rankstudio.engine.experiment.storage import sqlite_file
 from rankstudio.engine.experiment.storage.codec import fold_from_values, fold_values, pack_path, unpack_path
 from rankstudio.engine.experiment.storage.sqlite_file import StudyFile

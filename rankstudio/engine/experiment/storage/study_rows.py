@@ -312,8 +312,11 @@ def array(found: NDArray[Any], dtype: str, shape: tuple[int, ...]) -> NDArray[An
     return found
 
 
-def columns(found: NDArray[Any], n: int) -> NDArray[Any]:
-    """Return distinct columns out of n; ValueError for a column out of range."""
-    if found.size and not (found.min() >= 0 and found.max() < n and np.unique(found).size == found.size):
-        raise ValueError(f"expected columns of {n}")
-    return found
+def check_column_rows(joined: NDArray[Any], sizes: NDArray[Any], n: int) -> None:
+    """Raise a ValueError unless each row of such a size, one after the other, has distinct columns of n."""
+    if not joined.size:
+        return
+    in_range = joined.min() >= 0 and joined.max() < n
+    places = joined + n * np.repeat(np.arange(sizes.size), sizes)
+    if not in_range or np.unique(places).size != places.size:
+        raise ValueError(f"expected distinct columns of {n}")

@@ -67,8 +67,8 @@ def test_the_next_start_has_what_was_asked_for(opened: Opened, folds: object, pa
 
 
 def test_no_tab_is_scrolled_away(ran: MainWindow) -> None:
-    bar = ran.findChild(QTabBar, "lab-tabs")
     ran.workspace.show_page("lab")
+    bar = ran.findChild(QTabBar, "lab-tabs")
     for _ in range(3):
         settle(ran)
         QApplication.processEvents()
