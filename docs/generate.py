@@ -9,8 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
-from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.formats.built_in import FORMATS
 from rankstudio.engine.export.formats.model_format import ModelFormat
@@ -22,6 +20,8 @@ from rankstudio.engine.metrics.families import FAMILIES, Cut, Family
 from rankstudio.engine.plugins.page_parts import page_parts
 from rankstudio.engine.plugins.window_commands import window_commands
 from rankstudio.engine.support.work import finish
+from rankstudio.plugins.lab.simulation.auc_simulation import simulate_auc
+from rankstudio.plugins.lab.simulation.selection_simulation import simulate_selection
 from rankstudio.ui.shell.actions import menus_with
 
 HERE = Path(__file__).parent

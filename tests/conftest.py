@@ -67,7 +67,7 @@ THOROUGH = tuple(
         "cli/test_worker_options.py",
         "docs/test_code_blocks.py",
         "engine/analysis/evidence/test_evidence_by_shards.py",
-        "engine/analysis/simulation/test_simulation.py",
+        "plugins/lab/test_simulation.py",
         "plugins/cluster/test_dask_cluster.py",
         "engine/experiment/execution/test_executors.py",
         "engine/experiment/execution/test_methods_on_workers.py",

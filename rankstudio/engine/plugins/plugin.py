@@ -61,6 +61,8 @@ class Plugin:
         Clusters whose workers can do the work of runs.
     summary : str
         Description in one sentence.
+    needs : tuple of str
+        Names of plug-ins without which this one is left out, because it uses what they have.
     texts : str
         ``"package:folder"`` with translations of the texts of the entries: compiled gettext catalogs in
         UTF-8, such as ``folder/de/LC_MESSAGES/mine.mo``. The package is not imported for them.
@@ -91,6 +93,7 @@ class Plugin:
     run_logs: tuple[Keyed, ...] = ()
     clusters: tuple[Keyed, ...] = ()
     summary: str = ""
+    needs: tuple[str, ...] = ()
     texts: str = ""
     api: int = 1
 

@@ -1,6 +1,7 @@
 """Papers: their averages beside ours, their tables and figures made again, and decisions by thresholds.
 
-For whoever checks the program against the literature, or compares a method of their own with what was printed.
+For whoever checks the program against the literature, or compares a method of their own with what was
+printed. The thesis is made again with the simulations of the lab.
 
 References
 ----------
@@ -65,6 +66,7 @@ _DECISIONS = (
 
 PLUGIN = Plugin(
     name="papers",
+    needs=("lab",),
     commands=(
         TerminalCommand("reproduce", "rankstudio.plugins.papers.commands.reproduce"),
         TerminalCommand("thresholds", "rankstudio.plugins.papers.commands.thresholds"),

@@ -11,19 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankstudio.engine.analysis.significance import ALPHA, compare_with, family
-from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
-from rankstudio.engine.analysis.simulation.deviations import Deviations
-from rankstudio.engine.analysis.simulation.learners import (
-    BasisRankRLS,
-    Estimating,
-    Estimator,
-    HeldOutScores,
-    Learner,
-    SelectedRankRLS,
-    folds_of_documents,
-    folds_of_queries,
-)
-from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.arithmetic.kernel_functions import Kernel
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
@@ -40,6 +27,19 @@ from rankstudio.engine.support.grades import Grading
 from rankstudio.engine.support.resources import table
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import finish
+from rankstudio.plugins.lab.simulation.auc_simulation import ESTIMATORS, simulate_auc
+from rankstudio.plugins.lab.simulation.deviations import Deviations
+from rankstudio.plugins.lab.simulation.learners import (
+    BasisRankRLS,
+    Estimating,
+    Estimator,
+    HeldOutScores,
+    Learner,
+    SelectedRankRLS,
+    folds_of_documents,
+    folds_of_queries,
+)
+from rankstudio.plugins.lab.simulation.selection_simulation import simulate_selection
 
 P_VALUE = "p"
 """How a column of p-values is written."""
@@ -567,7 +567,7 @@ NEARLY_UNBIASED, ALIKE = 0.02, 0.01
 
 @dataclass(frozen=True)
 class AUCSimulation:
-    """A set of parameters of :func:`rankstudio.engine.analysis.simulation.auc_simulation.simulate_auc`."""
+    """A set of parameters of :func:`rankstudio.plugins.lab.simulation.auc_simulation.simulate_auc`."""
 
     name: str
     options: dict[str, Any]
@@ -713,7 +713,7 @@ def split_queries(
     ----------
     dataset : FoldedDataset
     n_queries, repetitions, seed : int
-        Parameters of :func:`rankstudio.engine.analysis.simulation.selection_simulation.simulate_selection`.
+        Parameters of :func:`rankstudio.plugins.lab.simulation.selection_simulation.simulate_selection`.
     """
     rows: list[tuple[Any, ...]] = []
     for name, learner in learners().items():

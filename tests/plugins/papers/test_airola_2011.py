@@ -12,13 +12,6 @@ from scipy.linalg import solve
 from slow_measures import strict_disagreement
 from wording import naming
 
-from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
-from rankstudio.engine.analysis.simulation.learners import (
-    SelectedRankRLS,
-    folds_of_documents,
-    folds_of_queries,
-)
-from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.toml import plan_from_dict
@@ -27,6 +20,13 @@ from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.methods.kernels.nystrom import basis_rows
 from rankstudio.engine.statistics.paired import compare_paired, holm
 from rankstudio.engine.support.work import finish
+from rankstudio.plugins.lab.simulation.auc_simulation import ESTIMATORS, simulate_auc
+from rankstudio.plugins.lab.simulation.learners import (
+    SelectedRankRLS,
+    folds_of_documents,
+    folds_of_queries,
+)
+from rankstudio.plugins.lab.simulation.selection_simulation import simulate_selection
 from rankstudio.plugins.papers import airola_2011
 from rankstudio.plugins.papers.airola_2011 import (
     ALL_PAIRS,

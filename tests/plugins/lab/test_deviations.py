@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
-from rankstudio.engine.analysis.simulation.deviations import Deviations, DeviationSummary, simulate_over
 from rankstudio.engine.errors import ParameterError
+from rankstudio.plugins.lab.simulation.auc_simulation import simulate_auc
+from rankstudio.plugins.lab.simulation.deviations import Deviations, DeviationSummary, simulate_over
 
 
 def last(steps):

@@ -7,7 +7,13 @@ import pytest
 from wording import naming
 
 from rankstudio.engine import GreedyRankRLS, RankRLS, evaluate
-from rankstudio.engine.analysis.simulation.learners import (
+from rankstudio.engine.arithmetic.kernel_functions import Kernel
+from rankstudio.engine.arithmetic.query_data import QueryData, group
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.support.work import finish
+from rankstudio.plugins.lab.simulation.learners import (
     BASIS_ESTIMATORS,
     ESTIMATORS,
     BasisRankRLS,
@@ -19,13 +25,7 @@ from rankstudio.engine.analysis.simulation.learners import (
     folds_of_queries,
     leave_query_out,
 )
-from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
-from rankstudio.engine.arithmetic.kernel_functions import Kernel
-from rankstudio.engine.arithmetic.query_data import QueryData, group
-from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
-from rankstudio.engine.data.synthetic import make_ranking
-from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.support.work import finish
+from rankstudio.plugins.lab.simulation.selection_simulation import simulate_selection
 
 
 def noise(n_queries: int = 60, n_features: int = 25) -> RankingDataset:

@@ -9,16 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstudio.engine.analysis.simulation.deviations import Deviations
-from rankstudio.engine.analysis.simulation.learners import (
-    BASIS_ESTIMATORS,
-    ESTIMATORS,
-    BasisRankRLS,
-    Estimator,
-    Learner,
-    SelectedRankRLS,
-)
-from rankstudio.engine.analysis.simulation.parameters import NO_KERNEL
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
@@ -27,6 +17,16 @@ from rankstudio.engine.errors import DatasetError, between
 from rankstudio.engine.methods.base import MOST_SEED
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.support.threads import steadily
+from rankstudio.plugins.lab.simulation.deviations import Deviations
+from rankstudio.plugins.lab.simulation.learners import (
+    BASIS_ESTIMATORS,
+    ESTIMATORS,
+    BasisRankRLS,
+    Estimator,
+    Learner,
+    SelectedRankRLS,
+)
+from rankstudio.plugins.lab.simulation.parameters import NO_KERNEL
 
 if TYPE_CHECKING:
     from rankstudio.engine.metrics.evaluator import Evaluator
@@ -76,8 +76,8 @@ def simulate_selection(
     learner : Learner, optional
         Learner that replaces both.
     estimators : mapping of str to Estimator, optional
-        Estimators by name; by default :data:`rankstudio.engine.analysis.simulation.learners.ESTIMATORS`, with
-        a kernel :data:`rankstudio.engine.analysis.simulation.learners.BASIS_ESTIMATORS`.
+        Estimators by name; by default :data:`rankstudio.plugins.lab.simulation.learners.ESTIMATORS`, with
+        a kernel :data:`rankstudio.plugins.lab.simulation.learners.BASIS_ESTIMATORS`.
 
     Yields
     ------

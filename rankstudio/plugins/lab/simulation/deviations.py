@@ -103,7 +103,7 @@ class DeviationSummary:
     truth, truth_sd : float
         Mean and standard deviation of the true performance of the models.
     bias, standard_error, sd, unconditional_sd : ndarray of shape (E,)
-        As in :class:`~rankstudio.engine.analysis.simulation.deviations.Deviations`; NaN for an estimator
+        As in :class:`~rankstudio.plugins.lab.simulation.deviations.Deviations`; NaN for an estimator
         without a value.
     counts : ndarray of shape (E,)
         Number of repetitions with a value.

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.analysis.simulation.deviations import Deviations
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import MOST_SEED
 from rankstudio.engine.support.threads import STEADY
+from rankstudio.plugins.lab.simulation.deviations import Deviations
 
 ESTIMATORS = (
     "leave-pair-out",
@@ -170,7 +170,7 @@ def auc_estimates(data: TwoClasses, X: Floats, regularization: float) -> tuple[F
     weights : ndarray of shape (B, n)
         Models trained on each training set.
     """
-    from rankstudio.engine.analysis.simulation import _auc_kernel  # noqa: PLC0415 - numba, where it is needed
+    from rankstudio.plugins.lab.simulation import _auc_kernel  # noqa: PLC0415 - numba, where it is needed
 
     labels, m = data.labels, data.n_examples
     centred = X - X.mean(axis=1, keepdims=True)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from rankstudio.engine import KernelRankRLS
-from rankstudio.engine.analysis.simulation.learners import BASIS_ESTIMATORS, BasisRankRLS
-from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.arithmetic.kernel_functions import Kernel
 from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.support.work import finish
+from rankstudio.plugins.lab.simulation.learners import BASIS_ESTIMATORS, BasisRankRLS
+from rankstudio.plugins.lab.simulation.selection_simulation import simulate_selection
 
 
 def problem() -> tuple[QueryData, np.ndarray]:

@@ -9,7 +9,6 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from rankstudio.engine.analysis.simulation.parameters import BASIS_KEPT, SELECTED_ONCE
 from rankstudio.engine.arithmetic.kernel_functions import Kernel
 from rankstudio.engine.arithmetic.query_data import MadeStatistics, QueryData, QueryStatistics
 from rankstudio.engine.arrays import Bools, Floats, Ints
@@ -18,6 +17,7 @@ from rankstudio.engine.methods.kernels.nystrom import basis_rows, independent, k
 from rankstudio.engine.methods.rankers.kernel_rankrls import KernelRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.support.blocks import solve_lower
+from rankstudio.plugins.lab.simulation.parameters import BASIS_KEPT, SELECTED_ONCE
 
 Scorer = Callable[[Floats], Floats]
 """A model: from the features of documents (m, n) to their scores (m,)."""

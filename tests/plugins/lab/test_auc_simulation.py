@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from rankstudio.engine.analysis.simulation.auc_simulation import (
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.statistics.auc import averaged_auc, pooled_auc
+from rankstudio.engine.support.work import finish
+from rankstudio.plugins.lab.simulation.auc_simulation import (
     ESTIMATORS,
     TwoClasses,
     auc_estimates,
     simulate_auc,
 )
-from rankstudio.engine.analysis.simulation.deviations import Deviations
-from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.statistics.auc import averaged_auc, pooled_auc
-from rankstudio.engine.support.work import finish
+from rankstudio.plugins.lab.simulation.deviations import Deviations
 
 
 def learned(X: np.ndarray, y: np.ndarray, regularization: float) -> tuple[np.ndarray, float]:

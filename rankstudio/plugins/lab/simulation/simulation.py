@@ -7,13 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from rankstudio.engine.analysis.simulation.deviations import (
-    WHOLE,
-    DeviationSummary,
-    VariedDeviations,
-    simulate_over,
-)
-from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED, option_of
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.as_code import (
@@ -29,6 +22,13 @@ from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import shell_command
 from rankstudio.engine.support.number_grid import format_grid
+from rankstudio.plugins.lab.simulation.deviations import (
+    WHOLE,
+    DeviationSummary,
+    VariedDeviations,
+    simulate_over,
+)
+from rankstudio.plugins.lab.simulation.parameters import EACH, PARAMETERS, VARIED, option_of
 
 
 def without_test(dataset: FoldedDataset) -> FoldedDataset:
@@ -124,7 +124,7 @@ class Simulation:
         if self.quantity:
             tried[self.quantity] += [("values", value) for value in self.values]
         if self.kind == "auc":
-            from rankstudio.engine.analysis.simulation.auc_simulation import TwoClasses  # noqa: PLC0415 - when it is needed
+            from rankstudio.plugins.lab.simulation.auc_simulation import TwoClasses  # noqa: PLC0415 - when it is needed
 
             informative = asked["n_features"] if asked["n_informative"] is None else asked["n_informative"]
             TwoClasses(
@@ -160,9 +160,9 @@ class Simulation:
         """
         simulate: Callable[..., Any]
         if self.kind == "auc":
-            from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc as simulate  # noqa: PLC0415
+            from rankstudio.plugins.lab.simulation.auc_simulation import simulate_auc as simulate  # noqa: PLC0415
         else:
-            from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection  # noqa: PLC0415
+            from rankstudio.plugins.lab.simulation.selection_simulation import simulate_selection  # noqa: PLC0415
 
             assert dataset is not None  # on data, it says
             simulate = partial(simulate_selection, dataset)
@@ -245,7 +245,7 @@ def simulation_as_python(
     names = "Simulation" if test else "Simulation, without_test"
     imports = ["import json", ""]
     imports += ["from rankstudio.engine import Plan"] if plan is not None else []
-    imports += [f"from rankstudio.engine.analysis.simulation.simulation import {names}"]
+    imports += [f"from rankstudio.plugins.lab.simulation.simulation import {names}"]
     imports += ["from rankstudio.engine.experiment.runner import open_data"] if plan is not None else []
     lines = ["simulation = Simulation(", f"    {simulation.kind!r},", "    {"]
     lines += [f"        {name!r}: {value!r}," for name, value in simulation.counting.items()]

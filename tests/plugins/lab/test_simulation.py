@@ -15,22 +15,22 @@ import pytest
 from wording import naming
 
 from rankstudio.cli import main
-from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
-from rankstudio.engine.analysis.simulation.parameters import AUC, EACH, PARAMETERS, SELECTION, VARIED
-from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
-from rankstudio.engine.analysis.simulation.simulation import (
-    Simulation,
-    SimulationProgress,
-    simulation_as_command,
-    simulation_as_python,
-    without_test,
-)
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import open_data
 from rankstudio.engine.support.work import finish
+from rankstudio.plugins.lab.simulation.auc_simulation import simulate_auc
+from rankstudio.plugins.lab.simulation.parameters import AUC, EACH, PARAMETERS, SELECTION, VARIED
+from rankstudio.plugins.lab.simulation.selection_simulation import simulate_selection
+from rankstudio.plugins.lab.simulation.simulation import (
+    Simulation,
+    SimulationProgress,
+    simulation_as_command,
+    simulation_as_python,
+    without_test,
+)
 
 
 def usual(kind: str, **changes: Any) -> dict[str, Any]:
