@@ -47,7 +47,7 @@ class RunTable:
         Columns after that of the fold.
     compute : str
         ``"module:function"``: called with a run, its data and whether their test part is sealed, it returns a
-        :class:`RunRows`, or raises a PlanError with the reason why there is none.
+        :class:`RunTableRows`, or raises a PlanError with the reason why there is none.
     """
 
     key: str
@@ -59,7 +59,7 @@ class RunTable:
 
 
 @dataclass(frozen=True)
-class RunRow:
+class RunTableRow:
     """A row.
 
     Attributes
@@ -78,17 +78,17 @@ class RunRow:
 
 
 @dataclass(frozen=True)
-class RunRows:
+class RunTableRows:
     """What a table shows.
 
     Attributes
     ----------
-    rows : tuple of RunRow
+    rows : tuple of RunTableRow
     sentence : str
         Below the rows.
     """
 
-    rows: tuple[RunRow, ...]
+    rows: tuple[RunTableRow, ...]
     sentence: str = ""
 
 

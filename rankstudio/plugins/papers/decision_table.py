@@ -7,11 +7,11 @@ from math import isnan
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.language import tr
-from rankstudio.engine.plugins.run_tables import RunRow, RunRows
+from rankstudio.engine.plugins.run_tables import RunTableRow, RunTableRows
 from rankstudio.plugins.papers.decision_thresholds import DecisionRow, Decisions, decision_rows, run_decisions
 
 
-def decision_table(run: RunResult, data: FoldedDataset, sealed: bool) -> RunRows:
+def decision_table(run: RunResult, data: FoldedDataset, sealed: bool) -> RunTableRows:
     """Return the decisions of a run by thresholds as rows.
 
     Raises
@@ -20,10 +20,10 @@ def decision_table(run: RunResult, data: FoldedDataset, sealed: bool) -> RunRows
         If there are none.
     """
     decisions = run_decisions(run, data, sealed=sealed)
-    return RunRows(tuple(map(_row, decision_rows(decisions))), _sentence(decisions))
+    return RunTableRows(tuple(map(_row, decision_rows(decisions))), _sentence(decisions))
 
 
-def _row(row: DecisionRow) -> RunRow:
+def _row(row: DecisionRow) -> RunTableRow:
     values: dict[str, float | str] = {
         "rule": row.rule,
         "threshold": row.decision.threshold,
@@ -33,7 +33,7 @@ def _row(row: DecisionRow) -> RunRow:
         "greatest": row.greatest,
         "difference": row.difference,
     }
-    return RunRow(row.label, row.fold, values)
+    return RunTableRow(row.label, row.fold, values)
 
 
 def _sentence(decisions: Decisions) -> str:

@@ -15,7 +15,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.metrics.conventions import rules_text
 from rankstudio.engine.plugins.entries import imported
-from rankstudio.engine.plugins.run_tables import RunColumn, RunRow, RunRows, RunTable, run_tables
+from rankstudio.engine.plugins.run_tables import RunColumn, RunTable, RunTableRow, RunTableRows, run_tables
 from rankstudio.ui.compare.view import ALL, ONE, View
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import axis_value, plain, power
@@ -25,10 +25,10 @@ from rankstudio.ui.widgets import Column
 from rankstudio.ui.widgets.layout import fill, named
 
 
-def rows_of(table: RunTable, run: RunResult, data: FoldedDataset, sealed: bool) -> RunRows | str:
+def rows_of(table: RunTable, run: RunResult, data: FoldedDataset, sealed: bool) -> RunTableRows | str:
     """Return what a table shows of a run, or why there is nothing; for the worker."""
     try:
-        rows: RunRows = imported(table.compute)(run, data, sealed)
+        rows: RunTableRows = imported(table.compute)(run, data, sealed)
     except PlanError as error:
         return str(error)
     return rows
@@ -94,7 +94,7 @@ class FoldsView(View):
         self.table.set_rows(measure_rows(runs, name))
         self.set_caption(tr("{name} of every finished run on these folds").format(name=name) if runs else "")
 
-    def show_table(self, table: RunTable, name: str, shown: RunRows | str) -> None:
+    def show_table(self, table: RunTable, name: str, shown: RunTableRows | str) -> None:
         """Show a table of a run, which ``name`` says, or why there is none."""
         columns = () if isinstance(shown, str) else (_FOLD, *map(_contributed, table.columns), _REST)
         self._reshape((table.key,), columns)
@@ -126,19 +126,19 @@ class FoldsView(View):
         self.table.set_columns(columns)
 
     @Slot(object)
-    def _on_chosen(self, row: FoldRow | MeasureRow | RunRow) -> None:
+    def _on_chosen(self, row: FoldRow | MeasureRow | RunTableRow) -> None:
         """Show the fold of a row, or all folds for the mean; the deviation is nothing to show."""
         if row.fold is not None or _is_mean(row):
             self.foldChosen.emit(row.fold)
         self.mark(self._fold)
 
 
-def _identity(row: FoldRow | MeasureRow | RunRow) -> tuple[str, str]:
-    texts = row.values.values() if isinstance(row, RunRow) else ()
+def _identity(row: FoldRow | MeasureRow | RunTableRow) -> tuple[str, str]:
+    texts = row.values.values() if isinstance(row, RunTableRow) else ()
     return row.label, "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _is_mean(row: FoldRow | MeasureRow | RunRow) -> bool:
+def _is_mean(row: FoldRow | MeasureRow | RunTableRow) -> bool:
     return row.label == "mean"
 
 
