@@ -171,7 +171,8 @@ def test_costs_are_imported_shown_kept_and_select(theme: Theme, tmp_path: Path, 
         assert not window.session.plan.costs
         settle(window)
     with open_window(theme, tmp_path / "config", folds) as window:
-        assert window.session.dataset.extension(FeatureCosts) == plan.feature_costs, "they are kept for the next start"
+        kept = window.session.dataset.extension(FeatureCosts)
+        assert kept == plan.feature_costs, "they are kept for the next start"
         assert window.session.plan.costs == plan.costs
         assert window.session.plan.parameters["costs"] == (), "what is kept changes no selection"
         settle(window)
