@@ -9,8 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
-from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.formats.built_in import FORMATS
 from rankstudio.engine.export.formats.model_format import ModelFormat
@@ -20,7 +18,10 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.families import FAMILIES, Cut, Family
 from rankstudio.engine.plugins.page_parts import page_parts
+from rankstudio.engine.plugins.window_commands import window_commands
 from rankstudio.engine.support.work import finish
+from rankstudio.plugins.lab.simulation.auc_simulation import simulate_auc
+from rankstudio.plugins.lab.simulation.selection_simulation import simulate_selection
 from rankstudio.ui.shell.actions import menus_with
 
 HERE = Path(__file__).parent
@@ -45,11 +46,12 @@ def methods_page() -> str:
 
 def _method(entry: Method) -> str:
     class_name = f"; class in Python: `{entry.estimator.partition(':')[2]}`" if entry.estimator else ""
+    text = entry.description
     lines = [
         f"## {entry.label}\n",
-        f"*{entry.citation}: {entry.title}.* Key in plans and in the terminal: `{entry.key}`{class_name}.\n",
-        f"{entry.summary}\n",
-        *([f"> `{entry.formula}`\n"] if entry.formula else []),
+        f"*{text.citation}: {text.title}.* Key in plans and in the terminal: `{entry.key}`{class_name}.\n",
+        f"{text.summary}\n",
+        *([f"> `{text.formula}`\n"] if text.formula else []),
         f"{_steps(entry)}\n",
         *(["| Parameter | Values | Default | Meaning |", "|---|---|---|---|"] if entry.parameters else []),
         *(_parameter(p) for p in entry.parameters),
@@ -66,8 +68,8 @@ def _steps(entry: Method) -> str:
         StepKind.ROUNDS: "Each step is a round, and validation selects the number of rounds. Criterion: the",
     }[entry.step_kind]
     extra = (
-        f' Requires the extra `{entry.extra}`: `pip install "rankstudio[{entry.extra}]"`.'
-        if entry.extra
+        f' Requires the extra `{entry.requires.extra}`: `pip install "rankstudio[{entry.requires.extra}]"`.'
+        if entry.requires.extra
         else ""
     )
     score = entry.candidate_score
@@ -75,7 +77,7 @@ def _steps(entry: Method) -> str:
     groups = f" {entry.group_rule}" if entry.group_rule else ""
     if entry.given:
         return "No parameters."
-    return f"{steps} {entry.criterion}.{compared}{groups}{extra}"
+    return f"{steps} {entry.criterion.name}.{compared}{groups}{extra}"
 
 
 def _parameter(p: Parameter) -> str:
@@ -127,7 +129,7 @@ def _measure(family: Family) -> str:
 def commands_page() -> str:
     """Return the page on menus and keys, from the window's commands."""
     lines = ["# Menus and keys\n", NOTE]
-    of_parts = (command for _, part in page_parts() for command in part.commands)
+    of_parts = (command for _, entry in (*page_parts(), *window_commands()) for command in entry.commands)
     for menu, commands in menus_with(of_parts).items():
         lines += [f"## {menu}\n", "| Command | Keys | Effect |", "|---|---|---|"]
         for c in filter(None, commands):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.plugins.entries import imported
 from rankstudio.ui.model.app_model import Models
@@ -31,6 +32,7 @@ class Sections(QObject):
     theme : Theme
     models : Models
         What they show.
+    window : QWidget
 
     Attributes
     ----------
@@ -40,13 +42,13 @@ class Sections(QObject):
     workspace : Workspace
     """
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, models: Models, window: QWidget) -> None:
+        super().__init__(window)
         self._theme, self._models = theme, models
         self.controllers: dict[str, PageController] = {
             page.key: imported(page.controller)(theme, models, self) for page in PAGES
         }
-        self.contributed = ContributedParts(theme, models, self)
+        self.contributed = ContributedParts(theme, models, self, window)
         self.plugin_parts = PluginParts(theme, models, self)
         for controller in self.controllers.values():
             controller.join(self)

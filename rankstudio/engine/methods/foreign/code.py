@@ -20,7 +20,7 @@ from typing import Any
 from rankstudio.engine.errors import PlanError, nearest, one_line, shown
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog.method import CandidateScore, Method, Seconds
+from rankstudio.engine.methods.catalog.method import CandidateScore, Criterion, Description, Method, Seconds
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT, RANKING_LAMBDA, SIZE
 from rankstudio.engine.methods.foreign.adapters import CENTRED, SEED, adapter, selects
@@ -315,9 +315,7 @@ def _shared_fields(code: Code, target: Callable[..., Any], *, selects: bool) -> 
         "key": code.key,
         "label": label,
         "family": "selector" if selects else "ranker",
-        "citation": code.origin.text,
-        "title": label,
-        "summary": one_line(summary_of(target)) or label,
+        "description": Description(code.origin.text, label, one_line(summary_of(target)) or label),
         "estimator": "",
         "origin": code.origin,
         "code": code,
@@ -333,8 +331,7 @@ def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
     takes_groups = is_path and "groups" in inspect.signature(target).parameters
     return LocalMethod(
         **_shared_fields(code, target, selects=issubclass(target, Selector)),
-        criterion=LEAVE_QUERY_OUT if is_path else tr("criterion"),
-        per_document=is_path,
+        criterion=LEAVE_QUERY_OUT if is_path else Criterion(tr("criterion")),
         ranks_with="RankRLS" if is_path else "",
         parameters=(*((RANKING_LAMBDA,) if is_path else ()), *size, *own),
         takes=("groups",) if takes_groups else (),
@@ -349,11 +346,10 @@ def _wrapped_entry(code: Code, target: Callable[..., Any]) -> LocalMethod:
     seed = ("seed",) if seeds else ()
     shared = _shared_fields(code, target, selects=is_selector)
     if not is_selector:
-        return LocalMethod(**shared, criterion="", parameters=own, takes=seed)
+        return LocalMethod(**shared, parameters=own, takes=seed)
     return LocalMethod(
         **shared,
         criterion=LEAVE_QUERY_OUT,
-        per_document=True,
         ranks_with="RankRLS",
         candidate_score=CandidateScore(tr("score"), "", from_zero=False),
         parameters=(RANKING_LAMBDA, SIZE, *own, _CENTRED),
