@@ -22,7 +22,7 @@ from rankstudio.ui.features.inspector_panel import SELECT, InspectorPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.selected_model import NO_DOCUMENTS, Shown
-from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.page_controller import PageController
 from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
@@ -39,7 +39,7 @@ _NOT_CHOSEN = tr("Only the chosen model is tested.")
 _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see them.")
 
 
-class FeaturesController(Controller):
+class FeaturesController(PageController):
     """Feeds paths and inspectors, and turns what the user does there into changes of the session.
 
     The Select page has a path and an inspector, and so has the Features page; those that are seen are fed.

@@ -331,7 +331,7 @@ def test_groups_come_from_files_with_names_or_without(theme: Theme, tmp_path: Pa
 
 def test_the_form_says_how_groups_are_taken_and_a_method_that_cannot_is_refused(window: MainWindow) -> None:
     finish(window)
-    note = window.sections.method.form._groups
+    note = window.sections.select.method.form._groups
     assert note.isHidden()
     window.session.change("groups", groups={"Body": (1, 3)})
     assert not note.isHidden()
