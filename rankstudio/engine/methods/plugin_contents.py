@@ -10,6 +10,7 @@ from rankstudio.engine.export.foreign.model_readers import ModelReader
 from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.language import translatable
 from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.methods.catalog.analysis import Analysis
 from rankstudio.engine.metrics.measure_registry import MEASURES
 from rankstudio.engine.plugins.clusters import ClusterEntry
 from rankstudio.engine.plugins.page_parts import page_parts
@@ -26,6 +27,7 @@ KINDS = {
     "pages": translatable("pages"),
     "panels": translatable("panels"),
     "commands": translatable("commands"),
+    "analyses": translatable("analyses"),
     "run_logs": translatable("logs of runs"),
     "clusters": translatable("clusters"),
     "model_readers": translatable("readers of models"),
@@ -64,6 +66,7 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
 
 
 _CLASSES = {
+    "analyses": Analysis,
     "commands": TerminalCommand,
     "run_logs": RunLog,
     "clusters": ClusterEntry,
