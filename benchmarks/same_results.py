@@ -91,7 +91,7 @@ LATER = (
     "run all.toml --out again",
     "run --sample --method greedy-rankrls --lambda 4 --features 3 --workers 2 --out workers",
     "run --sample --method greedy-rankrls --lambda 4 --features 3 --memory 1MB --out blocks",
-    "run --sample --method greedy-rankrls --lambda 4 --features 3 --costs costs.csv --by-cost yes --out cost",
+    "run --sample --method gas --features 3 --costs costs.csv --by-cost milliseconds --out cost",
     "run --sample --method greedy-rankrls --lambda 4 --features 3 --preferences preferences.csv --out pairs",
     "run --data sample.csv --protocol 3-fold --method greedy-rankrls --lambda 4 --features 3 --out csv",
     "run --sample --models former=out-rankrls-0/models --out models",
@@ -158,11 +158,14 @@ def prepare() -> None:
     ]
     Path("judged.csv").write_text("\n".join(judged) + "\n", encoding="utf-8")
     Path("scores.txt").write_text("\n".join(repr(row[2]) for row in rows) + "\n", encoding="utf-8")
-    costs = ["feature,cost", *(f"{i},{0.5 + i % 3}" for i in part.feature_ids.tolist())]
+    costs = [
+        "feature,per_document,per_query",
+        *(f"{i},{0.5 + i % 3},{i % 2}" for i in part.feature_ids.tolist()),
+    ]
     Path("costs.csv").write_text("\n".join(costs) + "\n", encoding="utf-8")
     groups = ["feature,group", *(f"{i},g{i % 5}" for i in part.feature_ids.tolist())]
     Path("groups.csv").write_text("\n".join(groups) + "\n", encoding="utf-8")
-    pairs = ["query,preferred,other"]
+    pairs = ["qid,winner,loser"]
     for query in dict.fromkeys(part.qid.tolist()):
         places = [i for i, row in enumerate(rows) if row[0] == query]
         pairs += [

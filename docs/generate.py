@@ -45,11 +45,12 @@ def methods_page() -> str:
 
 def _method(entry: Method) -> str:
     class_name = f"; class in Python: `{entry.estimator.partition(':')[2]}`" if entry.estimator else ""
+    text = entry.description
     lines = [
         f"## {entry.label}\n",
-        f"*{entry.citation}: {entry.title}.* Key in plans and in the terminal: `{entry.key}`{class_name}.\n",
-        f"{entry.summary}\n",
-        *([f"> `{entry.formula}`\n"] if entry.formula else []),
+        f"*{text.citation}: {text.title}.* Key in plans and in the terminal: `{entry.key}`{class_name}.\n",
+        f"{text.summary}\n",
+        *([f"> `{text.formula}`\n"] if text.formula else []),
         f"{_steps(entry)}\n",
         *(["| Parameter | Values | Default | Meaning |", "|---|---|---|---|"] if entry.parameters else []),
         *(_parameter(p) for p in entry.parameters),
@@ -66,8 +67,8 @@ def _steps(entry: Method) -> str:
         StepKind.ROUNDS: "Each step is a round, and validation selects the number of rounds. Criterion: the",
     }[entry.step_kind]
     extra = (
-        f' Requires the extra `{entry.extra}`: `pip install "rankstudio[{entry.extra}]"`.'
-        if entry.extra
+        f' Requires the extra `{entry.requires.extra}`: `pip install "rankstudio[{entry.requires.extra}]"`.'
+        if entry.requires.extra
         else ""
     )
     score = entry.candidate_score
@@ -75,7 +76,7 @@ def _steps(entry: Method) -> str:
     groups = f" {entry.group_rule}" if entry.group_rule else ""
     if entry.given:
         return "No parameters."
-    return f"{steps} {entry.criterion}.{compared}{groups}{extra}"
+    return f"{steps} {entry.criterion.name}.{compared}{groups}{extra}"
 
 
 def _parameter(p: Parameter) -> str:

@@ -75,8 +75,8 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
     catalog = "rankstudio/engine/methods/catalog"
     yield from ((catalog, text) for texts in LEFT_OUT_CRITERIA.values() for text in texts)
     for entry in methods():
-        yield catalog, entry.summary
-        yield catalog, entry.criterion
+        yield catalog, entry.description.summary
+        yield catalog, entry.criterion.name
         if entry.candidate_score:
             scores = [entry.candidate_score]
             scores += [replace(scores[0], name=n) for n in LEFT_OUT_CRITERIA.get(scores[0].name, ())]

@@ -22,13 +22,13 @@ Examples
 >>> PLUGIN.api
 1
 
-Parameters that several methods have, the name of the usual criterion, and limits:
+Parameters that several methods have, the usual criterion, and limits:
 
 >>> from rankstudio.api import BUDGET, LEAVE_QUERY_OUT, MEASURE, RANKING_LAMBDA, SCORE_COSTS, SIZE
 >>> [p.name for p in (RANKING_LAMBDA, SIZE, SCORE_COSTS, BUDGET, MEASURE)]
 ['regularization', 'n_features_to_select', 'costs', 'budget', 'measure']
 >>> LEAVE_QUERY_OUT
-'leave-query-out error per document'
+Criterion(name='leave-query-out error per document', per_document=True, measured=False)
 >>> from rankstudio.api import API, DEFAULT_CONVENTION, MOST_SEED, NUMBER, PAIRS
 >>> API, DEFAULT_CONVENTION, MOST_SEED, NUMBER, PAIRS
 (1, 'standard', 4294967295, 8.0, 256)
@@ -97,6 +97,9 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.catalog.analysis import Needs as Needs
     from rankstudio.engine.methods.catalog.analysis import ResultTable as ResultTable
     from rankstudio.engine.methods.catalog.method import CandidateScore as CandidateScore
+    from rankstudio.engine.methods.catalog.method import Criterion as Criterion
+    from rankstudio.engine.methods.catalog.method import Description as Description
+    from rankstudio.engine.methods.catalog.method import Requirement as Requirement
     from rankstudio.engine.methods.catalog.method import ScoreSource as ScoreSource
     from rankstudio.engine.methods.catalog.method import Seconds as Seconds
     from rankstudio.engine.methods.catalog.method import StepKind as StepKind
@@ -189,7 +192,18 @@ _HOMES = {
     **dict.fromkeys(("RunListener", "RunLog"), "rankstudio.engine.plugins.run_logs"),
     "TerminalCommand": "rankstudio.engine.plugins.terminal_commands",
     **dict.fromkeys(("Method", "Parameter", "Kind"), _CATALOG),
-    **dict.fromkeys(("CandidateScore", "ScoreSource", "Seconds", "StepKind"), f"{_CATALOG}.method"),
+    **dict.fromkeys(
+        (
+            "CandidateScore",
+            "Criterion",
+            "Description",
+            "Requirement",
+            "ScoreSource",
+            "Seconds",
+            "StepKind",
+        ),
+        f"{_CATALOG}.method",
+    ),
     **dict.fromkeys(
         ("RANKING_LAMBDA", "SIZE", "SCORE_COSTS", "BUDGET", "MEASURE", "LEAVE_QUERY_OUT"),
         f"{_CATALOG}.shared",

@@ -124,8 +124,10 @@ class _Checks:
 
     def _texts(self) -> None:
         entry = self.entry
-        for name in ("label", "citation", "title", "summary"):
-            assert str(getattr(entry, name)).strip(), f"{name} is empty."
+        text = entry.description
+        papers = (("citation", text.citation), ("title", text.title))
+        for name, value in (("label", entry.label), *papers, ("summary", text.summary)):
+            assert str(value).strip(), f"{name} is empty."
         for p in entry.parameters:
             assert len(p.help.strip()) >= _LEAST_HELP, f"The parameter {p.name} has no help."
 

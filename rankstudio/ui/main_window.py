@@ -281,6 +281,7 @@ class MainWindow(QMainWindow):
         )
         self.method_files.added.connect(self.sections.method.form.offer_methods)
         self.method_files.added.connect(lambda _: self._show_page("select"))
+        self.menus.measureFileAsked.connect(self.method_files.ask_measure)
         self.method_files.offered.connect(self.notice.say)
         self.session.labelAsked.connect(self.open_controller.use_label)
         self.session.labelsAsked.connect(self.comparison.ask_labels)

@@ -14,9 +14,10 @@ def test_the_paper_of_every_method_can_be_cited() -> None:
     text = CITATION.read_text(encoding="utf-8")
     found = dict(re.findall(r'title: "([^"]+)"\n {4}year: (\d{4})\n', text))
     for entry in methods():
-        year = found.get(entry.title)
-        assert year is not None, f"CITATION.cff does not name {entry.title}"
-        assert entry.citation.endswith(year), f"{entry.title} is of {year} there, of {entry.citation} here"
+        paper = entry.description
+        year = found.get(paper.title)
+        assert year is not None, f"CITATION.cff does not name {paper.title}"
+        assert paper.citation.endswith(year), f"{paper.title} is of {year} there, of {paper.citation} here"
 
 
 def test_every_reference_has_what_the_format_asks_for() -> None:

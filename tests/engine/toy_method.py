@@ -8,18 +8,20 @@ import numpy as np
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog import Kind, Method, Parameter
+from rankstudio.engine.methods.catalog import Criterion, Description, Kind, Method, Parameter
 from rankstudio.engine.steps import Step
 
 ENTRY = Method(
     key="toy",
     label="Toy covariance",
     family="selector",
-    citation="Nobody 2031",
-    title="On adding up whatever goes with the labels",
-    summary="Adds one feature at a time: the one with the greatest covariance with the labels.",
-    formula="w_i = sign(c_i) |c_i|^ρ",
-    criterion="mean squared error",
+    description=Description(
+        citation="Nobody 2031",
+        title="On adding up whatever goes with the labels",
+        summary="Adds one feature at a time: the one with the greatest covariance with the labels.",
+        formula="w_i = sign(c_i) |c_i|^ρ",
+    ),
+    criterion=Criterion("mean squared error"),
     estimator="toy_method:Toy",
     parameters=(
         Parameter(

@@ -52,7 +52,7 @@ def test_the_form_offers_it_with_a_field_that_explains_itself(form: MethodForm) 
     box.activated.emit(box.currentIndex())
     assert form.method_key() == "toy"
     assert form.caption() == "Nobody 2031"
-    for text in (ENTRY.title, ENTRY.summary, ENTRY.formula):
+    for text in (ENTRY.description.title, ENTRY.description.summary, ENTRY.description.formula):
         assert text in box.toolTip()
     field = form.field("power")
     assert field.isVisible()
@@ -79,7 +79,8 @@ def test_the_terminal_has_its_option_and_its_help(capsys: pytest.CaptureFixture[
     assert POWER.expected in text and POWER.help in text
     assert main(["methods", "toy"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    for part in ("toy – Toy covariance (selector), Nobody 2031", ENTRY.summary, ENTRY.formula, POWER.source):
+    paper = ENTRY.description
+    for part in ("toy – Toy covariance (selector), Nobody 2031", paper.summary, paper.formula, POWER.source):
         assert part in text
     assert f"--toy-power power: {POWER.expected}; default 1 {POWER.help}" in text
     assert main(["methods"]) == 0
@@ -97,7 +98,9 @@ def test_the_guide_has_its_section() -> None:
     page = generator().methods_page()
     section = page[page.index("## Toy covariance") :].split("\n## ")[0]
     assert page.index("# Selectors") < page.index("## Toy covariance") < page.index("# Rankers")
-    for text in (ENTRY.citation, ENTRY.title, "`toy`", ENTRY.summary, ENTRY.formula, ENTRY.criterion):
+    paper = ENTRY.description
+    texts = (paper.citation, paper.title, "`toy`", paper.summary, paper.formula, ENTRY.criterion.name)
+    for text in texts:
         assert text in section
     row = next(line for line in section.splitlines() if "`--toy-power`" in line)
     for text in (POWER.label, POWER.expected, POWER.help, POWER.symbol, POWER.source):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import textwrap
+from dataclasses import asdict
 from typing import Any
 
 from rankstudio.cli.output.text_tables import as_json
@@ -38,8 +39,6 @@ def run(args: argparse.Namespace) -> int:
 
 def as_dict(entry: Method) -> dict[str, Any]:
     """Return an entry as plain values."""
-    plain = ("key", "label", "family", "citation", "title", "summary", "formula", "criterion")
-    values = {name: getattr(entry, name) for name in plain}
     parameters = [
         {
             name: _listed(getattr(p, name))
@@ -49,7 +48,9 @@ def as_dict(entry: Method) -> dict[str, Any]:
     ]
     steps = entry.step_kind.name.lower()
     return {
-        **values,
+        **{name: getattr(entry, name) for name in ("key", "label", "family")},
+        **asdict(entry.description),
+        "criterion": entry.criterion.name,
         "steps": steps,
         "lacking": entry.lacking,
         "groups": entry.groups,
@@ -63,10 +64,11 @@ def _listed(value: Any) -> Any:
 
 def as_text(entry: Method) -> str:
     """Return an entry as a paragraph with its parameters below."""
-    lines = [f"{entry.key}  –  {entry.label} ({entry.family}), {entry.citation}"]
-    lines += textwrap.wrap(entry.summary, 92, initial_indent="  ", subsequent_indent="  ")
-    if entry.formula:
-        lines += textwrap.wrap(entry.formula, 92, initial_indent="    ", subsequent_indent="      ")
+    text = entry.description
+    lines = [f"{entry.key}  –  {entry.label} ({entry.family}), {text.citation}"]
+    lines += textwrap.wrap(text.summary, 92, initial_indent="  ", subsequent_indent="  ")
+    if text.formula:
+        lines += textwrap.wrap(text.formula, 92, initial_indent="    ", subsequent_indent="      ")
     if entry.group_rule:
         lines.append(f"  {entry.group_rule}")
     if entry.lacking:

@@ -96,7 +96,7 @@ def as_dict(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -
         "fold": what.fold,
         "method": what.plan.method,
         "parameters": what.plan.entry.validate(what.plan.parameters),
-        "criterion": what.plan.entry.criterion,
+        "criterion": what.plan.entry.criterion.name,
         "permutations": test.permuted.shape[0],
         "seed": what.plan.seed,
         "preferences": what.plan.preferences.get("path"),
@@ -120,7 +120,7 @@ def _heading(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) 
     permuted = f"documents of the {what_of} in {Path(path).name} permuted" if path else "labels permuted"
     return (
         f"{entry.label} on {dataset.name}{part}: {queries} queries, {what.data.y.size} documents",
-        f"{entry.criterion}; {permuted} within each query, {N:,} times",
+        f"{entry.criterion.name}; {permuted} within each query, {N:,} times",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankstudio.engine.methods.catalog.method import Method, Seconds, StepKind
+from rankstudio.engine.methods.catalog.method import Criterion, Description, Method, Seconds, StepKind
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.shared import LAMBDA, MEASURE, TOL, C, max_iter, rounds
 
@@ -12,14 +12,16 @@ LISTNET = Method(
     key="listnet",
     label="ListNet",
     family="ranker",
-    citation="Cao et al. 2007",
-    title="Learning to rank: from pairwise approach to listwise approach",
-    summary=(
-        "Fits the scores so that each document's probability of being ranked first in its query matches that "
-        "of the labels."
+    description=Description(
+        citation="Cao et al. 2007",
+        title="Learning to rank: from pairwise approach to listwise approach",
+        summary=(
+            "Fits the scores so that each document's probability of being ranked first in its query matches "
+            "that of the labels."
+        ),
+        formula="minimise over w:  Σ_q Σ_{i∈q} −P_y(i) ln P_w(i) + λ/2 ‖w‖²,  P(i) = exp(s_i) / Σ_j exp(s_j)",
     ),
-    formula="minimise over w:  Σ_q Σ_{i∈q} −P_y(i) ln P_w(i) + λ/2 ‖w‖²,  P(i) = exp(s_i) / Σ_j exp(s_j)",
-    criterion="objective",
+    criterion=Criterion("objective"),
     step_kind=StepKind.ITERATIONS,
     estimator="rankstudio.plugins.baselines.listnet:ListNet",
     seconds=Seconds(0.06, 0.026, 0.41),
@@ -42,14 +44,17 @@ COORDINATE_ASCENT = Method(
     key="coordinate-ascent",
     label="Coordinate ascent",
     family="ranker",
-    citation="Metzler and Croft 2007",
-    title="Linear feature-based models for information retrieval",
-    summary=("Optimises one weight at a time for the ranking measure itself, from several starting points."),
-    criterion="training measure",
-    measured=True,
+    description=Description(
+        citation="Metzler and Croft 2007",
+        title="Linear feature-based models for information retrieval",
+        summary=(
+            "Optimises one weight at a time for the ranking measure itself, from several starting points."
+        ),
+    ),
+    criterion=Criterion("training measure", measured=True),
     step_kind=StepKind.ITERATIONS,
     takes=("convention", "seed"),
-    drops_features=True,
+    traits=("drops_features",),
     estimator="rankstudio.plugins.baselines.coordinate_ascent:CoordinateAscent",
     seconds=Seconds(0.0, 1.5, 40.0),
     parameters=(
@@ -83,18 +88,19 @@ ADARANK = Method(
     key="adarank",
     label="AdaRank",
     family="ranker",
-    citation="Xu and Li 2007",
-    title="AdaRank: a boosting algorithm for information retrieval",
-    summary=(
-        "A weighted sum of single features; each round adds the best feature for the queries that are "
-        "still ranked badly."
+    description=Description(
+        citation="Xu and Li 2007",
+        title="AdaRank: a boosting algorithm for information retrieval",
+        summary=(
+            "A weighted sum of single features; each round adds the best feature for the queries that are "
+            "still ranked badly."
+        ),
+        formula="α_t = ½ ln( Σ_q P(q)(1 + E(q, x_k)) / Σ_q P(q)(1 − E(q, x_k)) )",
     ),
-    formula="α_t = ½ ln( Σ_q P(q)(1 + E(q, x_k)) / Σ_q P(q)(1 − E(q, x_k)) )",
-    criterion="training measure",
-    measured=True,
+    criterion=Criterion("training measure", measured=True),
     step_kind=StepKind.ROUNDS,
     takes=("convention",),
-    drops_features=True,
+    traits=("drops_features",),
     estimator="rankstudio.plugins.baselines.adarank:AdaRank",
     seconds=Seconds(0.0, 0.17, 3.2),
     parameters=(
@@ -128,16 +134,18 @@ RANKBOOST = Method(
     key="rankboost",
     label="RankBoost",
     family="ranker",
-    citation="Freund et al. 2003",
-    title="An efficient boosting algorithm for combining preferences",
-    summary=(
-        "A weighted sum of thresholds on single features; each round adds the best threshold for the "
-        "pairs that are still in the wrong order. The model is not linear."
+    description=Description(
+        citation="Freund et al. 2003",
+        title="An efficient boosting algorithm for combining preferences",
+        summary=(
+            "A weighted sum of thresholds on single features; each round adds the best threshold for the "
+            "pairs that are still in the wrong order. The model is not linear."
+        ),
+        formula="minimise  Σ_{y_i > y_j} exp(H(x_j) − H(x_i)),  H = Σ_t α_t [x_{j_t} > θ_t]",
     ),
-    formula="minimise  Σ_{y_i > y_j} exp(H(x_j) − H(x_i)),  H = Σ_t α_t [x_{j_t} > θ_t]",
-    criterion="mean loss of the pairs",
+    criterion=Criterion("mean loss of the pairs"),
     step_kind=StepKind.ROUNDS,
-    drops_features=True,
+    traits=("drops_features",),
     estimator="rankstudio.plugins.baselines.rankboost:RankBoost",
     seconds=Seconds(0.0, 0.27, 5.3),
     parameters=(rounds(300, "Freund et al. 2003, Figure 1"),),
@@ -147,15 +155,17 @@ SVM_MAP = Method(
     key="svm-map",
     label="SVM-MAP",
     family="ranker",
-    citation="Yue et al. 2007",
-    title="A support vector method for optimizing average precision",
-    summary=(
-        "Linear model that maximises average precision: the perfect ranking of each query "
-        "should score more than any other, by a margin that grows with the loss in average "
-        "precision. Labels from 1 up are relevant."
+    description=Description(
+        citation="Yue et al. 2007",
+        title="A support vector method for optimizing average precision",
+        summary=(
+            "Linear model that maximises average precision: the perfect ranking of each query "
+            "should score more than any other, by a margin that grows with the loss in average "
+            "precision. Labels from 1 up are relevant."
+        ),
+        formula="minimise over w:  ½ w'w + C/Q Σ_q max_y (1 − AP(y) + w'Ψ(x_q, y) − w'Ψ(x_q, y_q))",
     ),
-    formula="minimise over w:  ½ w'w + C/Q Σ_q max_y (1 − AP(y) + w'Ψ(x_q, y) − w'Ψ(x_q, y_q))",
-    criterion="objective",
+    criterion=Criterion("objective"),
     step_kind=StepKind.ITERATIONS,
     estimator="rankstudio.plugins.baselines.svm_map:SVMMAP",
     seconds=Seconds(0.0, 0.05, 1.3),

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankstudio.engine.methods.catalog.method import CandidateScore, Method, ScoreSource, Seconds, StepKind
+from rankstudio.engine.methods.catalog.method import (
+    CandidateScore,
+    Criterion,
+    Description,
+    Method,
+    Requirement,
+    ScoreSource,
+    Seconds,
+    StepKind,
+)
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.shared import COSTS, LEAVE_QUERY_OUT, RANKING_LAMBDA, SIZE, rounds
 
@@ -12,19 +21,20 @@ LAMBDAMART = Method(
     key="lambdamart",
     label="LambdaMART",
     family="ranker",
-    citation="Burges 2010",
-    title="From RankNet to LambdaRank to LambdaMART: an overview",
-    summary=("A sum of regression trees that maximise NDCG, by LightGBM. The model is not linear."),
-    formula="λ_ij = −|ΔNDCG_ij| / (1 + exp(s_i − s_j));  each tree is fitted to the sums of λ",
-    criterion="NDCG of the training documents",
-    measured=True,
+    description=Description(
+        citation="Burges 2010",
+        title="From RankNet to LambdaRank to LambdaMART: an overview",
+        summary=("A sum of regression trees that maximise NDCG, by LightGBM. The model is not linear."),
+        formula="λ_ij = −|ΔNDCG_ij| / (1 + exp(s_i − s_j));  each tree is fitted to the sums of λ",
+    ),
+    criterion=Criterion("NDCG of the training documents", measured=True),
     step_kind=StepKind.ROUNDS,
     takes=("seed",),
     library=("costs",),
-    module="lightgbm",
+    requires=Requirement("lightgbm"),
     greatest_label=30,  # LightGBM's table of gains, 2^l - 1, ends here
     candidate_score=CandidateScore("gain of its splits", "over all trees so far", ScoreSource.WEIGHT),
-    drops_features=True,
+    traits=("drops_features",),
     estimator="rankstudio.plugins.trees.lambdamart:LambdaMART",
     seconds=Seconds(0.0, 25.0, 50.0),
     parameters=(
@@ -114,24 +124,24 @@ XGBOOST = Method(
     key="xgboost",
     label="XGBoost",
     family="ranker",
-    citation="Chen and Guestrin 2016",
-    title="XGBoost: a scalable tree boosting system",
-    summary=(
-        "A sum of regression trees that maximise NDCG, by XGBoost (objective rank:ndcg). The model is not "
-        "linear."
+    description=Description(
+        citation="Chen and Guestrin 2016",
+        title="XGBoost: a scalable tree boosting system",
+        summary=(
+            "A sum of regression trees that maximise NDCG, by XGBoost (objective rank:ndcg). The model is "
+            "not linear."
+        ),
+        formula=LAMBDAMART.description.formula,
     ),
-    formula=LAMBDAMART.formula,
     criterion=LAMBDAMART.criterion,
-    measured=True,
     step_kind=StepKind.ROUNDS,
     takes=("seed",),
-    module="xgboost",
-    extra="xgboost",
+    requires=Requirement("xgboost", "xgboost"),
     greatest_label=31,  # XGBoost refuses more with its gain of 2^l - 1
     candidate_score=CandidateScore(
         "loss reduction by its splits", "over all trees so far", ScoreSource.WEIGHT
     ),
-    drops_features=True,
+    traits=("drops_features",),
     estimator="rankstudio.plugins.trees.converted_trees:XGBoostTrees",
     seconds=Seconds(0.0, 7.0, 14.0),
     parameters=(
@@ -171,22 +181,22 @@ CATBOOST = Method(
     key="catboost",
     label="CatBoost",
     family="ranker",
-    citation="Prokhorenkova et al. 2018",
-    title="CatBoost: unbiased boosting with categorical features",
-    summary=(
-        "A sum of symmetric regression trees, by CatBoost: every level of a tree has one split. The model is "
-        "not linear."
+    description=Description(
+        citation="Prokhorenkova et al. 2018",
+        title="CatBoost: unbiased boosting with categorical features",
+        summary=(
+            "A sum of symmetric regression trees, by CatBoost: every level of a tree has one split. The "
+            "model is not linear."
+        ),
     ),
-    criterion="NDCG of the training documents",
-    measured=True,
+    criterion=Criterion("NDCG of the training documents", measured=True),
     step_kind=StepKind.ROUNDS,
     takes=("seed",),
-    module="catboost",
-    extra="catboost",
+    requires=Requirement("catboost", "catboost"),
     candidate_score=CandidateScore(
         "change of scores by its splits", "over all trees so far", ScoreSource.WEIGHT
     ),
-    drops_features=True,
+    traits=("drops_features",),
     estimator="rankstudio.plugins.trees.converted_trees:CatBoostTrees",
     seconds=Seconds(0.0, 8.0, 16.0),
     parameters=(
@@ -218,21 +228,21 @@ LAMBDAMART_TOP = Method(
     key="lambdamart-top",
     label="LambdaMART, first k",
     family="selector",
-    citation="Burges 2010",
-    title="From RankNet to LambdaRank to LambdaMART: an overview",
-    summary=(
-        "Orders the features by the total gain of their splits in LambdaMART with all "
-        "features, and trains LambdaMART again for every size. The models are not linear."
+    description=Description(
+        citation="Burges 2010",
+        title="From RankNet to LambdaRank to LambdaMART: an overview",
+        summary=(
+            "Orders the features by the total gain of their splits in LambdaMART with all "
+            "features, and trains LambdaMART again for every size. The models are not linear."
+        ),
     ),
-    criterion="NDCG of the training documents",
-    measured=True,
+    criterion=Criterion("NDCG of the training documents", measured=True),
     takes=("seed",),
-    module="lightgbm",
+    requires=Requirement("lightgbm"),
     greatest_label=LAMBDAMART.greatest_label,
-    slow=True,
     candidate_score=CandidateScore("gain of its splits", "with all features"),
     estimator="rankstudio.plugins.trees.lambdamart_top:LambdaMARTTop",
-    seconds=Seconds(0.0, 25.0),
+    seconds=Seconds(0.0, 25.0, slow=True),
     ranks_with="LambdaMART",
     parameters=(
         replace(SIZE, source="LightGBM, feature importance"),
@@ -264,20 +274,19 @@ CATBOOST_SELECTION = Method(
     key="catboost-select",
     label="CatBoost selection",
     family="selector",
-    citation="Prokhorenkova et al. 2018",
-    title="CatBoost: unbiased boosting with categorical features",
-    summary=(
-        "CatBoost's select_features: trains CatBoost, drops the least important features, and repeats. The "
-        "last remaining feature comes first on the path. RankRLS ranks with the features."
+    description=Description(
+        citation="Prokhorenkova et al. 2018",
+        title="CatBoost: unbiased boosting with categorical features",
+        summary=(
+            "CatBoost's select_features: trains CatBoost, drops the least important features, and repeats. "
+            "The last remaining feature comes first on the path. RankRLS ranks with the features."
+        ),
     ),
     criterion=LEAVE_QUERY_OUT,
-    per_document=True,
     takes=("seed",),
-    module="catboost",
-    extra="catboost",
-    slow=True,
+    requires=Requirement("catboost", "catboost"),
     estimator="rankstudio.plugins.trees.catboost_selection:CatBoostSelection",
-    seconds=Seconds(4.0, 0.015),
+    seconds=Seconds(4.0, 0.015, slow=True),
     ranks_with="RankRLS",
     parameters=(
         RANKING_LAMBDA,

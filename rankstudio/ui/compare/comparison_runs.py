@@ -161,7 +161,10 @@ class ComparisonRuns(Controller):
                 runs.go_on(begun, shown=False)
 
     def _methods(self) -> tuple[Offer, ...]:
-        return tuple(Offer(m.key, m.label, False, m.lacking or m.title, not m.lacking) for m in methods())
+        return tuple(
+            Offer(entry.key, entry.label, False, entry.lacking or entry.description.title, not entry.lacking)
+            for entry in methods()
+        )
 
     def _rankers(self) -> tuple[Offer, ...]:
         return (

@@ -342,7 +342,7 @@ class MethodForm(Panel):
         self._own.show_parameters(entry.key, [p for p in entry.parameters if not p.ranks])
         self._own_ranking.show_parameters(entry.key, ranking, visible=not ranker)
         self._ranker_section.show_parameters(ranker, method(ranker).parameters if ranker else ())
-        self.set_caption(entry.citation)
+        self.set_caption(entry.description.citation)
         self._note_choices()
         self._method.editor.setToolTip(about(entry))
         self._ranker.editor.setToolTip(about(method(ranker)) if ranker else self._ranker.label.toolTip())
@@ -377,7 +377,7 @@ class MethodForm(Panel):
     def _caution(self, entry: Method) -> str:
         """Return why a method cannot run on the data, or that it takes long; "" for any other."""
         slow = tr("A run takes a minute or more.")
-        return entry.refusal_of_labels(self._greatest_label) or (slow if entry.slow else "")
+        return entry.refusal_of_labels(self._greatest_label) or (slow if entry.seconds.slow else "")
 
     def _parameter_fields(self) -> list[Field]:
         return [field for section in self._sections for field in section.shown()]
@@ -475,6 +475,7 @@ def files_text(plan: Plan) -> str:
 
 def about(entry: Method) -> str:
     """Return what hovering over a method tells: name, what it does and computes, paper; as rich text."""
-    formula = f"<p><i>{html_text(entry.formula)}</i></p>" if entry.formula else ""
-    said = f"<b>{entry.label}</b><br>{html_text(shortened(tr(entry.summary)))}"
-    return f"<p>{said}</p>{formula}<p><i>{html_text(entry.title)}.</i> {html_text(entry.citation)}</p>"
+    text = entry.description
+    formula = f"<p><i>{html_text(text.formula)}</i></p>" if text.formula else ""
+    said = f"<b>{entry.label}</b><br>{html_text(shortened(tr(text.summary)))}"
+    return f"<p>{said}</p>{formula}<p><i>{html_text(text.title)}.</i> {html_text(text.citation)}</p>"

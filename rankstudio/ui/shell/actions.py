@@ -279,7 +279,10 @@ _RUN = (
     Command(
         "add_method",
         tr("A&dd a method…"),
-        tr("Add the methods of a Python file: a class with fit(X, y), or a function scores(X, y, qid)."),
+        tr(
+            "Add the methods and measures of a Python file: a class with fit(X, y), a function "
+            "scores(X, y, qid), or a function of the labels of a query, half(labels)."
+        ),
     ),
     Command(
         "transfer",

@@ -222,7 +222,12 @@ def _methods(models: Models, workspace: Workspace) -> Iterator[Entry]:
 
     for method in methods():
         if not method.lacking:
-            yield Entry(tr("method"), method.label, partial(use, method.key, method.label), method.citation)
+            yield Entry(
+                tr("method"),
+                method.label,
+                partial(use, method.key, method.label),
+                method.description.citation,
+            )
 
 
 def _features(

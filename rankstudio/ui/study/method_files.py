@@ -1,4 +1,4 @@
-"""Methods of Python files: added after a question, and read again when they change."""
+"""Methods and measures of Python files: added after a question, and read again when they change."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from rankstudio.engine.errors import CodeNotAllowedError, PlanError, RankStudioError
 from rankstudio.engine.experiment.plan.toml import method_keys, read_toml
 from rankstudio.engine.methods.catalog import Method, method
+from rankstudio.engine.metrics.measure_entry import MeasureEntry
 from rankstudio.ui.background.worker import Job
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
@@ -25,7 +26,7 @@ _MOST_SHOWN = 200_000  # characters of a file in a question
 
 
 class MethodFiles(Controller):
-    """Adds methods of Python files, after a question, and offers to read them again when they change.
+    """Adds methods and measures of Python files, after a question, and offers to read them again on changes.
 
     Parameters
     ----------
@@ -47,6 +48,7 @@ class MethodFiles(Controller):
         self._session = models.session
         self._worker = models.task_worker
         self._keys: dict[str, tuple[str, ...]] = {}
+        self._measures: dict[str, dict[str, str]] = {}  # of a file: names in plans by those of the functions
         self._job: Job | None = None  # runs code, which may hang
         self._running = ""  # name of the code
         self._slow = QTimer(self, singleShot=True, interval=SLOW)
@@ -68,7 +70,7 @@ class MethodFiles(Controller):
         name = self._running
         self._end()
         self.failed.emit(
-            tr("{name} was stopped before its code had ended. No method is added.").format(name=name)
+            tr("{name} was stopped before its code had ended. Nothing is added.").format(name=name)
         )
 
     def _begin(self, job: Job, name: str) -> None:
@@ -89,13 +91,20 @@ class MethodFiles(Controller):
     @Slot()
     def _offer_stop(self) -> None:
         """Say that code still runs, with a button that stops it."""
-        text = tr("The code of {name} still runs, and its methods are there once it has ended.")
+        text = tr("The code of {name} still runs; what it adds is there once it has ended.")
         self.offered.emit(text.format(name=self._running), "info", {tr("Stop"): self.stop})
 
     @Slot()
     def ask(self) -> None:
-        """Ask for a Python file, and add its methods."""
-        title = tr("Add a method")
+        """Ask for a Python file, and add its methods and measures."""
+        self._ask(tr("Add a method"))
+
+    @Slot()
+    def ask_measure(self) -> None:
+        """Ask for a Python file with a measure."""
+        self._ask(tr("Add a measure"))
+
+    def _ask(self, title: str) -> None:
         name, _ = QFileDialog.getOpenFileName(
             self._window, title, str(Path.home()), tr("Python files (*.py)")
         )
@@ -104,7 +113,7 @@ class MethodFiles(Controller):
 
     @Slot(str)
     def open(self, path: str) -> None:
-        """Add the methods of a Python file, after a question about a file that was not allowed before."""
+        """Add what a Python file has, after a question about a file that was not allowed before."""
 
         def answer(allowed: bool) -> None:
             if allowed or self._agrees([Path(path)]):
@@ -132,7 +141,7 @@ class MethodFiles(Controller):
             if error is None:
                 then()
             elif isinstance(error, CodeNotAllowedError) and not allowed:
-                files = [folder / key.partition(":")[0] for key in keys if ".py:" in key]
+                files = [folder / _file_name(key) for key in keys if ".py:" in key]
                 if self._agrees([path for path in files if path.is_file()], named_by_plan=error.key):
                     self._load(keys, folder, then, allowed=True)
             else:
@@ -158,13 +167,45 @@ class MethodFiles(Controller):
         self._watch(path)  # the editor's next save is offered, also while it runs
         self._begin(job, name)
 
-    def _show(self, path: str, entries: tuple[Method, ...]) -> None:
-        """Show the methods of a file; one that replaces the present method takes its parameters."""
+    def _show(self, path: str, entries: tuple[Method | MeasureEntry, ...]) -> None:
+        """Show what was added from a file: a method of it, or the measure where it has no method."""
         self._end()
-        before = self._keys.get(path, ())
-        self._keys[path] = tuple(entry.key for entry in entries)
         names = ", ".join(entry.label for entry in entries)
         self.said.emit(tr("Added from {file}: {names}.").format(file=Path(path).name, names=names))
+        added = tuple(entry for entry in entries if isinstance(entry, Method))
+        measures = {entry.label: entry.key for entry in entries if isinstance(entry, MeasureEntry)}
+        if added:
+            self._show_methods(path, added)
+        self._take_measures(path, measures, shows=not added)
+
+    def _take_measures(self, path: str, measures: dict[str, str], *, shows: bool) -> None:
+        """Let the plan report the measures of a file, in place of those of its earlier text, and show one.
+
+        Beside methods they are only offered: functions take long, and one may be a part of a method.
+        """
+        before = self._measures.get(path, {})
+        self._measures[path] = measures
+
+        def renewed(name: str) -> str:
+            key, at, cutoff = name.partition("@")
+            label = next((label for label, earlier in before.items() if earlier == key), "")
+            return f"{measures[label]}{at}{cutoff}" if label in measures else name
+
+        plan = self._session.plan
+        reported = map(renewed, plan.measures)
+        names = tuple(dict.fromkeys((*reported, *(measures.values() if shows else ()))))
+        if names != plan.measures:
+            text = tr("adding {measures}").format(measures=", ".join(measures))
+            self._session.change(text, measures=names, select_by=renewed(plan.select_by))
+        shown = renewed(self._session.measure)
+        if shows and shown == self._session.measure:
+            shown = next(iter(measures.values()))
+        self._session.show_measure(shown)
+
+    def _show_methods(self, path: str, entries: tuple[Method, ...]) -> None:
+        """Show the methods of a file; one that replaces the present method takes its parameters."""
+        before = self._keys.get(path, ())
+        self._keys[path] = tuple(entry.key for entry in entries)
         plan = self._session.plan
         chosen = entries[0]
         if plan.method in before:
@@ -228,8 +269,13 @@ def _is_allowed(path: Path) -> bool:
     return is_allowed_file(path)
 
 
-def _add_file(path: Path) -> tuple[Method, ...]:
-    """Add all methods of a file; on the worker's thread."""
+def _file_name(key: str) -> str:
+    """Return the file in the key of a method, or of a measure, which begins so."""
+    return key.removeprefix("measure:").partition(":")[0]
+
+
+def _add_file(path: Path) -> tuple[Method | MeasureEntry, ...]:
+    """Add all methods and measures of a file; on the worker's thread."""
     from rankstudio.engine.methods.foreign.permission import add_file  # noqa: PLC0415 - numba
 
     return add_file(path)

@@ -98,7 +98,7 @@ def test_the_shipped_comparison_has_every_selector_with_both_rankers_and_every_r
     pairs = {(p.method, p.ranker) for p in made.plans("MQ2008")}
     from rankstudio.engine.methods.catalog import methods  # noqa: PLC0415
 
-    for m in (one for one in methods() if not one.extra):  # of what every installation has
+    for m in (one for one in methods() if not one.requires.extra):  # of what every installation has
         if m.selects and m.key not in ("fsmsvm", "fsmrank-top"):  # the features are those of FSMRank
             assert {(m.key, "rankrls"), (m.key, "ranksvm")} <= pairs, f"selectors.toml lacks {m.key}"
         if not m.selects:

@@ -36,6 +36,7 @@ from rankstudio.engine.experiment.runner import check, run, run_plan
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.methods.catalog.method import Requirement
 from rankstudio.engine.methods.catalog.registry import MethodRegistry
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.steps import Step
@@ -109,9 +110,8 @@ def test_a_plan_that_does_not_fit_the_data_is_refused(plan: Plan, error: type, m
 def test_what_is_not_installed_is_said_before_the_first_event(
     monkeypatch: pytest.MonkeyPatch, changes: dict[str, str]
 ) -> None:
-    lacking = tuple(
-        replace(m, module="no_such_module", extra="boosting") if m.key == "ranksvm" else m for m in methods()
-    )
+    absent = Requirement("no_such_module", "boosting")
+    lacking = tuple(replace(m, requires=absent) if m.key == "ranksvm" else m for m in methods())
     monkeypatch.setattr(catalog, "METHODS", MethodRegistry(lacking))
     with pytest.raises(PlanError, match=naming("RankSVM no_such_module")):
         next(run(Plan("small", **changes), dataset()))

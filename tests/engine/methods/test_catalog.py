@@ -15,7 +15,7 @@ from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter, method, methods
-from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.catalog.method import Requirement, StepKind
 
 
 @pytest.mark.parametrize("entry", methods(), ids=lambda e: e.key)
@@ -76,7 +76,7 @@ def test_an_estimator_refuses_what_its_entry_refuses_by_its_own_name_for_it(entr
 
 def test_every_parameter_explains_itself_and_accepts_its_default() -> None:
     for entry in methods():
-        assert entry.summary.endswith("."), entry.key
+        assert entry.description.summary.endswith("."), entry.key
         for attribute in ("name", "label", "option"):
             assert len({getattr(p, attribute) for p in entry.parameters}) == len(entry.parameters), entry.key
         for p in entry.parameters:
@@ -97,9 +97,9 @@ def test_options_of_one_name_are_parameters_of_one_name() -> None:
 
 def test_an_entry_says_where_it_comes_from_and_what_its_steps_are() -> None:
     for entry in methods():
-        assert entry.citation and entry.title, entry.key
+        assert entry.description.citation and entry.description.title, entry.key
         assert entry.family in ("selector", "ranker"), entry.key
-        assert entry.module or not entry.extra, entry.key
+        assert entry.requires.module or not entry.requires.extra, entry.key
         ranking = [p for p in entry.parameters if p.ranks]
         assert entry.selects or not ranking, entry.key
         assert all(p.kind is Kind.GRID for p in ranking), entry.key
@@ -111,17 +111,23 @@ def test_what_limits_the_steps_is_a_parameter_of_the_method() -> None:
             assert entry.step_kind.limit in entry.defaults, entry.key
 
 
+def test_an_entry_has_few_fields() -> None:
+    assert len(fields(Method)) <= 18
+
+
 def test_a_method_says_what_it_lacks_and_how_to_get_it() -> None:
     there = method("rankrls")
     sentence = 'RankRLS needs no_such_module: pip install "rankstudio[boosting]".'
-    lacking = replace(there, module="no_such_module", extra="boosting")
-    assert there.lacking == replace(there, module="json", extra="boosting").lacking == ""
+    lacking = replace(there, requires=Requirement("no_such_module", "boosting"))
+    assert there.lacking == replace(there, requires=Requirement("json", "boosting")).lacking == ""
     assert lacking.lacking == sentence
-    assert replace(lacking, extra="").lacking.endswith("pip install no_such_module.")
+    assert replace(lacking, requires=Requirement("no_such_module")).lacking.endswith(
+        "pip install no_such_module."
+    )
     with pytest.raises(PlanError) as caught:
         lacking.load()
     assert str(caught.value) == sentence
-    assert replace(there, module="json", extra="boosting").load() is there.load()
+    assert replace(there, requires=Requirement("json", "boosting")).load() is there.load()
 
 
 def test_unknown_methods_and_parameters_name_the_known_ones() -> None:

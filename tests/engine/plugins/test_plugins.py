@@ -25,10 +25,11 @@ from rankstudio.engine.plugins.loader import plugins
 
 OWN = tuple(loaded.plugin.name for loaded in plugins().loaded if loaded.built_in)
 GOOD = """
-from rankstudio.api import Method, Plugin, RANKING_LAMBDA, SIZE, LEAVE_QUERY_OUT
+from rankstudio.api import Description, Method, Plugin, RANKING_LAMBDA, SIZE, LEAVE_QUERY_OUT
 ENTRY = Method(
-    key="spread", label="Spread <b>&amp;", family="selector", citation="Nobody 2031", title="Spread",
-    summary="Orders features by their variance.", criterion=LEAVE_QUERY_OUT, per_document=True,
+    key="spread", label="Spread <b>&amp;", family="selector",
+    description=Description("Nobody 2031", "Spread", "Orders features by their variance."),
+    criterion=LEAVE_QUERY_OUT,
     estimator="good_plugin:Spread", parameters=(RANKING_LAMBDA, SIZE),
 )
 PLUGIN = Plugin(name="good", methods=(ENTRY,), summary="For a test.")
@@ -68,7 +69,9 @@ ODD_METHODS = """
     from rankstudio.engine.methods.catalog.selectors import GAS
     PLUGIN = Plugin(name="odd", methods=(
         GAS, replace(GAS, key="Not A Key"), replace(GAS, key="nolabel", label=" "), 7,
-        replace(GAS, key="controls", summary="a\\x1b[2Jb"), replace(GAS, key="fine-gas", label="Fine GAS"),
+        replace(GAS, key="controls", description=replace(GAS.description, summary="a\\x1b[2Jb")),
+        replace(GAS, key="text", description="a method"), replace(GAS, key="named", criterion="error"),
+        replace(GAS, key="alive", traits=("alive",)), replace(GAS, key="fine-gas", label="Fine GAS"),
     ))
 """
 

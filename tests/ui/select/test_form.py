@@ -17,6 +17,7 @@ from wording import naming
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.catalog import Kind, method, methods
+from rankstudio.engine.methods.catalog.method import Requirement
 from rankstudio.engine.methods.catalog.registry import MethodRegistry
 from rankstudio.ui.select import fields
 from rankstudio.ui.select.fields import FeatureChip, HintedLineEdit, tooltip
@@ -64,7 +65,7 @@ def test_every_method_of_the_catalog_has_its_fields_with_defaults_and_help(share
     form.set_plan(Plan(data="x", method=entry.key))
     assert form.method_key() == entry.key
     assert form.values() == entry.validate({})
-    assert form.caption() == entry.citation
+    assert form.caption() == entry.description.citation
     for parameter in entry.parameters:
         field = form.field(parameter.name)
         assert field.isVisible() == (parameter.basic and parameter.counts(form.values()))
@@ -352,7 +353,7 @@ def test_more_features_than_the_data_have_are_explained_at_their_field(form, edi
 
 @pytest.mark.ability("trees")
 def test_what_is_not_installed_cannot_be_chosen_and_says_why(app, theme, monkeypatch):
-    lacking = replace(method("lambdamart"), module="no_such_module")
+    lacking = replace(method("lambdamart"), requires=Requirement("no_such_module"))
     entries = (*(m for m in methods() if m.key != "lambdamart"), lacking)
     monkeypatch.setattr(catalog, "METHODS", MethodRegistry(entries))
     made = MethodForm(theme)

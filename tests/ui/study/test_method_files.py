@@ -7,10 +7,17 @@ from typing import Any
 
 import pytest
 from hands import drop
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
 from waiting import wait_until
 from windows import finish, settle
 
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.engine.methods import catalog
+from rankstudio.engine.methods.foreign.measures import measure_of_file
+from rankstudio.engine.metrics.measure_registry import MEASURES
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.shell.pages import PAGES
 from rankstudio.ui.shell.plugin_list import plugin_rows
@@ -159,3 +166,127 @@ def test_a_file_that_hangs_is_stopped(ran: MainWindow, tmp_path: Path, answers: 
     finally:
         end.touch()
     assert not ran.method_files.busy
+
+
+MEASURE = '''
+def half(labels, cutoff=None):
+    """Share of relevant documents in the first half."""
+    first = labels[: max(1, len(labels) // 2)][:cutoff]
+    return float((first > 0).mean())
+
+
+def _helper(labels):
+    return 0.0
+'''
+
+
+@pytest.fixture
+def own_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MEASURES, "_listed", {})
+    monkeypatch.setattr(MEASURES, "_remembered", {})
+
+
+def listed(window: MainWindow) -> list[str]:
+    return [action.data() for action in window.commands.submenus["measure"].actions()]
+
+
+@pytest.mark.usefixtures("own_measures")
+def test_a_dropped_file_is_a_measure(ran: MainWindow, tmp_path: Path, answers: list[Any]) -> None:
+    path = tmp_path / "my measure.py"
+    path.write_text(MEASURE, encoding="utf-8")
+    method, session = ran.session.plan.method, ran.session
+    drop(ran, path)
+    wait_until(lambda: session.measure.startswith("half-"))
+    settle(ran)
+    key = session.measure
+    assert "first half" in answers[1] and len(answers) == 2
+    assert session.plan.measures[-1] == key and session.plan.method == method
+    assert key in listed(ran) and ran.toolbar.measure_button.text() == key
+    criteria = [name for name, _ in ran.sections.method.form.field("select_by").parameter.choices]
+    assert key in criteria
+    session.change("editing", parameters={"regularization": (1.0,), "n_features_to_select": 2})
+    finish(ran)
+    fold = ran.runs.shown.folds[1]
+    assert 0.0 < fold.test[key] <= 1.0
+    plan = tmp_path / "plan.toml"
+    save_plan(session.plan, plan)
+    assert "my measure.py:half@" in plan.read_text(encoding="utf-8")
+    # Another text of the file is another measure, which takes the place of the earlier one.
+    path.write_text(MEASURE.replace("max(1", "max(2"), encoding="utf-8")
+    ran.method_files._add(str(path))
+    wait_until(lambda: session.measure != key)
+    settle(ran)
+    assert session.measure.startswith("half-") and key not in session.plan.measures
+    assert session.plan.measures[-1] == session.measure and len(answers) == 2
+    session.undo.undo()
+    session.show_measure("MAP")
+    settle(ran)
+
+
+@pytest.mark.usefixtures("own_measures")
+def test_a_plan_with_a_measure_shows_its_code(ran: MainWindow, tmp_path: Path, answers: list[Any]) -> None:
+    path = tmp_path / "theirs.py"
+    path.write_text(MEASURE, encoding="utf-8")
+    key = MEASURES.add(measure_of_file(f"{path}:half")).key
+    plan = tmp_path / "plan.toml"
+    save_plan(Plan("sample", measures=("MAP", key)), plan)
+    MEASURES._listed = {}
+    answers[0] = False
+    drop(ran, plan)
+    wait_until(lambda: len(answers) > 1)
+    settle(ran)
+    assert "def half" in answers[1] and not MEASURES.entries()
+    answers[0] = True
+    drop(ran, plan)
+    wait_until(lambda: key in ran.session.plan.measures)
+    settle(ran)
+
+
+@pytest.mark.usefixtures("own_measures")
+def test_beside_a_method_a_measure_is_only_offered(
+    ran: MainWindow, tmp_path: Path, answers: list[Any]
+) -> None:
+    path = tmp_path / "two.py"
+    path.write_text(f"{TEXT}\n{MEASURE}", encoding="utf-8")
+    shown, measures = ran.session.measure, ran.session.plan.measures
+    drop(ran, path)
+    wait_until(lambda: ran.session.plan.entry.label == "Covariance")
+    settle(ran)
+    assert ran.session.measure == shown and ran.session.plan.measures == measures
+    assert any(name.startswith("half-") for name in listed(ran))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = 1\n", "half(labels)"),
+        ("def half(ranked):\n    return 1.0\n", "half(labels)"),
+        ("def half(labels:\n", "line 1"),
+        ("def share_of_the_relevant_ones_in_the_first_half(labels):\n    return 1.0\n", "share_of"),
+    ],
+)
+@pytest.mark.usefixtures("own_measures", "answers")
+def test_an_odd_file_is_one_sentence(ran: MainWindow, tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "odd.py"
+    path.write_text(text, encoding="utf-8")
+    failures: list[str] = []
+    ran.method_files.failed.connect(failures.append)
+    drop(ran, path)
+    wait_until(lambda: failures)
+    assert said in failures[0] and "\n" not in failures[0] and len(failures) == 1
+    assert not MEASURES.entries()
+
+
+@pytest.mark.usefixtures("own_measures", "answers")
+def test_a_measure_is_chosen_where_measures_are(
+    ran: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(MEASURE, encoding="utf-8")
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
+    menu = ran.commands.submenus["measure"]
+    menu.popup(ran.mapToGlobal(ran.rect().center()))
+    place = menu.actionGeometry(menu.actions()[-1]).center()
+    QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=place)
+    wait_until(lambda: ran.session.measure.startswith("half-"))
+    settle(ran)

@@ -11,6 +11,7 @@ from rankstudio.api import (
     SIZE,
     Analysis,
     CandidateScore,
+    Description,
     Kind,
     Measure,
     Method,
@@ -53,18 +54,19 @@ MRMR = Method(
     key="mrmr",
     label="mRMR",
     family="selector",
-    citation="Peng et al. 2005",
-    title=(
-        "Feature selection based on mutual information: criteria of max-dependency, max-relevance, and "
-        "min-redundancy"
+    description=Description(
+        citation="Peng et al. 2005",
+        title=(
+            "Feature selection based on mutual information: criteria of max-dependency, max-relevance, and "
+            "min-redundancy"
+        ),
+        summary=(
+            "Adds the feature with the largest mutual information with the labels, minus or divided by its "
+            "mean mutual information with the features selected so far. RankRLS ranks with the features."
+        ),
+        formula="maximise over f:  I(f; y) − 1/|S| Σ_{s∈S} I(f; s)",
     ),
-    summary=(
-        "Adds the feature with the largest mutual information with the labels, minus or divided by its mean "
-        "mutual information with the features selected so far. RankRLS ranks with the features."
-    ),
-    formula="maximise over f:  I(f; y) − 1/|S| Σ_{s∈S} I(f; s)",
     criterion=LEAVE_QUERY_OUT,
-    per_document=True,
     ranks_with="RankRLS",
     candidate_score=CandidateScore("relevance minus redundancy", "", from_zero=False),
     estimator="rankstudio_selectors.mrmr:MRMR",
@@ -99,15 +101,16 @@ MMR = Method(
     key="mmr",
     label="MMR",
     family="selector",
-    citation="Naini and Altıngövde 2014",
-    title="Exploiting result diversification methods for feature selection in learning to rank",
-    summary=(
-        "Maximal marginal relevance: adds the feature that ranks well alone and differs on average from the "
-        "features selected so far. RankRLS ranks with the features."
+    description=Description(
+        citation="Naini and Altıngövde 2014",
+        title="Exploiting result diversification methods for feature selection in learning to rank",
+        summary=(
+            "Maximal marginal relevance: adds the feature that ranks well alone and differs on average from "
+            "the features selected so far. RankRLS ranks with the features."
+        ),
+        formula="maximise over f:  (1 − c) rel(f) + c/|S| Σ_{s∈S} (1 − sim(f, s))",
     ),
-    formula="maximise over f:  (1 − c) rel(f) + c/|S| Σ_{s∈S} (1 − sim(f, s))",
     criterion=LEAVE_QUERY_OUT,
-    per_document=True,
     ranks_with="RankRLS",
     takes=("convention",),
     candidate_score=CandidateScore("marginal relevance", "", from_zero=False),
@@ -120,15 +123,16 @@ MSD = Method(
     key="msd",
     label="MSD",
     family="selector",
-    citation="Naini and Altıngövde 2014",
-    title="Exploiting result diversification methods for feature selection in learning to rank",
-    summary=(
-        "Maximum sum dispersion: adds the pair of features that rank well alone and differ most from each "
-        "other. RankRLS ranks with the features."
+    description=Description(
+        citation="Naini and Altıngövde 2014",
+        title="Exploiting result diversification methods for feature selection in learning to rank",
+        summary=(
+            "Maximum sum dispersion: adds the pair of features that rank well alone and differ most from "
+            "each other. RankRLS ranks with the features."
+        ),
+        formula="maximise over {f, g}:  (1 − c) (rel(f) + rel(g)) + 2c (1 − sim(f, g))",
     ),
-    formula="maximise over {f, g}:  (1 − c) (rel(f) + rel(g)) + 2c (1 − sim(f, g))",
     criterion=LEAVE_QUERY_OUT,
-    per_document=True,
     ranks_with="RankRLS",
     takes=("convention",),
     candidate_score=CandidateScore("value of the best pair", "", from_zero=False),
@@ -141,15 +145,17 @@ NGAS = Method(
     key="ngas",
     label="NGAS",
     family="selector",
-    citation="Gigli et al. 2016",
-    title="Fast feature selection for learning to rank",
-    summary=(
-        "Naive greedy selection: finds the feature least similar to the last one selected, and the feature "
-        "most similar to that one, and adds the more relevant of the two. RankRLS ranks with the features."
+    description=Description(
+        citation="Gigli et al. 2016",
+        title="Fast feature selection for learning to rank",
+        summary=(
+            "Naive greedy selection: finds the feature least similar to the last one selected, and the "
+            "feature most similar to that one, and adds the more relevant of the two. RankRLS ranks with the "
+            "features."
+        ),
+        formula="f = argmin sim(f, last),  g = argmax sim(g, f),  add argmax {rel(f), rel(g)}",
     ),
-    formula="f = argmin sim(f, last),  g = argmax sim(g, f),  add argmax {rel(f), rel(g)}",
     criterion=LEAVE_QUERY_OUT,
-    per_document=True,
     ranks_with="RankRLS",
     takes=("convention",),
     candidate_score=CandidateScore("relevance of the candidates", "", from_zero=False),
@@ -162,15 +168,16 @@ XGAS = Method(
     key="xgas",
     label="XGAS",
     family="selector",
-    citation="Gigli et al. 2016",
-    title="Fast feature selection for learning to rank",
-    summary=(
-        "Extended naive greedy selection: adds the most relevant of the features that are least similar to "
-        "the last one selected. RankRLS ranks with the features."
+    description=Description(
+        citation="Gigli et al. 2016",
+        title="Fast feature selection for learning to rank",
+        summary=(
+            "Extended naive greedy selection: adds the most relevant of the features that are least similar "
+            "to the last one selected. RankRLS ranks with the features."
+        ),
+        formula="add argmax rel(f) over the share p of features with the smallest sim(f, last)",
     ),
-    formula="add argmax rel(f) over the share p of features with the smallest sim(f, last)",
     criterion=LEAVE_QUERY_OUT,
-    per_document=True,
     ranks_with="RankRLS",
     takes=("convention",),
     candidate_score=CandidateScore("relevance of the candidates", "", from_zero=False),
@@ -199,15 +206,16 @@ HCAS = Method(
     key="hcas",
     label="HCAS",
     family="selector",
-    citation="Gigli et al. 2016",
-    title="Fast feature selection for learning to rank",
-    summary=(
-        "Hierarchical clustering of the features by their dissimilarity: for k features, the most relevant "
-        "feature of each of k clusters. RankRLS ranks with the features."
+    description=Description(
+        citation="Gigli et al. 2016",
+        title="Fast feature selection for learning to rank",
+        summary=(
+            "Hierarchical clustering of the features by their dissimilarity: for k features, the most "
+            "relevant feature of each of k clusters. RankRLS ranks with the features."
+        ),
+        formula="argmax rel(f) over each of k clusters, with distances 1 − sim(f, g)",
     ),
-    formula="argmax rel(f) over each of k clusters, with distances 1 − sim(f, g)",
     criterion=LEAVE_QUERY_OUT,
-    per_document=True,
     ranks_with="RankRLS",
     takes=("convention",),
     estimator="rankstudio_selectors.clusters:HCAS",

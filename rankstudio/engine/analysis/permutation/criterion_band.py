@@ -84,7 +84,7 @@ class PermutedPlan:
     @property
     def divisor(self) -> float:
         """Divisor of the criterion: the number of documents if it is a sum over them."""
-        return float(self.data.y.size) if self.plan.entry.per_document else 1.0
+        return float(self.data.y.size) if self.plan.entry.criterion.per_document else 1.0
 
     def selected(self) -> tuple[int, ...]:
         """Train without permutation, and return the columns in the order of selection."""

@@ -88,7 +88,8 @@ def plan_blocks(source: ReportSource) -> Iterator[Block]:
         for entry in (run.plan.entry, run.plan.ranker_entry):
             if entry is not None:
                 methods.setdefault(entry.key, entry)
-    told = tuple((m.label, f"{m.citation}: {m.title}", m.summary) for m in methods.values())
+    described = [(entry.label, entry.description) for entry in methods.values()]
+    told = tuple((label, f"{text.citation}: {text.title}", text.summary) for label, text in described)
     yield TextTable("Methods", ("method", "published", "what it does"), told, (0, 1, 2))
 
 

@@ -340,7 +340,7 @@ class Plan:
     @property
     def criterion(self) -> str:
         """Axis title of the criterion."""
-        return self._left_out_as((self.ranker_entry or self.entry).criterion, ranks=True)
+        return self._left_out_as((self.ranker_entry or self.entry).criterion.name, ranks=True)
 
     def _left_out_as(self, criterion: str, *, ranks: bool) -> str:
         """Return a criterion by what it leaves out: queries, or documents if there are no queries.
@@ -359,7 +359,7 @@ class Plan:
     @property
     def measured_criterion(self) -> bool:
         """Whether the criterion is the negative of a measure, which is shown instead."""
-        return (self.ranker_entry or self.entry).measured
+        return (self.ranker_entry or self.entry).criterion.measured
 
     @property
     def evaluated(self) -> tuple[str, ...]:

@@ -182,7 +182,7 @@ class FoldContext:
     def divisor(self) -> float:
         """Divisor of criteria; see :class:`PathResult`."""
         entry = self.plan.ranker_entry or self.plan.entry
-        return float(self.fold.train.n_documents) if entry.per_document else 1.0
+        return float(self.fold.train.n_documents) if entry.criterion.per_document else 1.0
 
     @property
     def baseline(self) -> Baseline:
@@ -474,7 +474,7 @@ class FoldContext:
                 ),
             )
             growing = entry.step_kind is StepKind.FEATURES
-            divisor = float(self.fold.train.n_documents) if entry.per_document else 1.0
+            divisor = float(self.fold.train.n_documents) if entry.criterion.per_document else 1.0
             compared = comparisons(steps, growing, entry.candidate_score, divisor)
             # An attribute of estimators whose steps are new features, as the catalog says.
             sums = selector.combinations_[: len(steps)] if entry.combines else None  # type: ignore[attr-defined]

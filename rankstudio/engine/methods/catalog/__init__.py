@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from rankstudio.engine.errors import PlanError, did_you_mean, nearest, shown
 from rankstudio.engine.language import tr, trn
-from rankstudio.engine.methods.catalog.method import Method
+from rankstudio.engine.methods.catalog.method import Criterion, Description, Method
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.registry import MethodRegistry
 from rankstudio.engine.plugins.origin import OriginKind
@@ -21,6 +21,8 @@ __all__ = [
     "GIVEN_ORDER",
     "GIVEN_SCORES",
     "METHODS",
+    "Criterion",
+    "Description",
     "Kind",
     "Method",
     "MethodRegistry",
@@ -36,13 +38,14 @@ GIVEN_SCORES = Method(
     key="given-scores",
     label="Given scores",
     family="given",
-    citation="any program",
-    title="Scores from files",
-    summary=(
-        "Ranks the documents by the scores of another program, and measures and compares them like any "
-        "other run. Nothing is learned, so there are no weights, and no other documents can be ranked."
+    description=Description(
+        citation="any program",
+        title="Scores from files",
+        summary=(
+            "Ranks the documents by the scores of another program, and measures and compares them like any "
+            "other run. Nothing is learned, so there are no weights, and no other documents can be ranked."
+        ),
     ),
-    criterion="",
     estimator="",
     parameters=(),
 )
@@ -51,13 +54,14 @@ GIVEN_MODEL = Method(
     key="given-model",
     label="Given model",
     family="model",
-    citation="any run",
-    title="Models from files",
-    summary=(
-        "Ranks the documents by an existing model (one for all folds, or one per fold), and measures "
-        "and compares it like the model of any other run. Nothing is learned."
+    description=Description(
+        citation="any run",
+        title="Models from files",
+        summary=(
+            "Ranks the documents by an existing model (one for all folds, or one per fold), and measures "
+            "and compares it like the model of any other run. Nothing is learned."
+        ),
     ),
-    criterion="",
     estimator="",
     parameters=(),
 )
@@ -66,13 +70,14 @@ GIVEN_ORDER = Method(
     key="given-order",
     label="Given order",
     family="given",
-    citation="the data",
-    title="The order of the documents in the file",
-    summary=(
-        "Ranks the documents of a query in the order of the file, which is often the order of a search "
-        "engine, or random. Nothing is learned."
+    description=Description(
+        citation="the data",
+        title="The order of the documents in the file",
+        summary=(
+            "Ranks the documents of a query in the order of the file, which is often the order of a search "
+            "engine, or random. Nothing is learned."
+        ),
     ),
-    criterion="",
     estimator="",
     parameters=(),
 )

@@ -6,13 +6,21 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
-from rankstudio.engine.methods.catalog.method import CandidateScore, Method, ScoreSource, StepKind
+from rankstudio.engine.methods.catalog.method import (
+    CandidateScore,
+    Criterion,
+    Description,
+    Method,
+    ScoreSource,
+    StepKind,
+)
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.registry import refuse_invalid
 from rankstudio.engine.plugins.origin import Origin, OriginKind
 
-_TEXTS = ("key", "label", "family", "citation", "title", "summary", "criterion", "formula", "ranks_with")
-_FLAGS = ("per_document", "measured", "drops_features")
+_TEXTS = ("key", "label", "family", "ranks_with")
+_DESCRIPTION_TEXTS = ("citation", "title", "summary", "formula")
+_CRITERION_FLAGS = ("per_document", "measured")
 _PARAMETER_TEXTS = ("name", "label", "help", "symbol", "source", "option", "none_label")
 _PARAMETER_FLAGS = ("open_low", "ranks", "changes_criterion", "basic")
 _MOST_PARAMETERS = 200
@@ -26,7 +34,13 @@ def description_of(entry: Method) -> dict[str, Any]:
     assert origin is not None
     score = entry.candidate_score
     return {
-        **{name: getattr(entry, name) for name in (*_TEXTS, *_FLAGS)},
+        **{name: getattr(entry, name) for name in ("key", "label", "family")},
+        **{name: getattr(entry.description, name) for name in ("citation", "title", "summary")},
+        "criterion": entry.criterion.name,
+        "formula": entry.description.formula,
+        "ranks_with": entry.ranks_with,
+        **{name: getattr(entry.criterion, name) for name in _CRITERION_FLAGS},
+        "drops_features": entry.drops_features,
         "step_kind": entry.step_kind.value,
         "takes": list(entry.takes),
         "candidate_score": None
@@ -56,7 +70,8 @@ def described_method(values: Mapping[str, Any]) -> Method:
         If the values do not describe a method.
     """
     texts: dict[str, Any] = {name: _text(values[name]) for name in _TEXTS}
-    flags: dict[str, Any] = {name: _flag(values[name]) for name in _FLAGS}
+    description = {name: _text(values[name]) for name in _DESCRIPTION_TEXTS}
+    criterion_flags = {name: _flag(values[name]) for name in _CRITERION_FLAGS}
     parameters = values["parameters"]
     if type(parameters) is not list or len(parameters) > _MOST_PARAMETERS:
         raise ValueError("expected a list of parameters")
@@ -64,7 +79,9 @@ def described_method(values: Mapping[str, Any]) -> Method:
     kind = OriginKind(origin["kind"])
     entry = Method(
         **texts,
-        **flags,
+        description=Description(**description),
+        criterion=Criterion(_text(values["criterion"]), **criterion_flags),
+        traits=("drops_features",) if _flag(values["drops_features"]) else (),
         estimator="",
         step_kind=StepKind(values["step_kind"]),
         takes=tuple(name for name in values["takes"] if name in ("convention", "seed", "groups")),

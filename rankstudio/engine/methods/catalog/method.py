@@ -33,6 +33,9 @@ CAPABILITIES = (
 An entry declares ``exact_exchange`` if the method selects by the exact left-out error: best sets are known.
 """
 
+TRAITS = ("learns_preferences", "left_out", "live", "drops_features", "combines")
+"""What a method may be like; :class:`Method` has a property with the meaning of each."""
+
 _LOADER = "rankstudio.engine.methods.foreign.estimators"
 _ROUNDING = 1e-12  # of a criterion before a step: less than this is only the rounding of its sum
 
@@ -165,6 +168,8 @@ class Seconds:
         Seconds per combination of parameters.
     path : float
         Seconds of a final ranker: per combination, for every number of features.
+    slow : bool
+        Whether a run takes a minute or more on data of usual size.
 
     Examples
     --------
@@ -176,6 +181,83 @@ class Seconds:
     fold: float
     fit: float
     path: float = 0.0
+    slow: bool = False
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a person reads of a method.
+
+    Attributes
+    ----------
+    citation, title : str
+        "Pahikkala et al. 2010", and the paper's title.
+    summary : str
+        Description in a few sentences.
+    formula : str
+        Objective or definition, with the paper's symbols; "" if words are clearer.
+
+    Examples
+    --------
+    >>> from rankstudio.api import Description
+    >>> Description("Geng et al. 2007", "Feature selection for ranking", "Selects features.").citation
+    'Geng et al. 2007'
+    """
+
+    citation: str
+    title: str
+    summary: str
+    formula: str = ""
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """The number that a method minimises, which every step of its path has.
+
+    Attributes
+    ----------
+    name : str
+        Axis title; "" if there is none. If ``measured``: the measure whose negative is the criterion, and
+        which is shown instead.
+    per_document : bool
+        Whether it is a sum over documents, which is divided by their number to compare folds.
+    measured : bool
+        Whether it is the negative of a measure.
+
+    Examples
+    --------
+    >>> from rankstudio.api import LEAVE_QUERY_OUT, Criterion
+    >>> Criterion("training measure", measured=True).name
+    'training measure'
+    >>> LEAVE_QUERY_OUT.per_document
+    True
+    """
+
+    name: str = ""
+    per_document: bool = False
+    measured: bool = False
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """An optional library that a method needs.
+
+    Attributes
+    ----------
+    module : str
+        Module that is imported; "" if every installation has what the method needs.
+    extra : str
+        Extra of RankStudio that installs it; "" if the module's own name does.
+
+    Examples
+    --------
+    >>> from rankstudio.api import Requirement
+    >>> Requirement("catboost", extra="catboost").module
+    'catboost'
+    """
+
+    module: str = ""
+    extra: str = ""
 
 
 @dataclass(frozen=True)
@@ -189,67 +271,49 @@ class Method:
     family : str
         "selector" for methods that select features, "ranker" for methods that rank with given features,
         "given" for an existing ranking, "model" for an existing model.
-    citation, title : str
-        "Pahikkala et al. 2010", and the paper's title.
-    summary : str
-        Description in a few sentences.
-    criterion : str
-        Axis title of its criterion; "" without one. For ``measured`` methods: the measure whose negative is
-        the criterion, and which is shown instead.
+    description : Description
+        Paper, summary and formula.
     estimator : str
         "module:Class"; imported on first use.
     parameters : tuple of Parameter
         Parameters in the order of the form.
-    formula : str
-        Objective or definition, with the paper's symbols; "" if words are clearer.
+    criterion : Criterion
+        What its steps minimise, such as `LEAVE_QUERY_OUT`.
     step_kind : StepKind
-    per_document : bool
-        Whether the criterion is a sum over documents, which is divided by their number to compare folds.
     takes : tuple of str
         Arguments of the estimator that come from the plan: "convention", "seed", "groups".
     library : tuple of str
         Arguments of the estimator that plans cannot set, for programs that call it.
-    learns_preferences : bool
-        Whether it supports preferences between documents besides labels.
-    measured : bool
-        Whether the criterion is the negative of a measure.
     candidate_score : CandidateScore or None
         Score by which it compares candidates; None if it compares none.
-    left_out : bool
-        Whether its estimator supports leave-query-out predictions.
-    live : bool
-        Whether a path is computed fast enough to follow a slider.
-    drops_features : bool
-        Whether a ranker's models may omit some of the given features.
-    combines : bool
-        Whether each step of a selector adds one new feature, a weighted sum of the step's features, with
-        which a linear final ranker ranks. The estimator has them as ``combinations_``, shape (t, n).
+    traits : tuple of str
+        Some of :data:`TRAITS`: what the method is like.
     capabilities : tuple of str
         Some of :data:`CAPABILITIES`: what its estimator gives to analyses beyond its steps.
-    module, extra : str
-        Optional library that it needs, and the extra that installs it; "" if every installation contains it.
+    requires : Requirement
+        Optional library that it needs.
     ranks_with : str
         For a selector: label of the model that ranks with its features without a final ranker; "" if it is
         that of the selector.
-    slow : bool
-        Whether a run takes a minute or more on data of usual size.
     greatest_label : float
         Maximum supported label.
     seconds : Seconds
-        Typical duration, for estimates before anything was run.
+        Typical duration, for estimates before anything was run; whether it is slow.
     origin : Origin or None
         Where its code comes from; None for a method of RankStudio itself. Set by the registry.
 
     Examples
     --------
-    >>> from rankstudio.api import LEAVE_QUERY_OUT, RANKING_LAMBDA, SIZE, Method
+    >>> from rankstudio.api import LEAVE_QUERY_OUT, RANKING_LAMBDA, SIZE, Description, Method
     >>> entry = Method(
     ...     key="mrmr",
     ...     label="mRMR",
     ...     family="selector",
-    ...     citation="Peng et al. 2005",
-    ...     title="Feature selection based on mutual information",
-    ...     summary="Takes features that say much of the labels and little of each other.",
+    ...     description=Description(
+    ...         "Peng et al. 2005",
+    ...         "Feature selection based on mutual information",
+    ...         "Takes features that say much of the labels and little of each other.",
+    ...     ),
     ...     criterion=LEAVE_QUERY_OUT,
     ...     estimator="my_package.mrmr:MRMR",
     ...     parameters=(RANKING_LAMBDA, SIZE),
@@ -261,29 +325,18 @@ class Method:
     key: str
     label: str
     family: str
-    citation: str
-    title: str
-    summary: str
-    criterion: str
+    description: Description
     estimator: str
     parameters: tuple[Parameter, ...]
-    formula: str = ""
+    criterion: Criterion = Criterion()
     step_kind: StepKind = StepKind.FEATURES
-    per_document: bool = False
     takes: tuple[str, ...] = ()
     library: tuple[str, ...] = ()
-    learns_preferences: bool = False
-    measured: bool = False
     candidate_score: CandidateScore | None = None
-    left_out: bool = False
-    live: bool = False
-    drops_features: bool = False
-    combines: bool = False
+    traits: tuple[str, ...] = ()
     capabilities: tuple[str, ...] = ()
-    module: str = ""
-    extra: str = ""
+    requires: Requirement = Requirement()
     ranks_with: str = ""
-    slow: bool = False
     greatest_label: float = inf
     seconds: Seconds = Seconds(0.03, 0.03, 1.0)
     origin: Origin | None = None
@@ -292,6 +345,34 @@ class Method:
     def defaults(self) -> dict[str, Any]:
         """The default of every parameter, by name."""
         return {p.name: p.default for p in self.parameters}
+
+    @property
+    def learns_preferences(self) -> bool:
+        """Whether it supports preferences between documents besides labels."""
+        return "learns_preferences" in self.traits
+
+    @property
+    def left_out(self) -> bool:
+        """Whether its estimator supports leave-query-out predictions."""
+        return "left_out" in self.traits
+
+    @property
+    def live(self) -> bool:
+        """Whether a path is computed fast enough to follow a slider."""
+        return "live" in self.traits
+
+    @property
+    def drops_features(self) -> bool:
+        """Whether a ranker's models may omit some of the given features."""
+        return "drops_features" in self.traits
+
+    @property
+    def combines(self) -> bool:
+        """Whether each step of a selector adds one new feature, a weighted sum of the step's features.
+
+        A linear final ranker ranks with these; the estimator has them as ``combinations_``, shape (t, n).
+        """
+        return "combines" in self.traits
 
     @property
     def permutes(self) -> bool:
@@ -352,11 +433,12 @@ class Method:
         """Reason why it cannot be used here, as a sentence; "" if it can."""
         if self.origin is not None and self.origin.lacking:
             return f"{self.label} {self.origin.lacking}"
-        if not self.module or find_spec(self.module) is not None:
+        module = self.requires.module
+        if not module or find_spec(module) is not None:
             return ""
-        package = f'"rankstudio[{self.extra}]"' if self.extra else self.module
+        package = f'"rankstudio[{self.requires.extra}]"' if self.requires.extra else module
         return tr("{label} needs {module}: pip install {package}.").format(
-            label=self.label, module=self.module, package=package
+            label=self.label, module=module, package=package
         )
 
     def refusal_of_labels(self, greatest: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankstudio.engine.methods.catalog.method import Method, Seconds, StepKind
+from rankstudio.engine.methods.catalog.method import Criterion, Description, Method, Seconds, StepKind
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.shared import (
     BASIS,
@@ -29,19 +29,22 @@ RANKRLS = Method(
     key="rankrls",
     label="RankRLS",
     family="ranker",
-    citation="Pahikkala et al. 2009",
-    title="An efficient algorithm for learning to rank from preference graphs",
-    summary=(
-        "Regularised least squares on the differences between documents of a query, with all "
-        "features: the reference for selections."
+    description=Description(
+        citation="Pahikkala et al. 2009",
+        title="An efficient algorithm for learning to rank from preference graphs",
+        summary=(
+            "Regularised least squares on the differences between documents of a query, with all "
+            "features: the reference for selections."
+        ),
+        formula="minimise over w:  Σ_Q 1/(2|Q|) Σ_{i,j∈Q} (y_i − y_j − w'(x_i − x_j))² + λ‖w‖²",
     ),
-    formula="minimise over w:  Σ_Q 1/(2|Q|) Σ_{i,j∈Q} (y_i − y_j − w'(x_i − x_j))² + λ‖w‖²",
     criterion=LEAVE_QUERY_OUT,
-    per_document=True,
-    left_out=True,
-    live=True,
     library=("solver", "tol", "max_iter"),
-    learns_preferences=True,
+    traits=(
+        "learns_preferences",
+        "left_out",
+        "live",
+    ),
     capabilities=("paths_of_labels",),
     estimator="rankstudio.engine.methods.rankers.rankrls:RankRLS",
     seconds=Seconds(0.02, 0.003, 0.018),
@@ -52,19 +55,22 @@ KERNEL_RANKRLS = Method(
     key="kernel-rankrls",
     label="Kernel RankRLS",
     family="ranker",
-    citation="Pahikkala et al. 2009",
-    title="An efficient algorithm for learning to rank from preference graphs",
-    summary=(
-        "RankRLS with a kernel, for nonlinear models. It shows whether a nonlinear model of the selected "
-        "features ranks better than a weighted sum."
+    description=Description(
+        citation="Pahikkala et al. 2009",
+        title="An efficient algorithm for learning to rank from preference graphs",
+        summary=(
+            "RankRLS with a kernel, for nonlinear models. It shows whether a nonlinear model of the selected "
+            "features ranks better than a weighted sum."
+        ),
+        formula="minimise over f:  Σ_Q 1/(2|Q|) Σ_{i,j∈Q} (y_i − y_j − f(x_i) + f(x_j))² + λ‖f‖²,  "
+        "f = Σ_{i∈R} b_i k(·, x_i)",
     ),
-    formula="minimise over f:  Σ_Q 1/(2|Q|) Σ_{i,j∈Q} (y_i − y_j − f(x_i) + f(x_j))² + λ‖f‖²,  "
-    "f = Σ_{i∈R} b_i k(·, x_i)",
     criterion=LEAVE_QUERY_OUT,
-    per_document=True,
-    left_out=True,
     takes=("seed",),
-    learns_preferences=True,
+    traits=(
+        "learns_preferences",
+        "left_out",
+    ),
     estimator="rankstudio.engine.methods.rankers.kernel_rankrls:KernelRankRLS",
     seconds=Seconds(0.09, 0.05, 5.3),
     parameters=(
@@ -89,17 +95,19 @@ RANKSVM = Method(
     key="ranksvm",
     label="RankSVM",
     family="ranker",
-    citation="Joachims 2002",
-    title="Optimizing search engines using clickthrough data",
-    summary=(
-        "Linear model with maximum margin: each document should score at least 1 more than "
-        "every less relevant one of its query. Fast for any number of pairs."
+    description=Description(
+        citation="Joachims 2002",
+        title="Optimizing search engines using clickthrough data",
+        summary=(
+            "Linear model with maximum margin: each document should score at least 1 more than "
+            "every less relevant one of its query. Fast for any number of pairs."
+        ),
+        formula="minimise over w:  ½ w'w + C Σ_{y_i > y_j} max(0, 1 − w'(x_i − x_j))ᵖ,  p = 2 or 1",
     ),
-    formula="minimise over w:  ½ w'w + C Σ_{y_i > y_j} max(0, 1 − w'(x_i − x_j))ᵖ,  p = 2 or 1",
-    criterion="objective",
+    criterion=Criterion("objective"),
     step_kind=StepKind.ITERATIONS,
     takes=("seed",),
-    learns_preferences=True,
+    traits=("learns_preferences",),
     estimator="rankstudio.engine.methods.rankers.ranksvm:RankSVM",
     seconds=Seconds(0.02, 0.009, 0.28),
     parameters=(

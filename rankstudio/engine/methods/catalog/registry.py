@@ -9,7 +9,14 @@ from threading import RLock
 
 from rankstudio.engine.errors import PlanError, one_line, shown
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog.method import CAPABILITIES, Method
+from rankstudio.engine.methods.catalog.method import (
+    CAPABILITIES,
+    TRAITS,
+    Criterion,
+    Description,
+    Method,
+    Requirement,
+)
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.plugins.entries import entries_of
 from rankstudio.engine.plugins.origin import Origin, OriginKind
@@ -17,7 +24,7 @@ from rankstudio.engine.plugins.origin import Origin, OriginKind
 _KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _OPTION = re.compile(r"--[A-Za-z0-9][A-Za-z0-9-]{0,63}")
-_LONGEST = {"label": 80, "citation": 200, "title": 300, "summary": 2000, "criterion": 200, "formula": 500}
+_LONGEST = {"citation": 200, "title": 300, "summary": 2000, "formula": 500}
 
 
 class MethodRegistry:
@@ -130,19 +137,36 @@ def refuse_invalid(entry: object) -> None:
     if entry.family not in ("selector", "ranker"):
         text = tr('{key}: family: expected "selector" or "ranker", got {family}.')
         raise PlanError(text.format(key=entry.key, family=shown(entry.family)))
-    for name, most in _LONGEST.items():
-        value = getattr(entry, name)
-        if not isinstance(value, str) or len(value) > most or one_line(value) != value:
-            text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
-            raise PlanError(text.format(key=entry.key, field=name, most=most, value=shown(value)))
-    unknown = [name for name in entry.capabilities if name not in CAPABILITIES]
-    if unknown:
-        text = tr("{key}: capabilities: expected some of {known}, got {name}.")
-        known = ", ".join(CAPABILITIES)
-        raise PlanError(text.format(key=entry.key, known=known, name=shown(unknown[0])))
+    _refuse_texts(entry)
+    _refuse_unknown(entry.key, "capabilities", entry.capabilities, CAPABILITIES)
+    _refuse_unknown(entry.key, "traits", entry.traits, TRAITS)
     if not entry.label.strip():
         raise PlanError(tr("{key}: the label is empty.").format(key=entry.key))
     refuse_parameters(entry.key, entry.parameters)
+
+
+def _refuse_texts(entry: Method) -> None:
+    """Raise a PlanError for texts that are no lines, or too long."""
+    for name, kind in (("description", Description), ("criterion", Criterion), ("requires", Requirement)):
+        value = getattr(entry, name)
+        if not isinstance(value, kind):
+            text = tr("{key}: {field}: expected {kind}, got {value}.")
+            raise PlanError(text.format(key=entry.key, field=name, kind=kind.__name__, value=shown(value)))
+    lines = [("label", entry.label, 80), ("criterion", entry.criterion.name, 200)]
+    lines += [(name, getattr(entry.description, name), most) for name, most in _LONGEST.items()]
+    for name, value, most in lines:
+        if not isinstance(value, str) or len(value) > most or one_line(value) != value:
+            text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
+            raise PlanError(text.format(key=entry.key, field=name, most=most, value=shown(value)))
+
+
+def _refuse_unknown(key: str, field: str, names: Iterable[str], known: tuple[str, ...]) -> None:
+    """Raise a PlanError for a name that is not known."""
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        text = tr("{key}: {field}: expected some of {known}, got {name}.")
+        named = {"key": key, "field": field, "known": ", ".join(known)}
+        raise PlanError(text.format(**named, name=shown(unknown[0])))
 
 
 def refuse_parameters(owner: str, parameters: Iterable[object]) -> None:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from rankstudio.engine.methods.catalog.method import CandidateScore, Method, ScoreSource, Seconds, StepKind
+from rankstudio.engine.methods.catalog.method import (
+    CandidateScore,
+    Criterion,
+    Description,
+    Method,
+    ScoreSource,
+    Seconds,
+    StepKind,
+)
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.shared import (
     BUDGET,
@@ -29,21 +37,24 @@ GREEDY_RANKRLS = Method(
     key="greedy-rankrls",
     label="Greedy RankRLS",
     family="selector",
-    citation="Pahikkala et al. 2010",
-    title="Greedy RankRLS: a Linear Time Algorithm for Learning Sparse Ranking Models",
-    summary=(
-        "Adds one feature at a time, chosen to minimise the exact leave-query-out error of RankRLS. "
-        "Unlike in Algorithm 1 of the paper, features that are constant within every query come last, "
-        "even if every other candidate raises the error."
+    description=Description(
+        citation="Pahikkala et al. 2010",
+        title="Greedy RankRLS: a Linear Time Algorithm for Learning Sparse Ranking Models",
+        summary=(
+            "Adds one feature at a time, chosen to minimise the exact leave-query-out error of RankRLS. "
+            "Unlike in Algorithm 1 of the paper, features that are constant within every query come last, "
+            "even if every other candidate raises the error."
+        ),
+        formula="minimise over S:  Σ_Q ‖y^_Q − X^_Q,S w_−Q‖²,  w_−Q = (X^'X^ + λI)⁻¹ X^'y^ without query Q",
     ),
-    formula="minimise over S:  Σ_Q ‖y^_Q − X^_Q,S w_−Q‖²,  w_−Q = (X^'X^ + λI)⁻¹ X^'y^ without query Q",
     criterion=LEAVE_QUERY_OUT,
-    per_document=True,
-    learns_preferences=True,
+    traits=(
+        "learns_preferences",
+        "left_out",
+        "live",
+    ),
     capabilities=("paths_from_sums", "step_test", "exact_exchange", "paths_of_labels"),
     candidate_score=CandidateScore("drop in leave-query-out error", "per document", ScoreSource.CRITERION),
-    live=True,
-    left_out=True,
     takes=("seed", "groups"),
     estimator="rankstudio.engine.methods.selection.greedy_rankrls.estimator:GreedyRankRLS",
     seconds=Seconds(0.02, 0.033),
@@ -255,15 +266,17 @@ FSMRANK = Method(
     key="fsmrank",
     label="FSMRank",
     family="selector",
-    citation="Lai et al. 2013",
-    title="FSMRank: Feature Selection Algorithm for Learning to Rank",
-    summary=(
-        "Learns weights and selects features in one convex problem: ranking errors plus "
-        "penalties on unimportant features and on pairs of similar features. Features with "
-        "weight 0 are not selected."
+    description=Description(
+        citation="Lai et al. 2013",
+        title="FSMRank: Feature Selection Algorithm for Learning to Rank",
+        summary=(
+            "Learns weights and selects features in one convex problem: ranking errors plus "
+            "penalties on unimportant features and on pairs of similar features. Features with "
+            "weight 0 are not selected."
+        ),
+        formula="minimise over w ≥ 0:  λ₁/2 w'Aw + λ₂ Σ w_i/s_i + 1/p Σ max(0, 1 − y_ij w'(x_i − x_j))²",
     ),
-    formula="minimise over w ≥ 0:  λ₁/2 w'Aw + λ₂ Σ w_i/s_i + 1/p Σ max(0, 1 − y_ij w'(x_i − x_j))²",
-    criterion="objective",
+    criterion=Criterion("objective"),
     step_kind=StepKind.ITERATIONS,
     candidate_score=CandidateScore("absolute weight", "after the iteration", ScoreSource.WEIGHT),
     capabilities=("compared_by_query", "weighed_features"),
@@ -293,10 +306,12 @@ FSMSVM = Method(
     key="fsmsvm",
     label="FSMSVM",
     family="selector",
-    citation="Lai et al. 2013",
-    title="FSMRank: Feature Selection Algorithm for Learning to Rank",
-    summary=("Orders the features by their FSMRank weights; RankSVM is trained for every size."),
-    criterion="objective of RankSVM",
+    description=Description(
+        citation="Lai et al. 2013",
+        title="FSMRank: Feature Selection Algorithm for Learning to Rank",
+        summary=("Orders the features by their FSMRank weights; RankSVM is trained for every size."),
+    ),
+    criterion=Criterion("objective of RankSVM"),
     candidate_score=CandidateScore("absolute weight", "in FSMRank"),
     capabilities=("compared_by_query", "weighed_features"),
     estimator="rankstudio.engine.methods.selection.fsmrank:FSMSVM",
@@ -320,14 +335,16 @@ FSMRANK_TOP = Method(
     key="fsmrank-top",
     label="FSMRank, first k",
     family="selector",
-    citation="Lai et al. 2013",
-    title="FSMRank: Feature Selection Algorithm for Learning to Rank",
-    summary=(
-        "Trains FSMRank with all features and truncates its model to the features with the "
-        "largest weights. The weights are not retrained."
+    description=Description(
+        citation="Lai et al. 2013",
+        title="FSMRank: Feature Selection Algorithm for Learning to Rank",
+        summary=(
+            "Trains FSMRank with all features and truncates its model to the features with the "
+            "largest weights. The weights are not retrained."
+        ),
+        formula="f_k(x) = Σ_{i among the k greatest |w_i|} w_i x_i,  w of FSMRank",
     ),
-    formula="f_k(x) = Σ_{i among the k greatest |w_i|} w_i x_i,  w of FSMRank",
-    criterion="objective of FSMRank",
+    criterion=Criterion("objective of FSMRank"),
     candidate_score=CandidateScore("absolute weight", "in FSMRank"),
     capabilities=("compared_by_query", "weighed_features"),
     estimator="rankstudio.engine.methods.selection.fsmrank:FSMRankTop",
@@ -342,23 +359,23 @@ FSMRANK_TOP = Method(
 
 def _order(**told: Any) -> Method:
     """Return the entry of a method that orders the features, for RankRLS to rank with."""
-    return Method(
-        family="selector", criterion=LEAVE_QUERY_OUT, per_document=True, ranks_with="RankRLS", **told
-    )
+    return Method(family="selector", criterion=LEAVE_QUERY_OUT, ranks_with="RankRLS", **told)
 
 
 EXPECTED_DIVERGENCE = _order(
     key="expected-divergence",
     label="Expected divergence",
-    citation="Gupta and Rosso 2012",
-    title="Expected divergence based feature selection for learning to rank",
-    summary=(
-        "Orders the features by the sum of two scores: the measure of ranking by the feature alone, "
-        "and the expected divergence of its densities between relevance grades. Densities are "
-        "estimated on the training part and compared at the values of the validation part. RankRLS "
-        "ranks with the features."
+    description=Description(
+        citation="Gupta and Rosso 2012",
+        title="Expected divergence based feature selection for learning to rank",
+        summary=(
+            "Orders the features by the sum of two scores: the measure of ranking by the feature alone, "
+            "and the expected divergence of its densities between relevance grades. Densities are "
+            "estimated on the training part and compared at the values of the validation part. RankRLS "
+            "ranks with the features."
+        ),
+        formula="ψ(f) = s(f) + d(f),  d(f) = Σ_{m<n} (n − m) JS(f^{r_m}, f^{r_n})",
     ),
-    formula="ψ(f) = s(f) + d(f),  d(f) = Σ_{m<n} (n − m) JS(f^{r_m}, f^{r_n})",
     takes=("convention", "groups"),
     candidate_score=CandidateScore("NDCG@10 alone plus expected divergence", "", from_zero=False),
     capabilities=("compared_by_query", "densities_of"),
@@ -399,13 +416,15 @@ EXPECTED_DIVERGENCE = _order(
 GAS = _order(
     key="gas",
     label="GAS",
-    citation="Geng et al. 2007",
-    title="Feature selection for ranking",
-    summary=(
-        "Selects the feature that ranks best alone, lowers the importance of features that rank alike, "
-        "and repeats. RankRLS ranks with the features."
+    description=Description(
+        citation="Geng et al. 2007",
+        title="Feature selection for ranking",
+        summary=(
+            "Selects the feature that ranks best alone, lowers the importance of features that rank alike, "
+            "and repeats. RankRLS ranks with the features."
+        ),
+        formula="maximise over x ∈ {0,1}ⁿ, Σ x_i = k:  Σ w_i x_i − c Σ_{i≠j} e_ij x_i x_j",
     ),
-    formula="maximise over x ∈ {0,1}ⁿ, Σ x_i = k:  Σ w_i x_i − c Σ_{i≠j} e_ij x_i x_j",
     takes=("convention",),
     candidate_score=CandidateScore("importance minus redundancy", "", from_zero=False),
     capabilities=("compared_by_query", "weighed_features"),
@@ -458,19 +477,20 @@ GAS = _order(
 FS_BFS = _order(
     key="fs-bfs",
     label="FS-BFS",
-    citation="Dang and Croft 2010",
-    title="Feature selection for document ranking using best first search and coordinate ascent",
-    summary=(
-        "Divides the features into small subsets by best-first search. Coordinate ascent turns "
-        "each subset into one new feature, and RankRLS, or another ranker, ranks with those."
+    description=Description(
+        citation="Dang and Croft 2010",
+        title="Feature selection for document ranking using best first search and coordinate ascent",
+        summary=(
+            "Divides the features into small subsets by best-first search. Coordinate ascent turns "
+            "each subset into one new feature, and RankRLS, or another ranker, ranks with those."
+        ),
     ),
     takes=("convention", "seed"),
-    slow=True,
     candidate_score=CandidateScore("best measure", "of a subset with the feature", from_zero=False),
-    combines=True,
+    traits=("combines",),
     capabilities=("compared_by_query",),
     estimator="rankstudio.engine.methods.selection.fs_bfs:FSBFS",
-    seconds=Seconds(8.4, 0.034),
+    seconds=Seconds(8.4, 0.034, slow=True),
     parameters=(
         RANKING_LAMBDA,
         replace(
@@ -523,11 +543,13 @@ FS_BFS = _order(
 SINGLE_FEATURE = _order(
     key="single-feature",
     label="Single features",
-    citation="Geng et al. 2007",
-    title="Feature selection for ranking",
-    summary=(
-        "Orders the features by the measure of ranking by each feature alone on the training part. "
-        "RankRLS ranks with them."
+    description=Description(
+        citation="Geng et al. 2007",
+        title="Feature selection for ranking",
+        summary=(
+            "Orders the features by the measure of ranking by each feature alone on the training part. "
+            "RankRLS ranks with them."
+        ),
     ),
     takes=("convention", "groups"),
     candidate_score=CandidateScore("measure", "of the feature alone", from_zero=False),
@@ -554,15 +576,17 @@ SINGLE_FEATURE = _order(
 MUTUAL_INFORMATION = _order(
     key="mutual-information",
     label="Mutual information",
-    citation="Guyon and Elisseeff 2003",
-    title="An introduction to variable and feature selection",
-    summary=(
-        "Orders the features by the mutual information of their binned values and the labels. "
-        "RankRLS ranks with them."
+    description=Description(
+        citation="Guyon and Elisseeff 2003",
+        title="An introduction to variable and feature selection",
+        summary=(
+            "Orders the features by the mutual information of their binned values and the labels. "
+            "RankRLS ranks with them."
+        ),
+        formula="I(f; y) = Σ_b,l p(b, l) ln( p(b, l) / (p(b) p(l)) )",
     ),
-    formula="I(f; y) = Σ_b,l p(b, l) ln( p(b, l) / (p(b) p(l)) )",
     takes=("groups",),
-    live=True,
+    traits=("live",),
     candidate_score=CandidateScore("mutual information", "in nats"),
     capabilities=("compared_by_query",),
     estimator="rankstudio.engine.methods.selection.single_feature:MutualInformation",
@@ -588,15 +612,17 @@ MUTUAL_INFORMATION = _order(
 CHI_SQUARED = _order(
     key="chi-squared",
     label="χ² filter",
-    citation="Liu and Setiono 1995",
-    title="Chi2: feature selection and discretization of numeric attributes",
-    summary=(
-        "Orders the features by Pearson's χ² statistic of their binned values and the labels (CHI). "
-        "RankRLS ranks with them."
+    description=Description(
+        citation="Liu and Setiono 1995",
+        title="Chi2: feature selection and discretization of numeric attributes",
+        summary=(
+            "Orders the features by Pearson's χ² statistic of their binned values and the labels (CHI). "
+            "RankRLS ranks with them."
+        ),
+        formula="χ²(f; y) = Σ_b,l (O(b, l) − E(b, l))² / E(b, l)",
     ),
-    formula="χ²(f; y) = Σ_b,l (O(b, l) − E(b, l))² / E(b, l)",
     takes=("groups",),
-    live=True,
+    traits=("live",),
     candidate_score=CandidateScore("statistic χ²", ""),
     capabilities=("compared_by_query",),
     estimator="rankstudio.engine.methods.selection.single_feature:ChiSquared",
@@ -607,14 +633,16 @@ CHI_SQUARED = _order(
 RECURSIVE_ELIMINATION = _order(
     key="rfe",
     label="Recursive elimination",
-    citation="Guyon et al. 2002",
-    title="Gene selection for cancer classification using support vector machines",
-    summary=(
-        "Recursive feature elimination: trains RankRLS or RankSVM, drops the feature with the smallest "
-        "weight, and repeats. The last remaining feature comes first on the path. RankRLS ranks with "
-        "the features."
+    description=Description(
+        citation="Guyon et al. 2002",
+        title="Gene selection for cancer classification using support vector machines",
+        summary=(
+            "Recursive feature elimination: trains RankRLS or RankSVM, drops the feature with the smallest "
+            "weight, and repeats. The last remaining feature comes first on the path. RankRLS ranks with "
+            "the features."
+        ),
     ),
-    live=True,
+    traits=("live",),
     candidate_score=CandidateScore(
         "absolute weight", "of the remaining features (the smallest is dropped)", least=True
     ),
@@ -663,14 +691,16 @@ RECURSIVE_ELIMINATION = _order(
 L1_PATH = _order(
     key="l1-path",
     label="L1 path",
-    citation="Efron et al. 2004",
-    title="Least angle regression",
-    summary=(
-        "Orders the features by the lasso path: by the penalty at which each feature first gets a "
-        "weight. RankRLS ranks with them."
+    description=Description(
+        citation="Efron et al. 2004",
+        title="Least angle regression",
+        summary=(
+            "Orders the features by the lasso path: by the penalty at which each feature first gets a "
+            "weight. RankRLS ranks with them."
+        ),
+        formula="minimise over w:  ½ ‖y^ − X^w‖² + α ‖w‖₁,  α falling from where w = 0",
     ),
-    formula="minimise over w:  ½ ‖y^ − X^w‖² + α ‖w‖₁,  α falling from where w = 0",
-    live=True,
+    traits=("live",),
     candidate_score=CandidateScore("correlation with the residual", "(the lasso's α)"),
     capabilities=("compared_by_query",),
     estimator="rankstudio.engine.methods.selection.l1_path:L1Path",

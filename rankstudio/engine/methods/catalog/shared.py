@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rankstudio.engine.methods.catalog.method import Criterion
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 
-LEAVE_QUERY_OUT = "leave-query-out error per document"
+LEAVE_QUERY_OUT = Criterion("leave-query-out error per document", per_document=True)
 """The criterion of all that ends in RankRLS."""
 
 LEFT_OUT_CRITERIA = {
-    LEAVE_QUERY_OUT: ("leave-pair-out error per document", "leave-one-out error per document"),
+    LEAVE_QUERY_OUT.name: ("leave-pair-out error per document", "leave-one-out error per document"),
     "drop in leave-query-out error": ("drop in leave-pair-out error", "drop in leave-one-out error"),
 }
 """What takes the place of leaving queries out: where all documents are one ranking, and without pairs."""

@@ -20,7 +20,7 @@ from typing import Any
 from rankstudio.engine.errors import PlanError, nearest, one_line, shown
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog.method import CandidateScore, Method, Seconds
+from rankstudio.engine.methods.catalog.method import CandidateScore, Criterion, Description, Method, Seconds
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT, RANKING_LAMBDA, SIZE
 from rankstudio.engine.methods.foreign.adapters import CENTRED, SEED, adapter, selects
@@ -244,20 +244,23 @@ def code_of_file(path: Path, name: str = "") -> Code:
     return Code(origin, name or names[0], source)
 
 
-def codes_of_file(path: Path) -> tuple[Code, ...]:
-    """Return the code of every class and function in a Python file that can be a method; the file is run.
+def codes_of_file(path: Path, fits: Callable[[object], bool] | None = None) -> tuple[Code, ...]:
+    """Return the code of every public class and function of a Python file that fits; the file is run.
+
+    Parameters
+    ----------
+    path : Path
+    fits : callable, optional
+        Whether a class or function is wanted; by default whether it can be a method.
 
     Raises
     ------
     PlanError
-        If the file cannot be read or run, or has no method.
+        If the file cannot be read or run.
     """
     origin, source = _read(path)
-    names = [name for name, _ in _candidates(_module(origin, source))]
-    if not names:
-        text = tr("{path}: expected a class with fit(X, y), or a function scores(X, y, qid).")
-        raise PlanError(text.format(path=path))
-    return tuple(Code(origin, name, source) for name in names)
+    public = _public(_module(origin, source))
+    return tuple(Code(origin, name, source) for name, value in public if (fits or _can_be_method)(value))
 
 
 def code_of_import(path: str) -> Code:
@@ -312,9 +315,7 @@ def _shared_fields(code: Code, target: Callable[..., Any], *, selects: bool) -> 
         "key": code.key,
         "label": label,
         "family": "selector" if selects else "ranker",
-        "citation": code.origin.text,
-        "title": label,
-        "summary": one_line(summary_of(target)) or label,
+        "description": Description(code.origin.text, label, one_line(summary_of(target)) or label),
         "estimator": "",
         "origin": code.origin,
         "code": code,
@@ -330,8 +331,7 @@ def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
     takes_groups = is_path and "groups" in inspect.signature(target).parameters
     return LocalMethod(
         **_shared_fields(code, target, selects=issubclass(target, Selector)),
-        criterion=LEAVE_QUERY_OUT if is_path else tr("criterion"),
-        per_document=is_path,
+        criterion=LEAVE_QUERY_OUT if is_path else Criterion(tr("criterion")),
         ranks_with="RankRLS" if is_path else "",
         parameters=(*((RANKING_LAMBDA,) if is_path else ()), *size, *own),
         takes=("groups",) if takes_groups else (),
@@ -346,11 +346,10 @@ def _wrapped_entry(code: Code, target: Callable[..., Any]) -> LocalMethod:
     seed = ("seed",) if seeds else ()
     shared = _shared_fields(code, target, selects=is_selector)
     if not is_selector:
-        return LocalMethod(**shared, criterion="", parameters=own, takes=seed)
+        return LocalMethod(**shared, parameters=own, takes=seed)
     return LocalMethod(
         **shared,
         criterion=LEAVE_QUERY_OUT,
-        per_document=True,
         ranks_with="RankRLS",
         candidate_score=CandidateScore(tr("score"), "", from_zero=False),
         parameters=(RANKING_LAMBDA, SIZE, *own, _CENTRED),
@@ -402,12 +401,20 @@ def _module(origin: Origin, source: str) -> ModuleType:
     return module
 
 
-def _candidates(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
+def _candidates(module: ModuleType) -> Iterator[tuple[str, Any]]:
     """Yield the public classes and functions of a file that can be methods."""
+    return ((name, value) for name, value in _public(module) if _can_be_method(value))
+
+
+def _public(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """Yield the public classes and functions that a file itself defines."""
     for name, value in vars(module).items():
-        if name.startswith("_") or getattr(value, "__module__", "") != module.__name__:
-            continue
-        if (isinstance(value, type) and (hasattr(value, "fit") or issubclass(value, LinearRanker))) or (
-            inspect.isfunction(value) and [*inspect.signature(value).parameters][:2] == ["X", "y"]
-        ):
+        if not name.startswith("_") and getattr(value, "__module__", "") == module.__name__:
             yield name, value
+
+
+def _can_be_method(value: object) -> bool:
+    """Return whether a class has ``fit``, or a function begins with X and y."""
+    if isinstance(value, type):
+        return hasattr(value, "fit") or issubclass(value, LinearRanker)
+    return inspect.isfunction(value) and [*inspect.signature(value).parameters][:2] == ["X", "y"]

@@ -17,7 +17,7 @@ from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.errors import MethodError, PlanError, one_line, shown
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog.method import CandidateScore, Method, Seconds
+from rankstudio.engine.methods.catalog.method import CandidateScore, Description, Method, Seconds
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT, RANKING_LAMBDA, SIZE
 from rankstudio.engine.methods.foreign.adapters import PredictingStep
@@ -119,10 +119,11 @@ def method_of_command(key: str) -> Method:
             key=key,
             label=label,
             family="ranker",
-            citation=Path(words[0]).name,
-            title=one_line(key.removeprefix(PREFIX).strip())[:300],
-            summary=tr("Runs a program that trains a model in each fold, and one that scores with it."),
-            criterion="",
+            description=Description(
+                citation=Path(words[0]).name,
+                title=one_line(key.removeprefix(PREFIX).strip())[:300],
+                summary=tr("Runs a program that trains a model in each fold, and one that scores with it."),
+            ),
             estimator="",
             parameters=(*settings.values(), *_LIMITS),
             takes=seed,
@@ -133,11 +134,12 @@ def method_of_command(key: str) -> Method:
         key=key,
         label=label,
         family="selector",
-        citation=Path(words[0]).name,
-        title=one_line(key.removeprefix(PREFIX).strip())[:300],
-        summary=tr("Runs a program on the training part of each fold; RankRLS ranks with its features."),
+        description=Description(
+            citation=Path(words[0]).name,
+            title=one_line(key.removeprefix(PREFIX).strip())[:300],
+            summary=tr("Runs a program on the training part of each fold; RankRLS ranks with its features."),
+        ),
         criterion=LEAVE_QUERY_OUT,
-        per_document=True,
         ranks_with="RankRLS",
         estimator="",
         candidate_score=CandidateScore(tr("score"), "", from_zero=False) if "scores" in names else None,

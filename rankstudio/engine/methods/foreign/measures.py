@@ -66,20 +66,31 @@ def measure_of_file(place: str) -> FileMeasure:
     """
     path, _, name = place.rpartition(":")
     code = code_of_file(Path(path), name)
-    function = code.target()
-    arguments = _arguments(function)
+    arguments = _arguments(code.target())
     if not arguments or arguments[:2] == ["X", "y"]:
         text = tr("{name}: expected a function of the labels of a query, from the first rank down.")
         raise PlanError(text.format(name=place))
+    return measure_of_code(code)
+
+
+def measure_of_code(code: Code) -> FileMeasure:
+    """Return the measure that a function of a Python file is."""
+    function = code.target()
+    arguments = _arguments(function)
     return FileMeasure(
-        key=f"{name}-{code.origin.version[:_DIGITS]}",
-        label=name,
+        key=f"{code.name}-{code.origin.version[:_DIGITS]}",
+        label=code.name,
         function="",
         summary=one_line(summary_of(function)),
         cutoff="optional" if "cutoff" in arguments else "none",
         origin=code.origin,
         code=code,
     )
+
+
+def can_be_measure(value: object) -> bool:
+    """Return whether a function of a file is a measure, although nobody named it: it begins with labels."""
+    return inspect.isfunction(value) and _arguments(value)[:1] == ["labels"]
 
 
 def _arguments(function: Callable[..., Any]) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from rankstudio.engine.errors import CodeNotAllowedError, OutputError, PlanError
@@ -28,7 +28,12 @@ from rankstudio.engine.methods.foreign.code import (
     names_code,
     names_file,
 )
-from rankstudio.engine.methods.foreign.measures import FileMeasure, measure_of_file
+from rankstudio.engine.methods.foreign.measures import (
+    FileMeasure,
+    can_be_measure,
+    measure_of_code,
+    measure_of_file,
+)
 from rankstudio.engine.metrics.measure_entry import MeasureEntry
 from rankstudio.engine.metrics.measure_registry import MEASURES
 from rankstudio.engine.plugins.origin import OriginKind
@@ -110,17 +115,28 @@ def add_user_measure(entry: MeasureEntry | str) -> MeasureEntry:
     return made
 
 
-def add_file(path: Path) -> tuple[Method, ...]:
-    """Add all methods of a Python file for the user who chose it, and allow the file from now on.
+def add_file(path: Path) -> tuple[Method | MeasureEntry, ...]:
+    """Add all methods and measures of a Python file for the user who chose it, and allow it from now on.
+
+    Methods come first. A function whose first argument is ``labels`` is a measure. Beside methods it may be
+    something else, so that one which cannot be a measure is left out then.
 
     Raises
     ------
     PlanError
-        If it cannot be run, or has no method.
+        If it cannot be run, has neither, or a measure has no possible name.
     """
-    entries = tuple(add_entry(entry_of(code)) for code in codes_of_file(path))
+    entries: list[Method | MeasureEntry] = [add_entry(entry_of(code)) for code in codes_of_file(path)]
+    with suppress(PlanError) if entries else nullcontext():
+        entries += [MEASURES.add(measure_of_code(code)) for code in codes_of_file(path, can_be_measure)]
+    if not entries:
+        text = tr(
+            "{path}: expected a class with fit(X, y), a function scores(X, y, qid), or a measure: a function "
+            "of the labels of a query, such as half(labels)."
+        )
+        raise PlanError(text.format(path=path))
     allow(entries[0])
-    return entries
+    return tuple(entries)
 
 
 def is_allowed_file(path: Path) -> bool:

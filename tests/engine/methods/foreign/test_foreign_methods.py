@@ -99,7 +99,7 @@ def test_the_form_comes_from_the_signature(tmp_path: Path) -> None:
     assert entry.parameter("power").help == "Exponent of the covariances."
     assert entry.parameter("power").expected == "a number"
     assert entry.label == "Ordered" and entry.selects
-    assert entry.summary == "Orders features by their covariance with the labels."
+    assert entry.description.summary == "Orders features by their covariance with the labels."
 
 
 def test_the_order_is_that_of_the_object(tmp_path: Path) -> None:
