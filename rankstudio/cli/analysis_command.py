@@ -20,11 +20,8 @@ from rankstudio.cli.progress_bar import LiveLine
 from rankstudio.cli.run_options import METAVARS, fold_of_data
 from rankstudio.cli.study_file_option import add_run_number, opened_run
 from rankstudio.cli.terminal import tell
-from rankstudio.engine.analysis.permutation.criterion_band import training_fold
-from rankstudio.engine.analysis.plugin_analysis import analysis_steps
-from rankstudio.engine.analysis.queries.measurement import sealed_data, sealed_run
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog.analysis import Analysis, Needs, ResultTable
+from rankstudio.engine.methods.catalog.analysis import Analysis, AnalysisTable, Needs
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.support.number_format import percentage
 
@@ -70,13 +67,15 @@ class AnalysisCommand:
 
     def run(self, args: argparse.Namespace) -> int:
         """Carry the command out."""
+        from rankstudio.engine.analysis.plugin_analysis import analysis_steps
+
         values = {
             name.removeprefix(_DEST): value
             for name, value in vars(args).items()
             if name.startswith(_DEST) and value is not None
         }
         parameters = self._entry.validate(values)
-        tables: tuple[ResultTable, ...] = ()
+        tables: tuple[AnalysisTable, ...] = ()
         line = LiveLine(None)
         for state in analysis_steps(self._entry, self._subject(args), parameters):
             if isinstance(state, tuple):
@@ -92,6 +91,9 @@ class AnalysisCommand:
 
     def _subject(self, args: argparse.Namespace) -> tuple[Any, ...]:
         """Return what is analysed: the training part of a fold, or a run and its data."""
+        from rankstudio.engine.analysis.permutation.criterion_band import training_fold
+        from rankstudio.engine.analysis.queries.measurement import sealed_data, sealed_run
+
         if self._entry.needs is Needs.RUN:
             run = opened_run(args.study, args.number)
             if run.sealed:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from rankstudio import cli
-from rankstudio.api import Analysis, Kind, Needs, Parameter, Plugin, ResultTable, analyse
+from rankstudio.api import Analysis, AnalysisTable, Kind, Needs, Parameter, Plugin, analyse
 from rankstudio.cli import main
 from rankstudio.engine import load_sample
 from rankstudio.engine.analysis.plugin_analysis import MOST_CELLS, analysis_steps
@@ -33,7 +33,7 @@ from rankstudio.engine.support.stop_request import heeding
 MODULE = """
 import sys, threading, time
 import numpy as np
-from rankstudio.api import ResultTable, WorkProgress
+from rankstudio.api import AnalysisTable, WorkProgress
 
 HOLD = threading.Event()
 
@@ -42,13 +42,13 @@ def means(data, digits=2):
     yield WorkProgress("adding", 0.5)
     means = data.X.mean(axis=0).tolist()
     rows = tuple((name, round(mean, digits), None) for name, mean in zip(data.feature_names, means))
-    return ResultTable("Means", ("feature", "mean", "nothing"), rows, "Of all documents.")
+    return AnalysisTable("Means", ("feature", "mean", "nothing"), rows, "Of all documents.")
 
 
 def tested(run, data):
     n_tests = sum(fold.test is not None for fold in data.folds)
     rows = tuple((fold.fold, bool(fold.test), n_tests) for fold in run.folds)
-    return [ResultTable("Folds", ("fold", "tested", "test parts"), rows)] * 2
+    return [AnalysisTable("Folds", ("fold", "tested", "test parts"), rows)] * 2
 
 
 def raises(data):
@@ -65,29 +65,29 @@ def number(data):
 
 def text(data):
     yield "a text"
-    return ResultTable("", (), ())
+    return AnalysisTable("", (), ())
 
 
 def ragged(data):
-    return ResultTable("Ragged", ("a", "b"), ((1, 2), (3,)))
+    return AnalysisTable("Ragged", ("a", "b"), ((1, 2), (3,)))
 
 
 def odd(data):
-    return ResultTable("Odd", ("a",), ((object(),),))
+    return AnalysisTable("Odd", ("a",), ((object(),),))
 
 
 def large(data):
-    return ResultTable("Large", ("a",), ((1,),) * 2_000_001)
+    return AnalysisTable("Large", ("a",), ((1,),) * 2_000_001)
 
 
 def printing(data):
     print("not for the result")
-    return ResultTable("\\x1b[2JTitle", ("a\\nb",), (("\\x1b[2J",), (np.float64("nan"),), (np.int64(3),)))
+    return AnalysisTable("\\x1b[2JTitle", ("a\\nb",), (("\\x1b[2J",), (np.float64("nan"),), (np.int64(3),)))
 
 
 def changing(data):
     data.X[:] = 0
-    return ResultTable("Changed", (), ())
+    return AnalysisTable("Changed", (), ())
 
 
 def hangs(data):
@@ -245,6 +245,6 @@ def test_an_odd_entry_is_a_warning(installed: Installed, entry: Any) -> None:
 
 
 def test_cells_are_numbers_texts_or_nothing() -> None:
-    table = ResultTable("T", ("a", "b"), (("x", 0.123456), (None, float("nan")), (None, 1e-9), (None, 2.0)))
+    table = AnalysisTable("T", ("a", "b"), (("x", 0.123456), (None, float("nan")), (None, 1e-9), (None, 2.0)))
     assert table.text_columns == (0,)
     assert table.as_text().rows == [["x", "0.1235"], ["", ""], ["", "1e-09"], ["", "2.0000"]]

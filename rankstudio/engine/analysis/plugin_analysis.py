@@ -12,7 +12,7 @@ from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.errors import AnalysisError, PlanError, one_line, shown
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog.analysis import Analysis, Cell, Needs, ResultTable, analysis
+from rankstudio.engine.methods.catalog.analysis import Analysis, AnalysisTable, Cell, Needs, analysis
 from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.plugins.guard import yielded
 from rankstudio.engine.support.stop_request import stop_if_asked
@@ -24,7 +24,7 @@ MOST_CELLS = 2_000_000
 
 def analysis_steps(
     entry: Analysis, subject: Sequence[RankingDataset | RunResult | FoldedDataset], values: Mapping[str, Any]
-) -> Iterator[WorkProgress | tuple[ResultTable, ...]]:
+) -> Iterator[WorkProgress | tuple[AnalysisTable, ...]]:
     """Yield the progress of an analysis, and last its tables.
 
     Parameters
@@ -70,7 +70,7 @@ def analyse(
     data: FoldedDataset | None = None,
     /,
     **parameters: Any,
-) -> tuple[ResultTable, ...]:
+) -> tuple[AnalysisTable, ...]:
     """Carry out an analysis of a plug-in.
 
     Parameters
@@ -86,7 +86,7 @@ def analyse(
 
     Returns
     -------
-    tuple of ResultTable
+    tuple of AnalysisTable
 
     Raises
     ------
@@ -96,6 +96,16 @@ def analyse(
         For an invalid parameter.
     AnalysisError
         If its code fails.
+
+    Examples
+    --------
+    >>> from rankstudio.engine import load_sample
+    >>> from rankstudio.api import RankStudioError, analyse
+    >>> try:
+    ...     tables = analyse("no-such-analysis", load_sample())
+    ... except RankStudioError as error:
+    ...     print(type(error).__name__)
+    PlanError
     """
     entry = analysis(key)
     arguments: tuple[Any, ...] = (subject,) if data is None else (subject, data)
@@ -110,11 +120,11 @@ def analyse(
     return tables
 
 
-def _checked(entry: Analysis, answer: object) -> tuple[ResultTable, ...]:
+def _checked(entry: Analysis, answer: object) -> tuple[AnalysisTable, ...]:
     """Return the tables that an analysis returned, with plain cells and texts of one line."""
-    tables = (answer,) if isinstance(answer, ResultTable) else answer
-    if not isinstance(tables, tuple | list) or not all(isinstance(table, ResultTable) for table in tables):
-        raise AnalysisError(entry.label, _unexpected("ResultTable", answer))
+    tables = (answer,) if isinstance(answer, AnalysisTable) else answer
+    if not isinstance(tables, tuple | list) or not all(isinstance(table, AnalysisTable) for table in tables):
+        raise AnalysisError(entry.label, _unexpected("AnalysisTable", answer))
     if sum(len(table.header) * len(table.rows) for table in tables) > MOST_CELLS:
         raise AnalysisError(
             entry.label, tr("its tables have more than {most:,} cells").format(most=MOST_CELLS)
@@ -122,7 +132,7 @@ def _checked(entry: Analysis, answer: object) -> tuple[ResultTable, ...]:
     return tuple(_plain(entry, table) for table in tables)
 
 
-def _plain(entry: Analysis, table: ResultTable) -> ResultTable:
+def _plain(entry: Analysis, table: AnalysisTable) -> AnalysisTable:
     """Return a table with plain cells, and texts of one line."""
     header = tuple(one_line(str(title)) for title in table.header)
     rows = []
@@ -132,7 +142,7 @@ def _plain(entry: Analysis, table: ResultTable) -> ResultTable:
             problem = text.format(number=number, title=shown(table.title), cells=len(row), titles=len(header))
             raise AnalysisError(entry.label, problem)
         rows.append(tuple(_plain_cell(entry, cell) for cell in row))
-    return ResultTable(one_line(str(table.title)), header, tuple(rows), one_line(str(table.note)))
+    return AnalysisTable(one_line(str(table.title)), header, tuple(rows), one_line(str(table.note)))
 
 
 def _plain_cell(entry: Analysis, cell: object) -> Cell:

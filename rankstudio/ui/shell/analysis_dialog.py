@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QTabWidget, QVB
 
 from rankstudio.engine.analysis.plugin_analysis import analysis_steps
 from rankstudio.engine.analysis.queries.measurement import sealed_data, sealed_run
-from rankstudio.engine.methods.catalog.analysis import Analysis, Needs, ResultTable, cell_text
+from rankstudio.engine.methods.catalog.analysis import Analysis, AnalysisTable, Needs, cell_text
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
@@ -208,7 +208,7 @@ class AnalysisDialog(QDialog):
         if not running:
             self.status.setText(self._subject if self.tabs.count() else "")
 
-    def _show_tables(self, tables: Sequence[ResultTable]) -> None:
+    def _show_tables(self, tables: Sequence[AnalysisTable]) -> None:
         """Show other tables, a tab each."""
         for view in self.tables():
             view.deleteLater()
@@ -229,7 +229,7 @@ class AnalysisDialog(QDialog):
         self.note.setText(note)
         self.note.setVisible(bool(note))
 
-    def _view(self, place: int, table: ResultTable) -> TableView:
+    def _view(self, place: int, table: AnalysisTable) -> TableView:
         columns = [
             Column(
                 str(number),

@@ -23,7 +23,7 @@ from rankstudio.ui.shell.analysis_dialog import AnalysisDialog
 
 MODULE = """
 import threading
-from rankstudio.api import ResultTable, WorkProgress
+from rankstudio.api import AnalysisTable, WorkProgress
 
 HOLD = threading.Event()
 
@@ -32,12 +32,12 @@ def means(data, digits=2):
     yield WorkProgress("adding", 0.5)
     means = data.X.mean(axis=0).tolist()
     rows = tuple((name, round(mean, digits)) for name, mean in zip(data.feature_names, means))
-    return ResultTable("Means", ("feature", "mean"), rows, "Of all documents.")
+    return AnalysisTable("Means", ("feature", "mean"), rows, "Of all documents.")
 
 
 def tested(run, data):
     n_tests = sum(fold.test is not None for fold in data.folds)
-    return [ResultTable(f"A & {n}", ("fold", "test parts"), ((run.folds[0].fold, n_tests),)) for n in "BC"]
+    return [AnalysisTable(f"A & {n}", ("fold", "test parts"), ((run.folds[0].fold, n_tests),)) for n in "BC"]
 
 
 def raises(data):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 
 from rankstudio.api import (
+    AnalysisTable,
     QueryData,
-    ResultTable,
     Waiting,
     feature_similarities,
     single_feature_gains,
@@ -14,7 +14,7 @@ from rankstudio.api import (
 )
 
 
-def similar_pairs(data, similarity: str = "kendall", n_pairs: int = 20) -> Waiting[ResultTable]:
+def similar_pairs(data, similarity: str = "kendall", n_pairs: int = 20) -> Waiting[AnalysisTable]:
     """List the pairs of features that are most similar, with the better feature of each.
 
     Parameters
@@ -33,7 +33,7 @@ def similar_pairs(data, similarity: str = "kendall", n_pairs: int = 20) -> Waiti
         (names[first], names[second], similarities[first, second], names[better(gains, first, second)])
         for first, second in pairs[:n_pairs]
     )
-    return ResultTable(
+    return AnalysisTable(
         "Most similar features",
         ("feature", "other feature", "similarity", "better alone"),
         rows,

@@ -40,7 +40,7 @@ class Needs(Enum):
 
 
 @dataclass(frozen=True)
-class ResultTable:
+class AnalysisTable:
     """A table of results.
 
     Attributes
@@ -55,8 +55,8 @@ class ResultTable:
 
     Examples
     --------
-    >>> from rankstudio.api import ResultTable
-    >>> ResultTable("Pairs", ("feature", "similarity"), (("BM25", 0.9),)).rows[0][1]
+    >>> from rankstudio.api import AnalysisTable
+    >>> AnalysisTable("Pairs", ("feature", "similarity"), (("BM25", 0.9),)).rows[0][1]
     0.9
     """
 
@@ -110,7 +110,7 @@ class Analysis:
     compute : str
         ``"module:function"``, imported when it is needed. It is called with the training part of a fold, a
         `RankingDataset`; or for ``needs=Needs.RUN`` with a `RunResult` and its `FoldedDataset`, both without
-        test parts while these are sealed; and with the parameters by name. It returns a `ResultTable` or
+        test parts while these are sealed; and with the parameters by name. It returns a `AnalysisTable` or
         several; a generator yields `WorkProgress` before.
     parameters : tuple of Parameter
     needs : Needs
