@@ -9,8 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
-from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.formats.built_in import FORMATS
 from rankstudio.engine.export.formats.model_format import ModelFormat
@@ -20,7 +18,10 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.families import FAMILIES, Cut, Family
 from rankstudio.engine.plugins.page_parts import page_parts
+from rankstudio.engine.plugins.window_commands import window_commands
 from rankstudio.engine.support.work import finish
+from rankstudio.plugins.lab.simulation.auc_simulation import simulate_auc
+from rankstudio.plugins.lab.simulation.selection_simulation import simulate_selection
 from rankstudio.ui.shell.actions import menus_with
 
 HERE = Path(__file__).parent
@@ -128,7 +129,7 @@ def _measure(family: Family) -> str:
 def commands_page() -> str:
     """Return the page on menus and keys, from the window's commands."""
     lines = ["# Menus and keys\n", NOTE]
-    of_parts = (command for _, part in page_parts() for command in part.commands)
+    of_parts = (command for _, entry in (*page_parts(), *window_commands()) for command in entry.commands)
     for menu, commands in menus_with(of_parts).items():
         lines += [f"## {menu}\n", "| Command | Keys | Effect |", "|---|---|---|"]
         for c in filter(None, commands):

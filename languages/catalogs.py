@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,6 @@ from rankstudio.engine.analysis.features.feature_quality import Oddity
 from rankstudio.engine.analysis.features.substitutes import NO_QUERIES, NO_SWAPS, NOT_LEARNED, NOT_SWAPPED
 from rankstudio.engine.analysis.report.document import SECTIONS
 from rankstudio.engine.analysis.result_table.query import TESTS
-from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED
 from rankstudio.engine.data.formats.built_in import FORMATS
 from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 from rankstudio.engine.methods.catalog import methods
@@ -70,6 +70,17 @@ def texts() -> Iterator[Text]:
             yield module, (text,), ""
 
 
+def _lab_texts() -> Iterator[tuple[str, str]]:
+    """Yield labels and help of the parameters of simulations."""
+    from rankstudio.plugins.lab.simulation.parameters import EACH, PARAMETERS, VARIED  # noqa: PLC0415
+
+    lab = "rankstudio/plugins/lab/simulation/parameters.py"
+    lists = [one for varied in VARIED.values() for one in varied.values()]
+    for one in (*(p for parameters in PARAMETERS.values() for p in parameters), *lists, *EACH.values()):
+        yield from ((lab, text) for text in (one.label, one.help, one.none_label))
+        yield from ((lab, label) for _, label in one.choices)
+
+
 def _engine_texts() -> Iterator[tuple[str, str]]:
     """Yield labels, help and units of what the engine knows as data, by where it knows them."""
     catalog = "rankstudio/engine/methods/catalog"
@@ -85,11 +96,8 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
         for one in entry.parameters:
             yield from ((catalog, text) for text in (one.label, one.help, one.none_label))
             yield from ((catalog, label) for _, label in one.choices)
-    lab = "rankstudio/engine/analysis/simulation/parameters.py"
-    lists = [one for varied in VARIED.values() for one in varied.values()]
-    for one in (*(p for parameters in PARAMETERS.values() for p in parameters), *lists, *EACH.values()):
-        yield from ((lab, text) for text in (one.label, one.help, one.none_label))
-        yield from ((lab, label) for _, label in one.choices)
+    if find_spec("rankstudio.plugins.lab") is not None:  # the folder of an ability may be absent
+        yield from _lab_texts()
     yield from (("rankstudio/ui/shell/selection_line.py", part) for part in PARTS)
     yield from (
         ("rankstudio/engine/analysis", rule) for rule in ("not significantly worse", "one standard error")

@@ -1,12 +1,13 @@
 """Record what is shown of the entries of abilities where the folder of an ability is absent.
 
-python packaging/abilities.py    after a change of the methods or formats of rankstudio/plugins
+python packaging/abilities.py    after a change of the methods, formats or commands of rankstudio/plugins
 """
 
 import json
 from typing import Any
 
 from rankstudio.engine.methods.catalog.absent import methods_to_record, model_formats_to_record
+from rankstudio.engine.plugins.terminal_commands import commands_to_record
 from rankstudio.engine.support.resources import resource
 
 
@@ -19,3 +20,4 @@ def record(name: str, values: Any) -> None:
 if __name__ == "__main__":
     record("methods.json", methods_to_record())
     record("model_formats.json", model_formats_to_record())
+    record("commands.json", commands_to_record())

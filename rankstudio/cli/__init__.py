@@ -19,7 +19,7 @@ from rankstudio.cli.memory_option import within_memory
 from rankstudio.cli.terminal import tell
 from rankstudio.cli.word_kinds import refuse_other_kinds
 from rankstudio.engine.errors import Cancelled, RankStudioError
-from rankstudio.engine.plugins.terminal_commands import terminal_commands
+from rankstudio.engine.plugins.terminal_commands import recorded_commands, terminal_commands
 from rankstudio.engine.support import memory
 
 if TYPE_CHECKING:
@@ -34,13 +34,10 @@ CORE_COMMANDS = (
     "figures",
     "plan",
     "studies",
-    "reproduce",
     "permute",
     "evidence",
     "importance",
     "cascade",
-    "thresholds",
-    "drift",
     "evaluate",
     "predict",
     "export",
@@ -66,6 +63,7 @@ Feature selection in learning to rank.
   rankstudio FOLDER               open the window with a LETOR file or a folder of folds
   rankstudio --sample             open the window with the bundled sample and its finished run
   rankstudio --language de        open the window in German, regardless of settings and system language
+  rankstudio --without NAME       leave a plug-in out, in the window and in each command
   rankstudio COMMAND …            work in the terminal; see rankstudio COMMAND --help"""
 
 _EPILOG = """\
@@ -147,9 +145,10 @@ def _is_command(word: str) -> bool:
 
 
 def _dispatch(arguments: list[str]) -> int:
+    arguments = leave_out(arguments)
     if arguments and _is_command(arguments[0]):
         memory.refuse_small_limit()
-        arguments = add_named_code(leave_out(arguments))
+        arguments = add_named_code(arguments)
         args = command_line(arguments[:1]).parse_args(arguments)
         args.typed = arguments
         refuse_other_kinds(args)
@@ -237,6 +236,9 @@ def _open_window(arguments: list[str]) -> int:
 
 def _no_such(name: str) -> str:
     """Return that a word is neither a file nor a command, and which command it may have been meant for."""
+    plugin = recorded_commands().get(name)
+    if plugin is not None:
+        return f"{name}: this command belongs to the plug-in {plugin}, which is absent or left out."
     hint = (
         did_you_mean(name, tuple(known_commands()), before="rankstudio ")
         or f" ({', '.join(known_commands())})."

@@ -166,8 +166,8 @@ def opened_run(path: Path, number: int | None) -> OpenedRun:
     PlanError
         Where there is none, or it is not finished, or its data are others now.
     """
-    from rankstudio.engine.analysis.transfer import run_with_data
     from rankstudio.engine.experiment.storage.study_contents import is_sealed
+    from rankstudio.engine.experiment.stored_run import run_with_data
 
     with reading(path) as (study, runs):
         summary = one_run(path, runs, number, "--run")

@@ -50,7 +50,6 @@ from rankstudio.ui.study.method_files import MethodFiles
 from rankstudio.ui.study.open import OpenController
 from rankstudio.ui.study.restore_runs import RunRestorer, WaitingRuns
 from rankstudio.ui.study.study_files import StudyFiles
-from rankstudio.ui.study.transfer import TransferController
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Notices, Overlay, Question
 from rankstudio.ui.widgets.layout import fill, named
@@ -99,7 +98,8 @@ class MainWindow(QMainWindow):
     # Making
 
     def _lay_out(self) -> None:
-        self.commands = Actions(self, self._theme, self.sections.plugin_parts, self.sections.contributed)
+        of_plugins = self.sections.contributed.commands()
+        self.commands = Actions(self, self._theme, self.sections.plugin_parts, of_plugins)
         self.toolbar = MainToolBar(self.commands, self._theme)
         self.addToolBar(self.toolbar)
         self.menus = Menus(self.commands, self.toolbar, self.session, self._theme, self._settings, self)
@@ -122,7 +122,6 @@ class MainWindow(QMainWindow):
         self.scores = GivenScoresController(self.models, self)
         self.method_files = MethodFiles(self.models, self)
         self.rankers = GivenModelsController(self.models, self)
-        self.transfer = TransferController(self.models, self)
         self.preferences = PreferencesController(self.models, self.sections.data.panel.preferences, self)
         self.names = FeatureNames(self.models, self.sections.data, self._settings, self)
         self.help = Help(self._theme, self.notice, self)
@@ -183,7 +182,6 @@ class MainWindow(QMainWindow):
             import_costs=self.names.ask_costs,
             add_order=self.scores.run_order,
             add_method=self.method_files.ask,
-            transfer=self.transfer.ask,
             analyses=self._show_analyses,
             chance=self.models.permutations.toggle,
             left_out=self.models.left_out.toggle,
@@ -245,8 +243,10 @@ class MainWindow(QMainWindow):
         self.open_controller.noted.connect(self.messages.note)
         self.open_controller.offered.connect(self.notice.say)
         self.menus.told.connect(self.notice.say)
-        for teller in (self.open_controller, self.study_files, self.names, self.transfer):
+        for teller in (self.open_controller, self.study_files, self.names):
             teller.warned.connect(self.say_warning)
+        for controller in self.sections.contributed.over_window:
+            controller.warned.connect(self.say_warning)
 
     @Slot(object)
     def _connect_page(self, page: Page) -> None:
@@ -288,8 +288,9 @@ class MainWindow(QMainWindow):
         for asking in (self.sections.compare.panel.several, self.sections.strip.another):
             asking.clicked.connect(self.comparison.ask)
         self.comparison.goOnAsked.connect(self.restorer.go_on)
-        for source in (self.comparison.composed, self.transfer.started):
-            source.connect(lambda: self.workspace.show_page("compare"))
+        self.comparison.composed.connect(lambda: self.workspace.show_page("compare"))
+        for controller in self.sections.contributed.over_window:
+            controller.pageAsked.connect(self.workspace.show_page)
         self.study_files.changed.connect(self.menus.show_recent)
         self.study_files.changed.connect(self._update)
         self.study_files.changed.connect(self.measurement.seal.write)

@@ -97,13 +97,17 @@ def test_a_model_is_a_word_or_an_option(
         ("methods gredy-rankrls", "greedy-rankrls"),
         ("run --sample --method rankrls --measures NDGC@10", "NDCG@10"),
         ("run --sample --method rankrls --select-by MPA", "MAP"),
-        ("lab selection --sample --measure MPA", "MAP"),
         ("run --sample --method rankrls --protocol 3-flod", "3-fold"),
         ("run --sample --method rankrls --protocol leave-querry-out", "leave-query-out"),
         ("run --sample --method rankrls --rule smalest", "smallest"),
         ("run --data daat.csv --method rankrls", "data.csv"),
         ("run selecters --sample", "selectors"),
-        ("reproduce fsmrnak --data x", "fsmrank"),
+        *of_commands_there(
+            [
+                ("lab selection --sample --measure MPA", "MAP"),
+                ("reproduce fsmrnak --data x", "fsmrank"),
+            ]
+        ),
         ("rnu", "rankstudio run"),
     ],
 )

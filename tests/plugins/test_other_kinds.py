@@ -14,11 +14,15 @@ from rankstudio.engine.errors import PluginWarning
 from rankstudio.engine.methods.plugin_contents import added_by
 from rankstudio.engine.plugins import entries
 from rankstudio.engine.plugins.clusters import ClusterEntry, cluster_entry
-from rankstudio.engine.plugins.loader import PluginSet, plugins_with
-from rankstudio.engine.plugins.page_parts import PagePart, page_parts
+from rankstudio.engine.plugins.feature_columns import FeatureColumn, feature_columns
+from rankstudio.engine.plugins.loader import PluginSet, plugins, plugins_with
+from rankstudio.engine.plugins.page_parts import PagePart, PartCommand, page_parts
 from rankstudio.engine.plugins.plugin import LoadedPlugin
+from rankstudio.engine.plugins.printed_results import PrintedResults, printed_results
 from rankstudio.engine.plugins.run_logs import run_logs
+from rankstudio.engine.plugins.run_tables import RunTable, run_tables
 from rankstudio.engine.plugins.terminal_commands import terminal_commands
+from rankstudio.engine.plugins.window_commands import WindowCommands, window_commands
 from rankstudio.ui.shell.plugin_list import plugin_rows
 
 COMMAND = """
@@ -112,39 +116,74 @@ LOGS = (
     "log",
 )
 CLUSTERS = (ClusterEntry("dask", "", "", "a:b"), ClusterEntry("odd", "", "", "os.system"), None)
+COLUMNS = (FeatureColumn("odd", "Odd", "odd numbers", "Counting", "a:b"), "column")
+WINDOW_COMMANDS = (WindowCommands("odd", "Odd", "a:B", (PartCommand("odd", "Odd", "", "Run", "", "ask"),)), 5)
+TABLES = (RunTable("odd", "Odd", "odd rows", "Counting", (), "a:b"), "table")
+PRINTED = (PrintedResults("odd", "Odd", "a:b"), {})
 PARTS = (PagePart("odd", "Odd", "data", "data-right", "a:b"), "part")
 
 
 def test_every_kind_is_listed_in_the_window(installed: Installed) -> None:
     installed(Plugin(name="odd", commands=(TerminalCommand("words", "words_of_test"),)))
     listed = {name: adds for name, _, adds in plugin_rows()}
-    assert listed["mlflow"].endswith("mlflow") and listed["cluster"].endswith("dask")
-    assert listed["judges"].count("\n") == 1
+    ends = {"mlflow": "mlflow", "cluster": "dask"}
+    kinds = {"judges": 2, "drift": 3, "papers": 4}
+    there = {loaded.plugin.name for loaded in plugins().loaded}  # a folder may be absent
+    assert all(listed[name].endswith(end) for name, end in ends.items() if name in there)
+    assert all(len(listed[name].splitlines()) == n for name, n in kinds.items() if name in there)
 
 
 def test_odd_entries_are_one_warning_each(installed: Installed) -> None:
-    plugin = Plugin(name="odd\x1b", commands=COMMANDS, run_logs=LOGS, clusters=CLUSTERS, parts=PARTS)  # type: ignore[arg-type]
+    plugin = Plugin(
+        name="odd\x1b",
+        commands=COMMANDS,  # type: ignore[arg-type]
+        run_logs=LOGS,  # type: ignore[arg-type]
+        clusters=CLUSTERS,  # type: ignore[arg-type]
+        parts=PARTS,  # type: ignore[arg-type]
+        feature_columns=COLUMNS,  # type: ignore[arg-type]
+        window_commands=WINDOW_COMMANDS,  # type: ignore[arg-type]
+        run_tables=TABLES,  # type: ignore[arg-type]
+        printed_results=PRINTED,  # type: ignore[arg-type]
+    )
     installed(plugin)
     with pytest.warns(PluginWarning) as warned:
         assert terminal_commands(("run",))["words"] == "words_of_test"
         assert "odd" not in run_logs() and "mlflow" in run_logs()
         assert (entry := cluster_entry()) is not None and entry.connect.startswith("rankstudio.")
         assert "odd" not in {part.key for _, part in page_parts()}
+        assert "odd" not in {column.key for column in feature_columns()}
+        assert "odd" not in {entry.key for _, entry in window_commands()}
+        assert "odd" not in {table.key for table in run_tables()}
+        assert "odd" not in {entry.key for entry in printed_results()}
     texts = [str(warning.message) for warning in warned]
-    assert len(texts) == len(COMMANDS) - 1 + len(LOGS) + len(CLUSTERS) + len(PARTS)
+    assert len(texts) == len(COMMANDS) - 1 + len(LOGS) + len(CLUSTERS) + 5 * len(PARTS)
     assert not any("\x1b" in text or "\n" in text for text in texts)
 
 
 @pytest.mark.parametrize("value", [5, None, "commands", {"a": 1}])
 def test_a_kind_that_is_no_tuple_is_refused(installed: Installed, value: object) -> None:
     loaded = installed(
-        Plugin(name="odd", commands=value, run_logs=value, clusters=value, parts=value)  # type: ignore[arg-type]
+        Plugin(
+            name="odd",
+            commands=value,  # type: ignore[arg-type]
+            run_logs=value,  # type: ignore[arg-type]
+            clusters=value,  # type: ignore[arg-type]
+            parts=value,  # type: ignore[arg-type]
+            feature_columns=value,  # type: ignore[arg-type]
+            window_commands=value,  # type: ignore[arg-type]
+            run_tables=value,  # type: ignore[arg-type]
+            printed_results=value,  # type: ignore[arg-type]
+        )
     )
     with pytest.warns(PluginWarning) as warned:
         terminal_commands(())
         run_logs()
         page_parts()
         cluster_entry()
-    assert len(warned) == 4
+        feature_columns()
+        window_commands()
+        run_tables()
+        printed_results()
+    assert len(warned) == 8
     added = added_by(loaded)
-    assert not any(added[kind] for kind in ("commands", "run_logs", "clusters", "panels"))
+    assert not any(added[kind] for kind in ("commands", "run_logs", "clusters", "panels", "window_commands"))

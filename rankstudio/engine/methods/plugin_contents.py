@@ -13,10 +13,14 @@ from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.analysis import Analysis
 from rankstudio.engine.metrics.measure_registry import MEASURES
 from rankstudio.engine.plugins.clusters import ClusterEntry
+from rankstudio.engine.plugins.feature_columns import FeatureColumn
 from rankstudio.engine.plugins.page_parts import page_parts
 from rankstudio.engine.plugins.plugin import LoadedPlugin
+from rankstudio.engine.plugins.printed_results import PrintedResults
 from rankstudio.engine.plugins.run_logs import RunLog
+from rankstudio.engine.plugins.run_tables import RunTable
 from rankstudio.engine.plugins.terminal_commands import TerminalCommand
+from rankstudio.engine.plugins.window_commands import WindowCommands
 from rankstudio.engine.plugins.window_parts import window_parts
 
 KINDS = {
@@ -26,6 +30,10 @@ KINDS = {
     "model_formats": translatable("model formats"),
     "pages": translatable("pages"),
     "panels": translatable("panels"),
+    "window_commands": translatable("commands of the window"),
+    "feature_columns": translatable("columns of features"),
+    "run_tables": translatable("tables of runs"),
+    "printed_results": translatable("printed results"),
     "commands": translatable("commands"),
     "analyses": translatable("analyses"),
     "run_logs": translatable("logs of runs"),
@@ -68,6 +76,10 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
 _CLASSES = {
     "analyses": Analysis,
     "commands": TerminalCommand,
+    "window_commands": WindowCommands,
+    "feature_columns": FeatureColumn,
+    "run_tables": RunTable,
+    "printed_results": PrintedResults,
     "run_logs": RunLog,
     "clusters": ClusterEntry,
     "model_readers": ModelReader,

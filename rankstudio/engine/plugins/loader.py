@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from queue import Empty, SimpleQueue
 
 from rankstudio import __version__
+from rankstudio.engine.errors import shown
 from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.plugin import GROUP, FailedPlugin, LoadedPlugin, Plugin
 
@@ -38,10 +39,15 @@ _CORE = {
 _ABILITIES = {
     "baselines": (("methods",), "rankstudio.plugins.baselines:PLUGIN"),
     "exports": (("model_formats",), "rankstudio.plugins.exports:PLUGIN"),
+    "drift": (("commands", "window_commands", "feature_columns"), "rankstudio.plugins.drift:PLUGIN"),
     "foreign-models": (("model_readers",), "rankstudio.plugins.foreign_models:PLUGIN"),
     "trees": (("methods",), "rankstudio.plugins.trees:PLUGIN"),
     "judges": (("commands", "parts"), "rankstudio.plugins.judges:PLUGIN"),
     "lab": (("commands", "pages"), "rankstudio.plugins.lab:PLUGIN"),
+    "papers": (
+        ("commands", "window_commands", "run_tables", "printed_results"),
+        "rankstudio.plugins.papers:PLUGIN",
+    ),
     "mlflow": (("run_logs",), "rankstudio.plugins.mlflow:PLUGIN"),
     "cluster": (("clusters",), "rankstudio.plugins.cluster:PLUGIN"),
 }
@@ -75,8 +81,7 @@ def plugins() -> PluginSet:
 
     A plug-in that cannot be imported, or is no :class:`Plugin`, is among the failed ones.
     """
-    others = _of_packages()
-    return replace(others, loaded=(*_built_in(tuple(_BUILT_IN)), *others.loaded))
+    return _with_needs(tuple(_BUILT_IN))
 
 
 def plugins_with(kind: str) -> PluginSet:
@@ -87,9 +92,48 @@ def plugins_with(kind: str) -> PluginSet:
     kind : str
         Name of a field of :class:`Plugin`, such as "methods".
     """
+    return _with_needs(tuple(name for name, (kinds, _) in _BUILT_IN.items() if kind in kinds))
+
+
+@cache
+def _with_needs(own: tuple[str, ...]) -> PluginSet:
+    """Return the named built-in plug-ins and all others; one that lacks what it needs is a failed one."""
     others = _of_packages()
-    own = tuple(name for name, (kinds, _) in _BUILT_IN.items() if kind in kinds)
-    return replace(others, loaded=(*_built_in(own), *others.loaded))
+    loaded: list[LoadedPlugin] = []
+    failed = list(others.failed)
+    for one in (*_built_in(own), *others.loaded):
+        reason = _lacking(one.plugin)
+        if reason:
+            failed.append(FailedPlugin(one.plugin.name, one.package, one.version, reason))
+        else:
+            loaded.append(one)
+    return replace(others, loaded=tuple(loaded), failed=tuple(failed))
+
+
+def _lacking(plugin: Plugin, above: tuple[str, ...] = ()) -> str:
+    """Return why a plug-in cannot have what it needs, or what these need; "" if it can.
+
+    Parameters
+    ----------
+    plugin : Plugin
+    above : tuple of str
+        Names of the plug-ins that need this one: two may need each other.
+    """
+    if not isinstance(plugin.needs, tuple) or not all(isinstance(name, str) for name in plugin.needs):
+        return tr("needs: expected names of plug-ins, got {value}").format(value=shown(plugin.needs))
+    others = {loaded.plugin.name: loaded.plugin for loaded in _of_packages().loaded}
+    for name in plugin.needs:
+        if name in (*above, plugin.name):
+            continue
+        there = name in _CORE or name in others or (name in _ABILITIES and _is_there(name, _unwanted()))
+        if not there:
+            text = tr("it needs the plug-in {name}, which is absent or left out")
+            return text.format(name=shown(name))
+        needed = others[name] if name in others else _loaded(name).plugin
+        reason = _lacking(needed, (*above, plugin.name))
+        if reason:
+            return reason
+    return ""
 
 
 @cache

@@ -45,6 +45,14 @@ class Plugin:
         Panels on pages of the window.
     parts : tuple of PagePart
         Panels with a controller, among those of a page of the window.
+    window_commands : tuple of WindowCommands
+        Commands of the window's menus.
+    feature_columns : tuple of FeatureColumn
+        Columns of the table of features.
+    run_tables : tuple of RunTable
+        Tables of a run.
+    printed_results : tuple of PrintedResults
+        Averages that papers print.
     commands : tuple of TerminalCommand
         Commands of the terminal.
     run_logs : tuple of RunLog
@@ -55,6 +63,8 @@ class Plugin:
         Clusters whose workers can do the work of runs.
     summary : str
         Description in one sentence.
+    needs : tuple of str
+        Names of plug-ins without which this one is left out, because it uses what they have.
     texts : str
         ``"package:folder"`` with translations of the texts of the entries: compiled gettext catalogs in
         UTF-8, such as ``folder/de/LC_MESSAGES/mine.mo``. The package is not imported for them.
@@ -77,11 +87,16 @@ class Plugin:
     pages: tuple[Keyed, ...] = ()
     panels: tuple[Keyed, ...] = ()
     parts: tuple[Keyed, ...] = ()
+    window_commands: tuple[Keyed, ...] = ()
+    feature_columns: tuple[Keyed, ...] = ()
+    run_tables: tuple[Keyed, ...] = ()
+    printed_results: tuple[Keyed, ...] = ()
     commands: tuple[Keyed, ...] = ()
     run_logs: tuple[Keyed, ...] = ()
     analyses: tuple[Keyed, ...] = ()
     clusters: tuple[Keyed, ...] = ()
     summary: str = ""
+    needs: tuple[str, ...] = ()
     texts: str = ""
     api: int = 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from rankstudio.engine.errors import PlanError, one_line, shown
 from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.entries import entries_of
+from rankstudio.engine.support.resources import resource
 
 _KEY = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
@@ -34,6 +36,18 @@ class TerminalCommand:
 
     key: str
     module: str
+
+
+def commands_to_record() -> dict[str, str]:
+    """Return the plug-in of each command that an ability has, to be recorded in the resources."""
+    entries = entries_of("commands", lambda _: None, "", "")
+    return {entry.key: loaded.plugin.name for loaded, entry in entries if loaded.built_in}
+
+
+def recorded_commands() -> dict[str, str]:
+    """Return the plug-in of each command of abilities, also of those whose folders are absent."""
+    commands: dict[str, str] = json.loads(resource("abilities", "commands.json").read_text(encoding="utf-8"))
+    return commands
 
 
 def terminal_commands(taken: Collection[str]) -> dict[str, str]:

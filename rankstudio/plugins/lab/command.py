@@ -13,17 +13,17 @@ from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_state
 from rankstudio.cli.run_options import METAVARS
 from rankstudio.cli.terminal import Block, tell
-from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED, option_of
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.methods.catalog import Parameter
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.support.number_grid import format_number
+from rankstudio.plugins.lab.simulation.parameters import EACH, PARAMETERS, VARIED, option_of
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations
-    from rankstudio.engine.analysis.simulation.simulation import Simulation
+    from rankstudio.plugins.lab.simulation.deviations import DeviationSummary, VariedDeviations
+    from rankstudio.plugins.lab.simulation.simulation import Simulation
 
 
 HELP = "simulate bias and variance of held-out estimates"
@@ -122,7 +122,7 @@ def _simulation(
     args: argparse.Namespace,
 ) -> tuple[Simulation, FoldedDataset | RankingDataset | None, dict[str, Any]]:
     """Return what is simulated, on which data, and what is said of it, by name."""
-    from rankstudio.engine.analysis.simulation.simulation import Simulation
+    from rankstudio.plugins.lab.simulation.simulation import Simulation
 
     kind = args.what
     values = {p.name: _one(p, getattr(args, p.name)) for p in PARAMETERS[kind]}
@@ -139,8 +139,8 @@ def _simulation(
     each = _one(EACH[kind], args.each) if quantity else 0
     dataset, data = None, {}
     if kind == "selection":
-        from rankstudio.engine.analysis.simulation.simulation import without_test
         from rankstudio.engine.experiment.runner import open_data
+        from rankstudio.plugins.lab.simulation.simulation import without_test
 
         opened = open_data(_plan(args))
         data = {"data": opened.name}

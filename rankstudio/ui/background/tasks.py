@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.fingerprint import fingerprint
-from rankstudio.engine.data.summary import shown_features
 from rankstudio.engine.errors import Cancelled, ChangedDataError, DatasetError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, path_plan
@@ -26,7 +25,7 @@ from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import WorkProgress
 from rankstudio.ui.background.worker import CancelFlag, JobFunction
 from rankstudio.ui.process.memory import HOLD
 
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.set_changes import SetChanges
     from rankstudio.engine.analysis.features.choice_explanation import ChoiceContext, ChoiceExplanation
     from rankstudio.engine.analysis.features.compared_densities import ComparedDensities
-    from rankstudio.engine.analysis.features.drift import FeatureDrift
     from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, Inspector
     from rankstudio.engine.analysis.features.feature_quality import QualityReport
     from rankstudio.engine.analysis.features.substitutes import Substitutes
@@ -438,18 +436,6 @@ def look_at_features(
     from rankstudio.engine.analysis.features.feature_quality import fold_quality  # noqa: PLC0415 - on the worker only
 
     return fold_quality(dataset, number, summary, convention)
-
-
-def compare_parts(fold: Fold, convention: str) -> dict[int, FeatureDrift]:
-    """Return how each feature differs between the training and the validation part of a fold, by id."""
-    from rankstudio.engine.analysis.features.drift import feature_drift  # noqa: PLC0415 - on the worker only
-
-    if fold.vali is None:
-        return {}
-    train, vali, columns = fold.train, fold.vali, shown_features(fold.train)
-    if columns is not None:
-        train, vali = train.with_features(columns), vali.with_features(columns)
-    return {one.feature: one for one in finish(feature_drift(train, vali, convention))}
 
 
 def warm_up() -> None:

@@ -25,7 +25,7 @@ from rankstudio.engine.statistics.paired import PairedComparison
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.compare.cascade_view import NO_COSTS, NO_RUN, found_cascades
 from rankstudio.ui.compare.curves_view import CurvesView
-from rankstudio.ui.compare.folds_view import THRESHOLDS, found_decisions
+from rankstudio.ui.compare.folds_view import rows_of
 from rankstudio.ui.compare.groups import RunGroup, run_groups
 from rankstudio.ui.compare.panel import ResultsPanel
 from rankstudio.ui.compare.view import ALL
@@ -386,11 +386,11 @@ class ViewFeeder(Controller):
 
     def _show_folds(self) -> Computation | None:
         record, folds = self._record, self._views.folds
-        thresholds = folds.scope.value() == THRESHOLDS and self._session.has_documents
-        if thresholds and record is not None and record.result is not None:
-            show = partial(folds.show_decisions, _name(record))
-            given = record.result, record.dataset, self._session.is_sealed(record.dataset)
-            return computation(tr("Choosing thresholds"), show, found_decisions, *given)
+        table = folds.tables.get(str(folds.scope.value())) if self._session.has_documents else None
+        if table is not None and record is not None and record.result is not None:
+            show = partial(folds.show_table, table, _name(record))
+            sealed = self._session.is_sealed(record.dataset)
+            return computation(tr(table.task), show, rows_of, table, record.result, record.dataset, sealed)
         if self._views.folds.scope.value() == ALL:
             self._views.folds.show_runs(self._scope.together(), self._scope.titles(), self._session.measure)
         elif record is None:

@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isnan
 
 from PySide6.QtCore import Signal, Slot
 
-from rankstudio.engine.analysis.decision_thresholds import (
-    BEST_F,
-    CLASS_SHARE,
-    DecisionRow,
-    Decisions,
-    decision_rows,
-    run_decisions,
-)
 from rankstudio.engine.analysis.fold_table import FoldRow, MeasureRow, fold_rows, measure_rows
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
@@ -23,6 +14,8 @@ from rankstudio.engine.experiment.plan.left_out_names import PAIR_MEASURES
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.metrics.conventions import rules_text
+from rankstudio.engine.plugins.entries import imported
+from rankstudio.engine.plugins.run_tables import RunColumn, RunTable, RunTableRow, RunTableRows, run_tables
 from rankstudio.ui.compare.view import ALL, ONE, View
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import axis_value, plain, power
@@ -31,16 +24,14 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
 from rankstudio.ui.widgets.layout import fill, named
 
-THRESHOLDS = "thresholds"
-"""What is shown of one run in place of its measures."""
 
-
-def found_decisions(run: RunResult, data: FoldedDataset, sealed: bool) -> Decisions | str:
-    """Return the decisions of a run by thresholds, or why there are none; for the worker."""
+def rows_of(table: RunTable, run: RunResult, data: FoldedDataset, sealed: bool) -> RunTableRows | str:
+    """Return what a table shows of a run, or why there is nothing; for the worker."""
     try:
-        return run_decisions(run, data, sealed=sealed)
+        rows: RunTableRows = imported(table.compute)(run, data, sealed)
     except PlanError as error:
         return str(error)
+    return rows
 
 
 class FoldsView(View):
@@ -48,6 +39,8 @@ class FoldsView(View):
 
     Attributes
     ----------
+    tables : dict of str to RunTable
+        What can be shown of one run in place of its measures, by the key of the choice.
     foldChosen : Signal(object)
         Number of the fold that the user moved to; None for all folds, by the mean row.
     """
@@ -57,20 +50,19 @@ class FoldsView(View):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._shape: tuple[object, ...] = ()
+        self.tables = {table.key: table for table in run_tables()}
+        choices = [(key, tr(table.label)) for key, table in self.tables.items()]
+        about = [tr("All measures of this run, or one measure of all runs on the same folds")]
+        about += [f"{tr(table.label)}: {tr(table.help)}" for table in self.tables.values()]
         self.scope = self.add_choice(
-            [(ONE, tr("this run")), (ALL, tr("all runs")), (THRESHOLDS, tr("thresholds"))],
+            [(ONE, tr("this run")), (ALL, tr("all runs")), *choices],
             tr("runs of the folds"),
             "folds-scope",
-            tr(
-                "All measures of this run, one measure of all runs on the same folds, or precision, recall "
-                "and F of this run by thresholds chosen on training"
-            ),
+            "\n".join(about),
         )
         said = tr("Finished folds of the run appear here.")
-        about = tr("Selected model and measures of each fold.")
-        self.table = self.add_table(
-            "folds", tr("Folds table"), about, said, _identity, tr("Folds of the run")
-        )
+        what = tr("Selected model and measures of each fold.")
+        self.table = self.add_table("folds", tr("Folds table"), what, said, _identity, tr("Folds of the run"))
         self.sentence = named(PlainLabel(wraps=True), "folds-sentence", role="caption")
         self.sentence.setContentsMargins(12, 4, 12, 8)
         self.sentence.hide()
@@ -102,21 +94,17 @@ class FoldsView(View):
         self.table.set_rows(measure_rows(runs, name))
         self.set_caption(tr("{name} of every finished run on these folds").format(name=name) if runs else "")
 
-    def show_decisions(self, name: str, found: Decisions | str) -> None:
-        """Show the decisions of a run by thresholds, or why there are none."""
-        self._reshape((THRESHOLDS,), () if isinstance(found, str) else _DECISIONS)
-        if isinstance(found, str):
-            self.set_caption(f"{name} · {found}")
+    def show_table(self, table: RunTable, name: str, shown: RunTableRows | str) -> None:
+        """Show a table of a run, which ``name`` says, or why there is none."""
+        columns = () if isinstance(shown, str) else (_FOLD, *map(_contributed, table.columns), _REST)
+        self._reshape((table.key,), columns)
+        if isinstance(shown, str):
+            self.set_caption(f"{name} · {shown}")
             return
-        self.table.set_rows(decision_rows(found))
+        self.table.set_rows(shown.rows)
         self.set_caption(name)
-        low, high = found.mean_auc_interval
-        text = tr("Mean {part} AUC {auc:.4f}, 95 % interval {low:.4f} to {high:.4f} (DeLong)")
-        if isnan(low):
-            text = tr("All documents of the {part} part are pooled, whatever their query.")
-        said = text.format(part=tr(found.part), auc=found.mean_auc, low=low, high=high)
-        self.sentence.setText(said)
-        self.sentence.show()
+        self.sentence.setText(shown.sentence)
+        self.sentence.setVisible(bool(shown.sentence))
 
     def clear(self) -> None:
         """Show no run."""
@@ -138,18 +126,19 @@ class FoldsView(View):
         self.table.set_columns(columns)
 
     @Slot(object)
-    def _on_chosen(self, row: FoldRow | MeasureRow | DecisionRow) -> None:
+    def _on_chosen(self, row: FoldRow | MeasureRow | RunTableRow) -> None:
         """Show the fold of a row, or all folds for the mean; the deviation is nothing to show."""
         if row.fold is not None or _is_mean(row):
             self.foldChosen.emit(row.fold)
         self.mark(self._fold)
 
 
-def _identity(row: FoldRow | MeasureRow | DecisionRow) -> tuple[str, str]:
-    return row.label, row.rule if isinstance(row, DecisionRow) else ""
+def _identity(row: FoldRow | MeasureRow | RunTableRow) -> tuple[str, str]:
+    texts = row.values.values() if isinstance(row, RunTableRow) else ()
+    return row.label, "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _is_mean(row: FoldRow | MeasureRow | DecisionRow) -> bool:
+def _is_mean(row: FoldRow | MeasureRow | RunTableRow) -> bool:
     return row.label == "mean"
 
 
@@ -168,69 +157,28 @@ _SIZE = Column(
 _REST = Column("rest", "", value=lambda row: "", stretch=True, kind="dot")
 
 
-def _decided(key: str, title: str, tooltip: str, value: Callable[[DecisionRow], float]) -> Column:
+def _contributed(column: RunColumn) -> Column:
+    """Return a column of a table of an ability: of numbers, which do not move the mean, or of texts."""
+    key = column.key
+    if not column.form:
+        return Column(
+            key,
+            tr(column.label),
+            value=lambda row: tr(row.values[key]),
+            tooltip=tr(column.help),
+            width=column.width,
+        )
     return Column(
         key,
-        title,
+        tr(column.label),
         "right",
-        ".4g" if key == "threshold" else ".4f",
-        value=value,
-        sort=lambda row: value(row) if row.fold else None,
-        tooltip=tooltip,
+        column.form,
+        value=lambda row: row.values[key],
+        sort=lambda row: row.values[key] if row.fold else None,
+        tooltip=tr(column.help),
         bold=_is_mean,
-        width=80,
+        width=column.width,
     )
-
-
-_RULES = {
-    BEST_F: tr("best F"),
-    CLASS_SHARE: tr("class share"),
-}
-_DECISIONS = (
-    _FOLD,
-    Column(
-        "rule",
-        tr("threshold by"),
-        value=lambda row: _RULES[row.rule],
-        tooltip=tr(
-            "Best F: greatest F on the training part. Class share: as many training documents are taken as "
-            "are relevant."
-        ),
-        width=112,
-    ),
-    _decided(
-        "threshold",
-        tr("threshold"),
-        tr("Least score of a document that is taken"),
-        lambda row: row.decision.threshold,
-    ),
-    _decided(
-        "precision",
-        tr("precision"),
-        tr("Share of relevant documents among those taken"),
-        lambda row: row.decision.precision,
-    ),
-    _decided(
-        "recall",
-        tr("recall"),
-        tr("Share of the relevant documents that are taken"),
-        lambda row: row.decision.recall,
-    ),
-    _decided("f", "F", tr("Harmonic mean of precision and recall"), lambda row: row.decision.f),
-    _decided(
-        "greatest",
-        tr("greatest F"),
-        tr("Greatest F of any threshold on the judged documents"),
-        lambda row: row.greatest,
-    ),
-    _decided(
-        "difference",
-        tr("difference"),
-        tr("F minus the greatest F: what the choice on training costs"),
-        lambda row: row.difference,
-    ),
-    _REST,
-)
 
 
 def _parts(rows: Sequence[FoldRow]) -> tuple[Mapping[str, float], ...]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedWidget, QWidget
 
+from rankstudio.engine.plugins.printed_results import printed_results
 from rankstudio.ui.compare.cascade_view import CascadeView
 from rankstudio.ui.compare.folds_view import FoldsView
 from rankstudio.ui.compare.literature_views import ConventionsView, PublishedView
@@ -74,9 +77,11 @@ class ResultsPanel(Panel):
         self.pareto = ParetoView(theme)
         self.cascades = CascadeView(theme)
         self._absent = {"cascades"}  # what has nothing to say
+        self._absent |= set() if printed_results() else {"published"}
         self.conventions = ConventionsView(theme)
         self.published = PublishedView(theme)
-        self._key, self._last = "", {tab: parts[0] for tab, (_, parts) in _TABS.items()}
+        self._key = ""
+        self._last = {tab: self._offered(parts)[0] for tab, (_, parts) in _TABS.items()}
         keys = [key for _, parts in _TABS.values() for key in parts]
         self._views: dict[str, View] = {key: getattr(self, key) for key in keys}
         self._stack = QStackedWidget()
@@ -112,7 +117,7 @@ class ResultsPanel(Panel):
     def show_view(self, key: str) -> None:
         """Show another view, in its tab."""
         tab, every = next((tab, parts) for tab, (_, parts) in _TABS.items() if key in parts)
-        parts = [part for part in every if part not in self._absent]
+        parts = self._offered(every)
         self._key = self._last[tab] = key
         self._choice.select(tab)
         if len(parts) > 1:
@@ -132,6 +137,10 @@ class ResultsPanel(Panel):
         self.set_title(_PANEL_TITLES[key])
         self._show_caption()
         self.viewChosen.emit(key)
+
+    def _offered(self, parts: Sequence[str]) -> list[str]:
+        """Return which of some parts of a tab have something to say."""
+        return [part for part in parts if part not in self._absent]
 
     def offer(self, key: str, there: bool) -> None:
         """Offer a view as a part of its tab, or no longer: the first part is then shown in its place."""

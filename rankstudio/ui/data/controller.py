@@ -13,7 +13,8 @@ from rankstudio.engine.data.summary import DatasetSummary, describe_fold
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.methods.catalog.parameter import MILLISECONDS
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
-from rankstudio.ui.background.tasks import compare_parts, look_at_features
+from rankstudio.ui.background.tasks import look_at_features
+from rankstudio.ui.data.contributed_columns import contributed_columns
 from rankstudio.ui.data.panel import DataPanel
 from rankstudio.ui.data.statistics_panel import NOTHING, DescribedFeature, StatisticsPanel
 from rankstudio.ui.language import tr
@@ -23,11 +24,9 @@ from rankstudio.ui.process.turns import turns
 from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.features.drift import FeatureDrift
     from rankstudio.engine.analysis.features.feature_quality import QualityReport
 
 _COUNTING = tr("Computing the statistics …")
-_MOST_COMPARED = 200_000  # documents; more take too long for a column
 _NO_DOCUMENTS = tr("Open the data to see their statistics.")
 
 
@@ -54,9 +53,9 @@ class DataController(Controller):
         self._described = OnDemand(self, worker, self._described_key, self._describe, fail)
         given = self, worker, self._quality_key, self._look_at_features, fail
         self._qualities = OnDemand(*given, slot="feature quality", panel=panel)
-        self._drifts: tuple[Key | None, dict[int, FeatureDrift]] = None, {}  # what it is of, and by feature
-        given = self, worker, self._drift_key, self._compare_parts, fail
-        self._drift = OnDemand(*given, slot="drift", panel=panel)
+        self._contributed = contributed_columns(session, worker, fail, panel, self)
+        for column in self._contributed:
+            column.changed.connect(self._show_statistics)
         self.statistics.appeared.connect(self._show_statistics)
         self.panel.foldChosen.connect(session.choose_fold)
         session.datasetChanged.connect(self._show)
@@ -83,8 +82,10 @@ class DataController(Controller):
     @Slot()
     def _show(self) -> None:
         self._reports, self._kept = self._kept, {}
-        for demand in (self._described, self._qualities, self._drift):  # of the data that were open
+        for demand in (self._described, self._qualities):  # of the data that were open
             demand.forget()
+        for column in self._contributed:
+            column.forget()
         if self._session.dataset is not None:
             self.panel.show_dataset(self._session.dataset, keep_summaries=bool(self._reports))
             self._show_convention()
@@ -144,26 +145,8 @@ class DataController(Controller):
         what = f"{dataset.name}, {self.panel.described()}"
         self.statistics.show_summary(what, summary, fold.train if fold else None, self._rows(summary))
         self._qualities.update()
-        self._drift.update()
-
-    def _drift_key(self) -> Key | None:
-        fold = self._session.watched
-        if fold is None or fold.vali is None or not self._session.has_documents:
-            return None
-        if fold.train.n_documents + fold.vali.n_documents > _MOST_COMPARED:
-            return None
-        return self._session.dataset, fold.number, self._session.convention
-
-    def _compare_parts(self) -> Computation | None:
-        fold, key = self._session.watched, self._drift_key()
-        if fold is None:
-            return None
-
-        def show(found: dict[int, FeatureDrift]) -> None:
-            self._drifts = key, found
-            self._show_statistics()
-
-        return computation(tr("Comparing the parts"), show, compare_parts, fold, self._session.convention)
+        for column in self._contributed:
+            column.update()
 
     def _rows(self, summary: DatasetSummary) -> list[DescribedFeature]:
         """Return the features with all that is known of them by now."""
@@ -171,7 +154,7 @@ class DataController(Controller):
         found = report.features if report is not None else [None] * len(summary.features)
         dataset, costs = self._session.dataset, self._costs()
         groups, known = group_names(self._session.plan.groups), self._session.plan.feature_costs
-        drifts = self._drifts[1] if self._drifts[0] == self._drift_key() else {}
+        contributed = {column.entry.key: column.values() for column in self._contributed}
         each, once = ({}, {}) if known is None else (known.per_document, known.per_query)
         names = tuple(f.name for f in summary.features)
         if dataset is not None:
@@ -189,7 +172,11 @@ class DataController(Controller):
                 groups.get(feature.feature_id, ""),
                 each.get(feature.feature_id),
                 once.get(feature.feature_id),
-                drifts.get(feature.feature_id),
+                {
+                    key: values[feature.feature_id]
+                    for key, values in contributed.items()
+                    if feature.feature_id in values
+                },
             )
             for feature, quality, name in zip(summary.features, found, names, strict=True)
         ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,9 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QTabWi
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary, shown_features
-from rankstudio.engine.support.number_format import fixed, percentage, signed, significant
+from rankstudio.engine.plugins.feature_columns import FeatureColumn, FeatureValue
+from rankstudio.engine.plugins.feature_columns import feature_columns as contributed_entries
+from rankstudio.engine.support.number_format import percentage, significant
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.distributions import HistogramPlot
 from rankstudio.ui.style.fonts import scaled
@@ -25,7 +27,6 @@ from rankstudio.ui.widgets.columns import PAD
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.features.drift import FeatureDrift
     from rankstudio.engine.analysis.features.feature_quality import FeatureQuality
 
 NOTHING = tr("Open a dataset to see its contents.")
@@ -49,8 +50,8 @@ class DescribedFeature:
         In the plan; "" where it is in none.
     per_document, per_query : float or None
         Milliseconds that it costs; None where that is not known.
-    drift : FeatureDrift or None
-        From the training to the validation part; None where that is not known.
+    contributed : dict of str to FeatureValue
+        What columns of abilities have of it, by their keys.
     """
 
     summary: FeatureSummary
@@ -61,7 +62,7 @@ class DescribedFeature:
     group: str = ""
     per_document: float | None = None
     per_query: float | None = None
-    drift: FeatureDrift | None = None
+    contributed: Mapping[str, FeatureValue] = field(default_factory=dict)
 
     @property
     def feature_id(self) -> int:
@@ -120,28 +121,6 @@ class DescribedFeature:
         if self.quality.ascending:
             return tr("Ranks small values first, which gives the better MAP.")
         return tr("Ranks large values first, which gives the better MAP.")
-
-    @property
-    def drift_text(self) -> str:
-        """How it differs between the training and the validation part, in words."""
-        drift = self.drift
-        if drift is None:
-            return ""
-        (train, vali), (tau, other) = drift.constant, drift.correlation
-        text = tr(
-            "From training to validation: the mean shifts by {shift} standard deviations, and the standard "
-            "deviation is {scale} times as large. Constant in {train} and {vali} of the queries; τ "
-            "with the label {tau} and {other}."
-        )
-        shift, scale = signed(drift.shift), fixed(drift.scale, 2)
-        return text.format(
-            shift=shift,
-            scale=scale,
-            train=percentage(train),
-            vali=percentage(vali),
-            tau=signed(tau),
-            other=signed(other),
-        )
 
     @property
     def warning(self) -> str:
@@ -251,19 +230,6 @@ _PER_QUERY = Column(
     tooltip=tr("Milliseconds that the feature costs once per query, as imported"),
     width=70,
 )
-_DRIFT = Column(
-    "drift",
-    tr("drift"),
-    "right",
-    ".3f",
-    value=lambda row: None if row.drift is None else row.drift.distance,
-    hint=lambda row: row.drift_text,
-    tooltip=tr(
-        "Kolmogorov-Smirnov distance of the values in the training and the validation part: 0 for equal "
-        "distributions, 1 for values that do not overlap"
-    ),
-    width=60,
-)
 _GROUP = Column(
     "group",
     tr("group"),
@@ -301,10 +267,31 @@ def _alone(measure: str) -> Column:
     )
 
 
+def _contributed(entry: FeatureColumn) -> Column:
+    """Return a column of an ability."""
+
+    def number(row: DescribedFeature) -> float | None:
+        return row.contributed[entry.key].number if entry.key in row.contributed else None
+
+    def text(row: DescribedFeature) -> str:
+        return row.contributed[entry.key].text if entry.key in row.contributed else ""
+
+    return Column(
+        entry.key,
+        tr(entry.label),
+        "right",
+        entry.form,
+        value=number,
+        hint=text,
+        tooltip=tr(entry.help),
+        width=entry.width,
+    )
+
+
 def giving_way(rows: Sequence[DescribedFeature]) -> tuple[str, ...]:
     """Return the columns that go one after another where the names would have less than `NAME_WIDTH`."""
     empty = () if any(row.group for row in rows) else ("group",)
-    return (*empty, "mean", "zeros", "range", "drift")
+    return (*empty, "mean", "zeros", "range", *(entry.key for entry in contributed_entries()))
 
 
 NAME_WIDTH = 150
@@ -318,7 +305,8 @@ def feature_columns(rows: Sequence[DescribedFeature]) -> list[Column]:
     costs = [*([_COST] if priced else []), *([_PER_DOCUMENT, _PER_QUERY] if timed else [])]
     known = next((row.quality.alone for row in rows if row.quality is not None), ("MAP", "NDCG@10"))
     alone = [_alone(name) for name in known]
-    costs += [_DRIFT] if any(row.drift is not None for row in rows) else []
+    known_keys = {key for row in rows for key in row.contributed}
+    costs += [_contributed(entry) for entry in contributed_entries() if entry.key in known_keys]
     return [_ID, _NAME, _GROUP, _VALUES, _RANGE, _MEAN, _ZEROS, *missing, *alone, *costs, _WARNING]
 
 

@@ -14,7 +14,7 @@ from rankstudio.engine.data.feature_sets import LABELS, FeatureSet
 from rankstudio.engine.data.formats.format_catalog import written_formats
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
-from rankstudio.engine.experiment.results.results import Chosen, RunResult
+from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.engine.export.figures.files import caption_text
 from rankstudio.engine.export.figures.style import style_of
 from rankstudio.engine.support.files import write_text
@@ -69,7 +69,6 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         *_permutation_items(models.permutations),
         *_evidence_items(models.evidence),
         *sections.contributed.export_items(),
-        *_paper_items(models, name),
         *_plan_items(session, name),
     )
 
@@ -286,60 +285,6 @@ def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
         yield ExportItem(
             f"plan-{form.key}", label, tr(form.help), formats, f"{name}-plan", write, text.rstrip
         )
-
-
-def _paper_items(models: Models, name: str) -> Iterator[ExportItem]:
-    """Yield the figures of each paper of which the finished runs on the open data contain some."""
-    from rankstudio.engine.analysis.published import load_reproduction, reproductions  # noqa: PLC0415 - brings kernels
-
-    session, worker = models.session, models.task_worker
-    done = [r.result for r in models.runs.records if r.result is not None and r.dataset is session.dataset]
-    if session.dataset is None or not done or not session.has_documents:
-        return
-    for key in reproductions():
-        paper = load_reproduction(key)
-        if all((run.plan.method, run.plan.ranker) not in paper.methods for run in done):
-            continue
-        begin = partial(_begin_figures, worker, key, tuple(done), session.dataset)
-        said = tr(
-            "A folder with the figures of the paper from the runs of the study, as PDF and CSV: {title}."
-        )
-        yield ExportItem(
-            f"figures-{key}",
-            tr("Figures of the paper: {key}").format(key=key),
-            said.format(title=paper.title),
-            ((tr("Folder"), ""),),
-            f"{name}-{key}-figures",
-            unavailable=SEALED if session.sealed else "",
-            writers=(FormatWriter(begin=begin),),
-        )
-
-
-def _begin_figures(
-    worker: Worker,
-    key: str,
-    runs: tuple[RunResult, ...],
-    data: FoldedDataset,
-    path: Path,
-    done: Callable[[str], object],
-    failed: Callable[[str], object],
-) -> Job:
-    def write() -> int:
-        from rankstudio.engine.analysis import paper_figures as papers  # noqa: PLC0415 - brings kernels
-        from rankstudio.engine.analysis.published import load_reproduction  # noqa: PLC0415 - as above
-        from rankstudio.engine.export.figures.files import write_figure_files  # noqa: PLC0415 - as above
-        from rankstudio.engine.support.files import make_folder  # noqa: PLC0415 - as above
-
-        paper = load_reproduction(key)
-        make_folder(path)
-        figures = papers.paper_figures(paper, papers.runs_of_paper(paper, runs), data)
-        written = write_figure_files(papers.figure_files_of(figures, path))
-        return sum(one.suffix == ".pdf" for one in written)
-
-    def tell(n: int) -> None:
-        done(trn("{n} figure", "{n} figures", n).format(n=n))
-
-    return worker.task(tr("Drawing the figures"), write, on_done=tell, on_error=failed)
 
 
 def _permutation_items(tests: PermutationTests) -> Iterator[ExportItem]:

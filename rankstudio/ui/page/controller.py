@@ -8,6 +8,8 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
+from rankstudio.ui.model.app_model import Models
+
 
 class Controller(QObject):
     """Feeds panels, and turns what the user does there into changes of the models.
@@ -38,3 +40,24 @@ class Controller(QObject):
 
     def leave(self) -> None:
         """Do no more for what nobody sees: its page is left."""
+
+
+class CommandController(Controller):
+    """Carries out commands of the window's menus.
+
+    Parameters
+    ----------
+    models : Models
+    window : QWidget
+        Over which dialogs open.
+    """
+
+    warned = Signal(str)
+    """A sentence of which the user should know."""
+    pageAsked = Signal(str)
+    """What there is to see is on the page of this key."""
+
+    def __init__(self, models: Models, window: QWidget) -> None:
+        super().__init__(window)
+        self._models = models
+        self._window = window

@@ -27,8 +27,7 @@ from rankstudio.engine.export.model_files import fold_of_name, models_in
 from rankstudio.engine.export.plugin_formats import readable_formats
 from rankstudio.engine.methods.catalog import GIVEN_MODEL, GIVEN_ORDER, GIVEN_SCORES
 from rankstudio.ui.language import tr, trn
-from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.controller import CommandController
 from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import ElidedLabel
@@ -38,19 +37,8 @@ _WIDTH = 460
 _LONGEST = 200  # letters of a name
 
 
-class GivenController(Controller):
-    """Makes a run of what files give, read in the background, on the data that are open.
-
-    Parameters
-    ----------
-    models : Models
-    parent : QWidget
-        Over which dialogs open.
-    """
-
-    def __init__(self, models: Models, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._models, self._window = models, parent
+class GivenController(CommandController):
+    """Makes a run of what files give, read in the background, on the data that are open."""
 
     @property
     def folder(self) -> str:

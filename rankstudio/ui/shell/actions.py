@@ -13,7 +13,6 @@ from rankstudio.engine.plugins.page_parts import PartCommand
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunState
-from rankstudio.ui.shell.contributed_parts import ContributedParts
 from rankstudio.ui.shell.pages import PAGES
 from rankstudio.ui.shell.plugin_parts import PluginParts
 from rankstudio.ui.style.icons import set_icon
@@ -25,7 +24,7 @@ _ON_DATA = (
     *("group", "import_feature_set", "import_costs", "best", "next_fold", "previous_fold", "seal"),
 )
 
-_ON_DOCUMENTS = ("open_model", "open_preferences", "add_scores", "add_order", "transfer")
+_ON_DOCUMENTS = ("open_model", "open_preferences", "add_scores", "add_order")
 
 
 @dataclass(frozen=True)
@@ -285,14 +284,6 @@ _RUN = (
         ),
     ),
     Command(
-        "transfer",
-        tr("Test a sele&ction made elsewhere…"),
-        tr(
-            "Choose a run of a study on other data: its model and the same method on the open data are "
-            "compared by query."
-        ),
-    ),
-    Command(
         "analyses",
         tr("Anal&yses…"),
         tr("Carry out an analysis of a plug-in on the open data or the current run."),
@@ -392,8 +383,8 @@ class Actions:
     theme : Theme
     parts : PluginParts, optional
         Pages and panels of plug-ins, which follow the pages in the menu *View*.
-    contributed : ContributedParts, optional
-        Parts of pages, whose commands stand where they say.
+    contributed : iterable of PartCommand
+        Commands of plug-ins, which stand where they say.
     """
 
     def __init__(
@@ -401,13 +392,12 @@ class Actions:
         window: QMainWindow,
         theme: Theme,
         parts: PluginParts | None = None,
-        contributed: ContributedParts | None = None,
+        contributed: Iterable[PartCommand] = (),
     ) -> None:
         self._actions: dict[str, QAction] = {}
         self.submenus: dict[str, QMenu] = {}
         self.of_parts = () if parts is None else tuple(_commands_of(parts))
-        of_parts = () if contributed is None else (command for _, command in contributed.commands())
-        self.menus = menus_with(of_parts)
+        self.menus = menus_with(contributed)
         for name, commands in self.menus.items():
             menu = window.menuBar().addMenu(_TITLES[name])
             menu.setObjectName(f"menu-{name.lower()}")

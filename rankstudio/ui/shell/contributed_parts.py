@@ -1,4 +1,4 @@
-"""The pages with a controller, and the parts of pages, that plug-ins add: controllers, panels, commands."""
+"""What plug-ins add to the window with a controller: pages, parts of pages, and commands of menus."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from rankstudio.engine.errors import one_line
 from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.plugins.page_parts import PagePart, PartCommand, page_parts
 from rankstudio.engine.plugins.plugin import LoadedPlugin
+from rankstudio.engine.plugins.window_commands import WindowCommands, window_commands
 from rankstudio.engine.plugins.window_parts import WindowPage
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.controller import CommandController, Controller
 from rankstudio.ui.page.page import Page, Part
 from rankstudio.ui.page.tabs import PageTabs
 from rankstudio.ui.style.theme import Theme
@@ -25,39 +26,51 @@ from rankstudio.ui.style.theme import Theme
 _log = logging.getLogger(__name__)
 
 
+Contributed = PagePart | WindowPage | WindowCommands
+
+
 class ContributedParts:
-    """Makes the parts of plug-ins, and finds them again.
+    """Makes the controllers of plug-ins, and finds them again.
 
     Parameters
     ----------
     theme : Theme
     models : Models
     parent : QObject
-        Owner of the controllers.
+        Owner of the controllers of pages and panels.
+    window : QWidget
+        Owner of the controllers of commands without a panel, over which dialogs open.
 
     Attributes
     ----------
     controllers : dict of str to Controller
-        By the keys of their parts; those of pages when the page is made.
+        By the keys of their entries; those of pages when the page is made.
     problems : list of str
-        Sentences about parts that could not be made.
+        Sentences about controllers that could not be made.
     """
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject) -> None:
+    def __init__(self, theme: Theme, models: Models, parent: QObject, window: QWidget) -> None:
         self._theme = theme
         self._models = models
         self._parent = parent
+        self._window = window
         self.controllers: dict[str, Controller] = {}
         self.problems: list[str] = []
-        for loaded, entry in page_parts():
-            self._make(entry, loaded, "panel")
-        self._entries = [entry for _, entry in page_parts() if entry.key in self.controllers]
+        entries: list[tuple[LoadedPlugin, PagePart | WindowCommands]] = [*page_parts(), *window_commands()]
+        for loaded, entry in entries:
+            self._make(entry, loaded)
+        self._entries = [entry for _, entry in entries if entry.key in self.controllers]
 
-    def _make(self, entry: PagePart | WindowPage, loaded: LoadedPlugin, widget: str) -> None:
-        """Make the controller of a part, which has a widget of this name; keep the reason where it fails."""
+    @property
+    def over_window(self) -> tuple[CommandController, ...]:
+        """The controllers of commands without a panel."""
+        controllers = self.controllers.values()
+        return tuple(one for one in controllers if isinstance(one, CommandController))
+
+    def _make(self, entry: Contributed, loaded: LoadedPlugin) -> None:
+        """Make the controller of an entry; keep the reason where it fails."""
         try:
-            controller = imported(entry.controller)(self._theme, self._models, self._parent)
-            assert isinstance(getattr(controller, widget), QWidget)
+            controller = self._made(entry)
         except Exception as error:
             text = tr("{package} {version} failed with {name}: {error}. See the log for details.")
             reason = one_line(str(error)).rstrip(".")
@@ -69,15 +82,27 @@ class ContributedParts:
         else:
             self.controllers[entry.key] = controller
 
+    def _made(self, entry: Contributed) -> Controller:
+        """Return the controller of an entry, which has what the entry promises."""
+        make = imported(entry.controller)
+        if isinstance(entry, WindowCommands):
+            over_window = make(self._models, self._window)
+            assert isinstance(over_window, CommandController)
+            return over_window
+        controller: Controller = make(self._theme, self._models, self._parent)
+        widget = "panel" if isinstance(entry, PagePart) else "content"
+        assert isinstance(getattr(controller, widget), QWidget)
+        return controller
+
     def panels_of(self, column: str) -> Iterator[Part]:
         """Yield the panels of a column or row of a page, with stretch and size."""
         for entry in self._entries:
-            if entry.column == column:
+            if isinstance(entry, PagePart) and entry.column == column:
                 yield self.controllers[entry.key].panel, entry.stretch, entry.size  # type: ignore[attr-defined]
 
     def page(self, entry: WindowPage, loaded: LoadedPlugin, controllers: Sequence[Controller]) -> Page | None:
         """Make a page with a controller; None where that could not be made."""
-        self._make(entry, loaded, "content")
+        self._make(entry, loaded)
         controller = self.controllers.get(entry.key)
         if controller is None:
             return None
@@ -88,37 +113,38 @@ class ContributedParts:
         return page
 
     def export_items(self) -> Iterator[Any]:
-        """Yield what the parts offer for export."""
+        """Yield what the controllers offer for export."""
         for controller in self.controllers.values():
             yield from controller.export_items()
 
-    def commands(self) -> Iterator[tuple[PagePart, PartCommand]]:
-        """Yield the commands of the parts."""
+    def commands(self) -> Iterator[PartCommand]:
+        """Yield the commands."""
         for entry in self._entries:
-            for command in entry.commands:
-                yield entry, command
+            yield from entry.commands
 
     def possible(self) -> Mapping[str, bool]:
-        """Return which commands of parts can be carried out now."""
+        """Return which commands can be carried out now."""
         return {
             command.key: bool(getattr(self.controllers[entry.key], command.possible))
-            for entry, command in self.commands()
+            for entry in self._entries
+            for command in entry.commands
         }
 
     def calls(self, show_page: Callable[[str], object]) -> Mapping[str, Callable[[], None]]:
-        """Return what the commands of parts do, by their keys.
+        """Return what the commands do, by their keys.
 
         Parameters
         ----------
         show_page : callable
-            Shows the page of a key.
+            Shows the page of a key: that of a part before its command is carried out.
         """
-        return {
-            command.key: partial(
-                _call, show_page, entry.page, getattr(self.controllers[entry.key], command.slot)
-            )
-            for entry, command in self.commands()
-        }
+        calls: dict[str, Callable[[], None]] = {}
+        for entry in self._entries:
+            for command in entry.commands:
+                slot = getattr(self.controllers[entry.key], command.slot)
+                page = entry.page if isinstance(entry, PagePart) else ""
+                calls[command.key] = partial(_call, show_page, page, slot) if page else slot
+        return calls
 
 
 def _call(show_page: Callable[[str], object], page: str, slot: Callable[[], object]) -> None:

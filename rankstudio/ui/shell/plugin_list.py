@@ -33,6 +33,12 @@ _COUNTS: dict[str, Callable[[int], str]] = {
     "model_formats": lambda n: trn("{n} model format", "{n} model formats", n).format(n=n),
     "pages": lambda n: trn("{n} page", "{n} pages", n).format(n=n),
     "panels": lambda n: trn("{n} panel", "{n} panels", n).format(n=n),
+    "window_commands": lambda n: trn("{n} command of a menu", "{n} commands of menus", n).format(n=n),
+    "feature_columns": lambda n: trn("{n} column of features", "{n} columns of features", n).format(n=n),
+    "run_tables": lambda n: trn("{n} table of runs", "{n} tables of runs", n).format(n=n),
+    "printed_results": lambda n: trn("{n} list of printed results", "{n} lists of printed results", n).format(
+        n=n
+    ),
     "commands": lambda n: trn("{n} command", "{n} commands", n).format(n=n),
     "analyses": lambda n: trn("{n} analysis", "{n} analyses", n).format(n=n),
     "run_logs": lambda n: trn("{n} log of runs", "{n} logs of runs", n).format(n=n),

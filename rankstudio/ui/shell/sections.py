@@ -45,10 +45,11 @@ class Sections(QObject):
     theme : Theme
     models : Models
         What they show.
+    window : QWidget
     """
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, models: Models, window: QWidget) -> None:
+        super().__init__(window)
         self._theme, self._models = theme, models
         session, runs, current = models.session, models.runs, models.current
         self.data = DataController(theme, models, self)
@@ -66,7 +67,7 @@ class Sections(QObject):
         tested = self.compare.views.tests.hint, self.compare.views.folds.hint
         self.fold_hint = FoldHint(session, {"validation": (self.select.curves.hint,), "test": tested}, self)
         self.report = ReportController(theme, models, self)
-        self.contributed = ContributedParts(theme, models, self)
+        self.contributed = ContributedParts(theme, models, self, window)
         self.plugin_parts = PluginParts(theme, models, self)
         self.strip = RunStrip()
         self.forecast = MemoryForecast(models, self)

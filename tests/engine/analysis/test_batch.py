@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +10,10 @@ from experiment.small import dataset, ended
 from wording import naming
 
 from rankstudio.engine.analysis.batch import comparison_table, folder_name, is_comparison, load_comparison
-from rankstudio.engine.analysis.published import everything, published
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.support.resources import resource
 
 TEXT = """
@@ -115,24 +112,6 @@ def test_the_table_has_a_row_for_every_measure_and_printed_source() -> None:
     singles = [fold.baseline.test["MAP"] for fold in last.folds]
     assert first["best_single_feature"] == pytest.approx(np.mean(singles))
     assert first["published"] == ""
-
-
-def test_published_numbers_are_of_known_methods_and_found_by_what_was_run() -> None:
-    assert len(everything()) > 200
-    for number in everything():
-        method(number.method)
-        assert 0 < number.value < 1
-        for condition in filter(None, number.when.split(", ")):
-            name, value = re.split("[=>]", condition)
-            method(number.method).parameter(name).validate(value)
-    hinge = Plan("x", method="ranksvm", parameters={"loss": "hinge"})
-    found = {p.label: p.value for p in published(hinge, "OHSUMED QueryLevelNorm", "MAP")}
-    assert found == {"RankSVM": 0.4334, "RankSVM-Struct": 0.4478}
-    squared = Plan("x", method="ranksvm")
-    assert [p.label for p in published(squared, "MQ2008", "NDCG@10")] == ["RankSVM-Primal"]
-    gas = Plan("x", method="gas", parameters={}, ranker="ranksvm")
-    assert [p.value for p in published(gas, "MQ2008", "MAP")] == [0.4767]
-    assert published(gas.changed(ranker="", ranker_parameters={}), "MQ2008", "MAP") == ()
 
 
 @pytest.mark.parametrize(

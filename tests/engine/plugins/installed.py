@@ -85,6 +85,7 @@ def forget() -> None:
     """Let this process look for plug-ins again."""
     loader.plugins.cache_clear()
     loader._of_packages.cache_clear()
+    loader._with_needs.cache_clear()
     data_formats.cache_clear()
     model_formats.cache_clear()
     model_format_entries.cache_clear()

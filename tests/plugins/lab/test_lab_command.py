@@ -8,12 +8,12 @@ import pytest
 from wording import naming
 
 from rankstudio.cli import main
-from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
-from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.support.work import finish
+from rankstudio.plugins.lab.simulation.auc_simulation import simulate_auc
+from rankstudio.plugins.lab.simulation.selection_simulation import simulate_selection
 
 
 def test_auc_as_json_is_what_the_function_says(answer) -> None:

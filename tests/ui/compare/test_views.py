@@ -113,6 +113,7 @@ def test_all_indices_have_two_decimals(stability_view):
 FIVE = [fold(i, [0.47, 0.48]) for i in range(1, 6)]
 
 
+@pytest.mark.ability("papers")
 def test_printed_averages_are_listed(theme, stage):
     view = PublishedView(theme)
     stage(view, 900, 240)

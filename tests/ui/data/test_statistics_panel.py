@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import astuple
-from pathlib import Path
 
 import numpy as np
 import pytest
-from described_rows import show_data
 from panel_data import documents
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QTableView, QWidget
 from waiting import wait_until
 from windows import finish as finish_run
-from windows import open_window, settle
+from windows import settle
 
-from rankstudio.engine.analysis.features.drift import feature_drift
 from rankstudio.engine.analysis.features.feature_quality import feature_quality
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.summary import DatasetSummary, describe_fold
 from rankstudio.engine.support.sparse_rows import SparseRows
-from rankstudio.engine.support.work import finish
 from rankstudio.ui.data.statistics_panel import DescribedFeature, StatisticsPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
@@ -211,20 +206,3 @@ def test_other_data_with_fewer_features_take_the_place_of_those_on_the_page(wind
     )
     settle(window)
     assert len(window.sections.data.statistics.table.rows()) == 1
-
-
-def test_drift_from_training_to_validation_is_that_of_the_engine(
-    theme: Theme, tmp_path: Path, folds: Path
-) -> None:
-    with open_window(theme, tmp_path / "config", folds) as window:
-        window.session.look_at(1)
-        show_data(window)
-        table = window.sections.data.statistics.table
-        wait_until(lambda: table.rows() and table.rows()[0].drift is not None)
-        fold = window.session.watched
-        expected = {one.feature: repr(astuple(one)) for one in finish(feature_drift(fold.train, fold.vali))}
-        assert {row.feature_id: repr(astuple(row.drift)) for row in table.rows()} == expected
-        assert "drift" in [column.key for column in table.rows_model.columns]
-        window.session.look_at(None)
-        wait_until(lambda: all(row.drift is None for row in table.rows()))
-        settle(window)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from rankstudio.engine.analysis.simulation.simulation import Simulation, SimulationProgress, without_test
 from rankstudio.engine.errors import ParameterError
+from rankstudio.plugins.lab.simulation.simulation import Simulation, SimulationProgress, without_test
 from rankstudio.plugins.lab.window.deviations_panel import DeviationsPanel
 from rankstudio.plugins.lab.window.estimators import AUC, SELECTION, of_learner
 from rankstudio.plugins.lab.window.form import LabForm
@@ -38,7 +38,7 @@ from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations
+    from rankstudio.plugins.lab.simulation.deviations import DeviationSummary, VariedDeviations
 
 
 class SimulationTab(Controller):

@@ -31,7 +31,7 @@ from rankstudio.ui.widgets import Column, Dot, Panel, TableView
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.simulation.deviations import DeviationSummary
+    from rankstudio.plugins.lab.simulation.deviations import DeviationSummary
 
 _GAP = 10.0
 _MOST_NAMES = 0.55  # of the width

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from rankstudio.engine.analysis.simulation.parameters import BASIS_KEPT, NO_KERNEL, SELECTED_ONCE
+from rankstudio.plugins.lab.simulation.parameters import BASIS_KEPT, NO_KERNEL, SELECTED_ONCE
 from rankstudio.ui.language import tr
 
 

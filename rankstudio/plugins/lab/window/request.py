@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import rankstudio
-from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED
-from rankstudio.engine.analysis.simulation.simulation import (
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.methods.catalog import Parameter
+from rankstudio.plugins.lab.simulation.parameters import EACH, PARAMETERS, VARIED
+from rankstudio.plugins.lab.simulation.simulation import (
     Simulation,
     SimulationProgress,
     simulation_as_command,
     simulation_as_python,
 )
-from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.methods.catalog import Parameter
 from rankstudio.ui.language import tr
 from rankstudio.ui.select.section import translated
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rankstudio
-from rankstudio.engine.analysis.simulation.parameters import NO_KERNEL
 from rankstudio.engine.support.number_format import fixed, signed
+from rankstudio.plugins.lab.simulation.parameters import NO_KERNEL
 from rankstudio.plugins.lab.window.estimators import EstimatorText, text_of
 from rankstudio.plugins.lab.window.request import FIELDS
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import power
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations
+    from rankstudio.plugins.lab.simulation.deviations import DeviationSummary, VariedDeviations
     from rankstudio.plugins.lab.window.request import SimulationRequest
 
 _SURE = 2.0  # standard errors

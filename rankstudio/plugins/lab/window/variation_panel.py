@@ -30,7 +30,7 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.simulation.deviations import VariedDeviations
+    from rankstudio.plugins.lab.simulation.deviations import VariedDeviations
 
 _SURE = 2.0  # standard errors to both sides
 _LOGARITHMIC = 8.0  # ratio of the greatest value to the least from which equal lengths are equal ratios

@@ -133,6 +133,7 @@ def test_one_of_several_folds_is_not_divided() -> None:
     assert started.folds == (1, 2, 3, 4, 5)
 
 
+@pytest.mark.ability("papers")
 def test_printed_numbers_stand_beside_the_given_folds_alone() -> None:
     plan = Plan(SAMPLE, "rankrls", {"regularization": (1.0,)})
     for protocol, expected in (("given", set(plan.measures)), ("5-fold", set())):

@@ -13,7 +13,7 @@ from waiting import wait_until
 from windows import settle
 from wording import naming
 
-from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
+from rankstudio.plugins.lab.simulation.auc_simulation import ESTIMATORS, simulate_auc
 from rankstudio.plugins.lab.window.controller import AucTab
 from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.export.items import export_items, plot_figures

@@ -16,9 +16,9 @@ from windows import settle, write_item
 from wording import naming
 
 from rankstudio.cli import main
-from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
-from rankstudio.engine.analysis.simulation.simulation import without_test
 from rankstudio.engine.data.splitting.splits import concatenate
+from rankstudio.plugins.lab.simulation.selection_simulation import simulate_selection
+from rankstudio.plugins.lab.simulation.simulation import without_test
 from rankstudio.plugins.lab.window.controller import AucTab, SelectionTab
 from rankstudio.plugins.lab.window.estimators import BASIS, SELECTION
 from rankstudio.ui.background.simulation import SimulationState

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS
-from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations
-from rankstudio.engine.analysis.simulation.learners import BASIS_ESTIMATORS
-from rankstudio.engine.analysis.simulation.learners import ESTIMATORS as SELECTION_ESTIMATORS
+from rankstudio.plugins.lab.simulation.auc_simulation import ESTIMATORS
+from rankstudio.plugins.lab.simulation.deviations import DeviationSummary, VariedDeviations
+from rankstudio.plugins.lab.simulation.learners import BASIS_ESTIMATORS
+from rankstudio.plugins.lab.simulation.learners import ESTIMATORS as SELECTION_ESTIMATORS
 from rankstudio.plugins.lab.window.estimators import AUC, BASIS, SELECTION, text_of
 from rankstudio.plugins.lab.window.sentences import (
     bias_text,

@@ -1,0 +1,26 @@
+"""A finished run of a study with its data, opened where they are now."""
+
+from __future__ import annotations
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.runner import open_data
+from rankstudio.engine.experiment.storage.study import RunKey, Study
+
+
+def run_with_data(study: Study, key: RunKey) -> tuple[RunResult, Plan, FoldedDataset]:
+    """Return a finished run of a study, its plan with the data where they are now, and these data.
+
+    Raises
+    ------
+    PlanError, DataError
+        If the data cannot be opened, or have changed.
+    """
+    result, recorded = study.result(key), study.data(key)
+    plan = result.plan.changed(data=recorded.opened_by(result.plan))
+    dataset = open_data(plan)
+    if difference := recorded.difference(dataset):
+        raise PlanError(f"{plan.data}: {difference}")
+    return result, plan, dataset

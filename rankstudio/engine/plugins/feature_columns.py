@@ -1,0 +1,74 @@
+"""Columns that plug-ins add to the table of features on the page *Data*, as data; without Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.entries import entries_of
+
+
+@dataclass(frozen=True)
+class FeatureColumn:
+    """A number of each feature of a fold.
+
+    Attributes
+    ----------
+    key : str
+        Key, unique among columns.
+    label, help : str
+        Title, and what the numbers are, as a sentence without a full stop.
+    task : str
+        What is done meanwhile, such as "Comparing the parts".
+    compute : str
+        ``"module:function"``: called with a :class:`~rankstudio.engine.data.dataset.Fold` and the convention
+        of the measures, it is a :data:`~rankstudio.engine.support.work.Waiting` for a dict of
+        :class:`FeatureValue` by the ids of features.
+    form : str
+        Form of the numbers, as of :func:`format`.
+    width : int
+        Width in pixels.
+    parts : tuple of str
+        Parts that a fold must have.
+    most_documents : int
+        Documents of the training and these parts together, above which nothing is computed.
+    """
+
+    key: str
+    label: str
+    help: str
+    task: str
+    compute: str
+    form: str = ".3f"
+    width: int = 60
+    parts: tuple[str, ...] = ()
+    most_documents: int = 200_000
+
+
+@dataclass(frozen=True)
+class FeatureValue:
+    """What a column has of a feature.
+
+    Attributes
+    ----------
+    number : float
+    text : str
+        More about it, in sentences.
+    """
+
+    number: float
+    text: str = ""
+
+
+def feature_columns() -> list[FeatureColumn]:
+    """Return the columns that abilities add; those of other packages are refused with a warning."""
+    exists = tr("A column of features with the key {key} exists already. Choose another key.")
+    unusable = tr("A column of the plug-in {name} cannot be used: {reason}")
+    return [entry for _, entry in entries_of("feature_columns", _refuse_invalid, exists, unusable)]
+
+
+def _refuse_invalid(entry: object) -> None:
+    """Raise a PlanError: a column sees the test part, which may be sealed."""
+    text = tr("only RankStudio itself has columns of features; use a WindowPanel instead of {value}.")
+    raise PlanError(text.format(value=shown(entry)))

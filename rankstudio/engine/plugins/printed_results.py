@@ -1,0 +1,44 @@
+"""Averages that papers print, which plug-ins add, as data."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.entries import entries_of
+
+_PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class PrintedResults:
+    """Published averages, which stand beside those of runs.
+
+    Attributes
+    ----------
+    key : str
+        Key, unique among these.
+    label : str
+        What they are of.
+    numbers : str
+        ``"module:function"``: returns a tuple of :class:`~rankstudio.engine.analysis.published.Published`.
+    """
+
+    key: str
+    label: str
+    numbers: str
+
+
+def printed_results() -> list[PrintedResults]:
+    """Return what plug-ins have of published averages; those of other packages are refused with a warning."""
+    exists = tr("Printed results with the key {key} exist already. Choose another key.")
+    unusable = tr("Printed results of the plug-in {name} cannot be used: {reason}")
+    return [entry for _, entry in entries_of("printed_results", _refuse_invalid, exists, unusable)]
+
+
+def _refuse_invalid(entry: object) -> None:
+    """Raise a PlanError: what stands beside results as published has been checked against its source."""
+    text = tr("only RankStudio itself has printed results, got {value}.")
+    raise PlanError(text.format(value=shown(entry)))

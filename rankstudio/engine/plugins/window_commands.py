@@ -1,0 +1,47 @@
+"""Controllers over the whole window that plug-ins add, with their commands in menus, as data; without Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.entries import entries_of
+from rankstudio.engine.plugins.page_parts import PartCommand
+from rankstudio.engine.plugins.plugin import LoadedPlugin
+
+
+@dataclass(frozen=True)
+class WindowCommands:
+    """Commands of menus, and what carries them out.
+
+    Attributes
+    ----------
+    key : str
+        Key, unique among these.
+    label : str
+        What they are about.
+    controller : str
+        ``"module:Class"`` of a :class:`~rankstudio.ui.page.controller.CommandController`: called with the
+        models and the window.
+    commands : tuple of PartCommand
+        None for a controller that only has something for the dialog *Export*.
+    """
+
+    key: str
+    label: str
+    controller: str
+    commands: tuple[PartCommand, ...] = ()
+
+
+def window_commands() -> list[tuple[LoadedPlugin, WindowCommands]]:
+    """Return the commands that abilities add; those of other packages are refused with a warning."""
+    exists = tr("Commands of the window with the key {key} exist already. Choose another key.")
+    unusable = tr("A command of the plug-in {name} cannot be used: {reason}")
+    return entries_of("window_commands", _refuse_invalid, exists, unusable)
+
+
+def _refuse_invalid(entry: object) -> None:
+    """Raise a PlanError: their controller would see what the window keeps sealed."""
+    text = tr("only RankStudio itself has commands of menus; use a WindowPanel instead of {value}.")
+    raise PlanError(text.format(value=shown(entry)))

@@ -1,0 +1,43 @@
+"""The drift of each feature from the training to the validation part, as a column of the feature table."""
+
+from __future__ import annotations
+
+from rankstudio.engine.data.dataset import Fold
+from rankstudio.engine.data.summary import shown_features
+from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.feature_columns import FeatureValue
+from rankstudio.engine.support.number_format import fixed, percentage, signed
+from rankstudio.engine.support.work import Waiting
+from rankstudio.plugins.drift.feature_drift import FeatureDrift, feature_drift
+
+
+def drift_of_parts(fold: Fold, convention: str) -> Waiting[dict[int, FeatureValue]]:
+    """Return how each shown feature differs between the training and the validation part, by id."""
+    if fold.vali is None:
+        return {}
+    train = fold.train
+    vali = fold.vali
+    columns = shown_features(train)
+    if columns is not None:
+        train = train.with_features(columns)
+        vali = vali.with_features(columns)
+    features = yield from feature_drift(train, vali, convention)
+    return {one.feature: FeatureValue(one.distance, _sentence(one)) for one in features}
+
+
+def _sentence(drift: FeatureDrift) -> str:
+    """Return how a feature differs, in words."""
+    text = tr(
+        "From training to validation: the mean shifts by {shift} standard deviations, and the standard "
+        "deviation is {scale} times as large. Constant in {train} and {vali} of the queries; τ "
+        "with the label {tau} and {other}."
+    )
+    (train, vali), (tau, other) = drift.constant, drift.correlation
+    return text.format(
+        shift=signed(drift.shift),
+        scale=fixed(drift.scale, 2),
+        train=percentage(train),
+        vali=percentage(vali),
+        tau=signed(tau),
+        other=signed(other),
+    )

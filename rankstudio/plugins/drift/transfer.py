@@ -1,0 +1,121 @@
+"""Does a selection made on some data hold on others: its model there, beside one that is learned there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rankstudio.engine.analysis.significance import compare_with
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.splitting.splits import whole
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.refit import refit
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.runner import open_data, run_plan
+from rankstudio.engine.experiment.units.given_fold import n_shared, plan_of_given, queries_of
+from rankstudio.engine.export.models import save_model
+from rankstudio.engine.methods.catalog import GIVEN_MODEL
+from rankstudio.engine.statistics.paired import PairedComparison
+
+
+@dataclass(frozen=True, eq=False)
+class Transfer:
+    """A model from elsewhere and a selection made here, measured in the same queries.
+
+    Attributes
+    ----------
+    given : RunResult
+        The model of the other data, in every fold of these.
+    own : RunResult
+        The run of the same plan on these data.
+    features : tuple of int
+        Ids of the features of the model in these data.
+    seen : dict
+        By fold number: how many measured queries are also in the other data, so that the model was trained on
+        them, and how many are measured.
+    """
+
+    given: RunResult
+    own: RunResult
+    features: tuple[int, ...]
+    seen: dict[int, tuple[int, int]]
+
+    @property
+    def n_seen(self) -> int:
+        """Number of measured queries that the model was trained on."""
+        return sum(seen for seen, _ in self.seen.values())
+
+    def compared(self, name: str) -> PairedComparison:
+        """Compare the model with the own selection by a measure, query by query."""
+        return compare_with(self.given, self.own, name)
+
+    def folds_of_features(self) -> Counter[int]:
+        """Return in how many folds of the own run each feature is selected, by id."""
+        return Counter(int(i) for fold in self.own.folds for i in fold.selected)
+
+
+def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
+    """Measure the selection of a run on other data, and the same plan's own selection there.
+
+    Parameters
+    ----------
+    result : RunResult
+        Finished run on the first data.
+    dataset : FoldedDataset
+        Data of the run.
+    data : str
+        Place of the other data. Features are found there by name, or by id if they have no names of their
+        own.
+
+    Returns
+    -------
+    Transfer
+        The model is the final model of the run, see :func:`rankstudio.engine.experiment.refit.refit`.
+
+    Raises
+    ------
+    PlanError, DataError
+        If the run has no model, or its model or plan does not fit the other data.
+
+    Notes
+    -----
+    The cost is that of one unit on the first data and of the run on the others.
+    """
+    plan = result.plan.changed(data=data, folds=())
+    other = open_data(plan)
+    with TemporaryDirectory() as folder:
+        given, seen = carried(result, dataset, plan, other, Path(folder) / "model.json")
+        measured = run_plan(given, other)
+    features = tuple(map(int, measured.folds[0].selected))
+    return Transfer(measured, run_plan(plan, other), features, seen)
+
+
+def carried(
+    result: RunResult, dataset: FoldedDataset, plan: Plan, other: FoldedDataset, place: Path
+) -> tuple[Plan, dict[int, tuple[int, int]]]:
+    """Save the model of a run, and return the plan that measures it on other data.
+
+    Parameters
+    ----------
+    result, dataset
+        As in `transfer`.
+    plan : Plan
+        Plan on the other data whose protocol, measures and convention are used.
+    other : FoldedDataset
+        Data of that plan.
+    place : Path
+        File for the model, which is overwritten.
+
+    Returns
+    -------
+    Plan
+    dict
+        By fold number: how many measured queries the model was trained on, and how many are measured.
+    """
+    save_model(place, refit(result, dataset))
+    given, _ = plan_of_given(GIVEN_MODEL.key, plan, result.data_name, place, other)
+    known, parts = queries_of(whole(dataset)), {fold.number: fold.test or fold.vali for fold in other.folds}
+    counts = {i: (n_shared(part, known), part.n_queries) for i, part in parts.items() if part is not None}
+    return given, counts

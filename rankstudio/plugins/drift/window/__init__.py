@@ -1,0 +1,1 @@
+"""The command *Test a selection made elsewhere* of the menu *Run*."""

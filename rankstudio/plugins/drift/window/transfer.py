@@ -1,0 +1,128 @@
+"""Whether the selection of a run in another study holds on the open data: two runs, compared by query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QFileDialog, QInputDialog
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import GIVEN
+from rankstudio.engine.methods.catalog import Kind
+from rankstudio.engine.support.user_folders import data_folder
+from rankstudio.ui.compare.pipelines import Pipelines, usual
+from rankstudio.ui.language import tr
+from rankstudio.ui.select.given_runs import GivenController
+
+_AS_HERE = ("data", "missing", "normalize", "protocol", "columns", "measures", "folds")
+"""Of a plan: what a run elsewhere has as the plan of the form has it."""
+
+
+class TransferController(GivenController):
+    """Compares the model of a run elsewhere with the same method run here."""
+
+    @property
+    def possible(self) -> bool:
+        """Whether there are data to test a selection on."""
+        session = self._models.session
+        return session.has_documents and session.read_as_planned
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask for a study and one of its runs."""
+        title = tr("Study with the selection to test")
+        kinds = ";;".join((tr("Studies (*.rankstudio)"), tr("All files (*)")))
+        study = self._models.study_store.path
+        folder = study.parent if study is not None else self.folder
+        path, _ = QFileDialog.getOpenFileName(self._window, title, str(folder), kinds)
+        if path:
+            self._models.task_worker.task(
+                tr("Reading {name}").format(name=Path(path).name),
+                _finished,
+                Path(path),
+                on_done=partial(self._choose, Path(path)),
+                on_error=self.failed.emit,
+            )
+
+    def _choose(self, path: Path, runs: Mapping[str, int]) -> None:
+        if not runs:
+            self.failed.emit(tr("{path}: the study has no finished run with a model.").format(path=path))
+            return
+        chosen, fine = next(iter(runs)), True
+        if len(runs) > 1:
+            title, label = tr("Test a selection here"), tr("&Run with the selection")
+            chosen, fine = QInputDialog.getItem(self._window, title, label, list(runs), 0, editable=False)
+        if fine:
+            self.start(path, runs[chosen])
+
+    def start(self, path: Path, number: int) -> None:
+        """Measure the model of a run of a study, and run its plan on the open data unless that is done."""
+        session, runs, marks = self._models.session, self._models.runs, self._models.marks
+        dataset = session.dataset
+        if dataset is None or not session.has_documents:
+            self.failed.emit(tr("Open the data first."))
+            return
+
+        def run(found: tuple[Plan, Plan, str]) -> None:
+            given, plan, note = found
+            if dataset is not session.dataset:
+                return
+            done = Pipelines(session, runs, {}).rows([plan], [plan.data])[0]
+            theirs = runs.start(given, dataset, shown=False)
+            begun = done.run if done.there else None
+            own = runs.record(begun) if begun is not None else runs.start(plan, dataset)
+            marks.refer_to(own.key)
+            for record in runs.records:
+                marks.tick(record.key, record in (own, theirs))
+            if note:
+                self.warned.emit(note)
+            self.pageAsked.emit("compare")
+
+        self._models.task_worker.task(
+            tr("Testing the selection of {name}").format(name=path.name),
+            partial(_carried, path, number, session.plan, dataset),
+            on_done=run,
+            on_error=self.failed.emit,
+        )
+
+
+def _finished(path: Path) -> dict[str, int]:
+    """Return the numbers of the finished runs of a study with a model, by what they are called."""
+    from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - numba
+
+    with Study.open(path, reading=True) as study:
+        runs = [
+            run for run in study.runs() if run.finished and not run.damage and not run.key.plan.entry.given
+        ]
+    return {f"{run.key.id} · {run.key.plan.title} · {run.data_name}": run.key.id for run in runs}
+
+
+def _carried(path: Path, number: int, here: Plan, dataset: FoldedDataset) -> tuple[Plan, Plan, str]:
+    """Return the plans of the model of a run and of the same method here, and what the model has seen."""
+    from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - numba
+    from rankstudio.engine.experiment.stored_run import run_with_data  # noqa: PLC0415 - numba
+    from rankstudio.engine.experiment.units.given_fold import seen_sentence  # noqa: PLC0415 - numba
+    from rankstudio.plugins.drift.transfer import carried  # noqa: PLC0415 - numba
+
+    with Study.open(path, reading=True) as study:
+        key = next(run.key for run in study.runs() if run.key.id == number)
+        result, _, data = run_with_data(study, key)
+    own = _moved(result.plan, here, dataset)
+    place = data_folder() / "models" / f"{path.stem}-{number}.json"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    given, seen = carried(result, data, own, dataset, place)
+    return given, own, "" if data.name == dataset.name else seen_sentence(given.title, seen)  # else noted
+
+
+def _moved(plan: Plan, here: Plan, dataset: FoldedDataset) -> Plan:
+    """Return a plan on the open data, without what names features or folds of the others."""
+    general = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
+    parameters = {name: value for name, value in plan.parameters.items() if name in general}
+    seed = plan.seed if here.protocol == GIVEN else here.seed
+    told = {name: getattr(here, name) for name in _AS_HERE} | {"parameters": parameters, "seed": seed}
+    there = plan.changed(**told, groups={}, preferences={})
+    return usual(there, dataset).changed(convention=here.convention)

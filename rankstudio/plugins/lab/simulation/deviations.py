@@ -1,0 +1,296 @@
+"""Estimates beside what they estimate: deviations, a summary to draw, one for each value of a quantity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from math import floor, log10
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import ParameterError
+
+
+@dataclass(frozen=True, eq=False)
+class Deviations:
+    """Estimates of several estimators for models with known truth.
+
+    Attributes
+    ----------
+    estimators : tuple of str
+        Their names.
+    truth : ndarray of shape (R,)
+        True performance of the model of each repetition, A(f_Z).
+    estimates : ndarray of shape (R, E)
+        NaN for undefined estimates.
+    asked : int
+        Total number of repetitions.
+    """
+
+    estimators: tuple[str, ...]
+    truth: Floats
+    estimates: Floats
+    asked: int
+
+    @property
+    def conditional(self) -> Floats:
+        """Estimate minus the performance of the same model, (5.1) of Airola 2011, shape (R, E)."""
+        found: Floats = self.estimates - self.truth[:, None]
+        return found
+
+    @property
+    def unconditional(self) -> Floats:
+        """Estimate minus the mean performance of all models, (5.2) of Airola 2011, shape (R, E)."""
+        found: Floats = self.estimates - self.truth.mean()
+        return found
+
+    @property
+    def counts(self) -> Ints:
+        """Number of repetitions with a value of each estimator, shape (E,)."""
+        return np.asarray((~np.isnan(self.estimates)).sum(axis=0), dtype=np.int64)
+
+    @property
+    def bias(self) -> Floats:
+        """Mean deviation of each estimator, shape (E,); NaN for one without a value."""
+        return _means(self.conditional)
+
+    @property
+    def standard_error(self) -> Floats:
+        """Standard error of the bias, shape (E,)."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            error: Floats = self.conditional_sd / np.sqrt(self.counts)
+        return error
+
+    @property
+    def conditional_sd(self) -> Floats:
+        """Standard deviation of the conditional deviations, shape (E,)."""
+        return _sds(self.conditional)
+
+    @property
+    def unconditional_sd(self) -> Floats:
+        """Standard deviation of the unconditional deviations, shape (E,)."""
+        return _sds(self.unconditional)
+
+
+def _means(values: Floats) -> Floats:
+    there = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        mean: Floats = np.where(there, values, 0.0).sum(axis=0) / there.sum(axis=0)
+    return mean
+
+
+def _sds(values: Floats) -> Floats:
+    """Return the root of the mean squared distance from the mean, over values that are there."""
+    return np.sqrt(_means((values - _means(values)) ** 2))
+
+
+_SCOTT = 3.49  # the best width of bins for a normal distribution is 3.49 sd R^(-1/3)
+_MOST_BINS = 2000  # more than pixels: one value far out makes bins wider, not millions of them
+_USUAL_WIDTH = 0.02  # of bins, where nothing varies
+
+
+@dataclass(frozen=True, eq=False)
+class DeviationSummary:
+    """Conditional deviations of several estimators.
+
+    Attributes
+    ----------
+    estimators : tuple of str
+    done, asked : int
+        Number of repetitions so far, and in total.
+    truth, truth_sd : float
+        Mean and standard deviation of the true performance of the models.
+    bias, standard_error, sd, unconditional_sd : ndarray of shape (E,)
+        As in :class:`~rankstudio.plugins.lab.simulation.deviations.Deviations`; NaN for an estimator
+        without a value.
+    counts : ndarray of shape (E,)
+        Number of repetitions with a value.
+    edges : ndarray of shape (B + 1,)
+        Edges of the bins, ascending, including 0.
+    shares : ndarray of shape (E, B)
+        Share of the values of each estimator in each bin; 0 for one without a value.
+    """
+
+    estimators: tuple[str, ...]
+    done: int
+    asked: int
+    truth: float
+    truth_sd: float
+    bias: Floats
+    standard_error: Floats
+    sd: Floats
+    unconditional_sd: Floats
+    counts: Ints
+    edges: Floats
+    shares: Floats
+
+    @classmethod
+    def of(cls, state: Deviations) -> DeviationSummary:
+        """Summarise deviations.
+
+        Notes
+        -----
+        O(RE) for R repetitions and E estimators.
+        """
+        found, sd = state.conditional, state.conditional_sd
+        edges = bin_edges(found, sd)
+        return cls(
+            state.estimators,
+            state.truth.size,
+            state.asked,
+            float(state.truth.mean()),
+            float(state.truth.std()),
+            state.bias,
+            state.standard_error,
+            sd,
+            state.unconditional_sd,
+            state.counts,
+            edges,
+            binned_shares(found, edges),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the numbers of every estimator as plain values."""
+        columns = {
+            "bias": self.bias,
+            "standard_error": self.standard_error,
+            "conditional_sd": self.sd,
+            "unconditional_sd": self.unconditional_sd,
+            "repetitions": self.counts,
+        }
+        estimators = {
+            name: {column: values[place].item() for column, values in columns.items()}
+            for place, name in enumerate(self.estimators)
+        }
+        truth = {"mean": self.truth, "sd": self.truth_sd}
+        return {"done": self.done, "truth": truth, "estimators": estimators}
+
+
+def bin_edges(values: Floats, sd: Floats) -> Floats:
+    """Return edges of bins that contain all values; their width is 1, 2 or 5 times a power of ten.
+
+    Parameters
+    ----------
+    values : ndarray of shape (R, E)
+        Values; NaN is ignored.
+    sd : ndarray of shape (E,)
+        Standard deviations of the columns; the width follows Scott's rule for the largest.
+    """
+    known: Floats = values[np.isfinite(values)]
+    spread: Floats = sd[np.isfinite(sd)]
+    width = _round_width(_SCOTT * float(spread.max(initial=0.0)) * len(values) ** (-1 / 3))
+    low, high = float(known.min(initial=0.0)), float(known.max(initial=0.0))
+    while (high - low) / width > _MOST_BINS:
+        width = _round_width(2.5 * width)
+    first, last = floor(low / width), floor(high / width) + 1
+    return np.asarray(np.arange(first, last + 1) * width, dtype=np.float64)
+
+
+def binned_shares(values: Floats, edges: Floats) -> Floats:
+    """Return the share of each column (R, E) in each bin, shape (E, B); lower edges are inclusive."""
+    shares = np.zeros((values.shape[1], edges.size - 1))
+    for column, share in zip(values.T, shares, strict=True):
+        known = column[np.isfinite(column)]
+        if known.size:
+            at = np.clip(np.searchsorted(edges, known, side="right") - 1, 0, share.size - 1)
+            share[:] = np.bincount(at, minlength=share.size) / known.size
+    return shares
+
+
+def _round_width(wanted: float) -> float:
+    """Return the greatest of 1, 2 and 5 times a power of ten that is not above a width."""
+    if not wanted > 0:
+        return _USUAL_WIDTH
+    power = 10.0 ** floor(log10(wanted))
+    # A step that is the width itself may be above it by rounding; 1 counts whatever log10 made of it.
+    return max(step * power for step in (1, 2, 5) if step * power <= wanted * (1 + 1e-12) or step == 1)
+
+
+WHOLE = ("n_examples", "n_queries", "n_features", "per_query")
+"""What takes whole numbers only."""
+
+
+@dataclass(frozen=True, eq=False)
+class VariedDeviations:
+    """Summaries of simulations that differ in one quantity.
+
+    Attributes
+    ----------
+    quantity : str
+        Argument of the simulation.
+    asked : tuple of float
+        All its values.
+    summaries : tuple of DeviationSummary
+        Summaries of the first of these values; the last one may still grow.
+    """
+
+    quantity: str
+    asked: tuple[float, ...]
+    summaries: tuple[DeviationSummary, ...]
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """Values with a summary."""
+        return self.asked[: len(self.summaries)]
+
+    @property
+    def bias(self) -> Floats:
+        """Mean deviations, shape (V, E)."""
+        return np.array([one.bias for one in self.summaries])
+
+    @property
+    def standard_error(self) -> Floats:
+        """Standard error of the bias, shape (V, E)."""
+        return np.array([one.standard_error for one in self.summaries])
+
+    @property
+    def sd(self) -> Floats:
+        """Conditional standard deviations, shape (V, E)."""
+        return np.array([one.sd for one in self.summaries])
+
+
+def simulate_over(
+    quantity: str,
+    values: Sequence[float],
+    simulate: Callable[..., Generator[Deviations | None, None, Deviations]],
+    **parameters: Any,
+) -> Generator[VariedDeviations | None, None, VariedDeviations]:
+    """Simulate with each value of a quantity, one after the other.
+
+    Parameters
+    ----------
+    quantity : str
+        Argument of the simulation.
+    values : sequence of float
+    simulate : callable
+        `simulate_auc`, or `simulate_selection` with its dataset.
+    **parameters
+        Its other arguments; the seed is the same for every value.
+
+    Yields
+    ------
+    VariedDeviations or None
+        Results of all values so far; the generator returns the last one. None if the simulation yields None.
+
+    Raises
+    ------
+    ParameterError
+        Without values, or for a value that the simulation rejects.
+    """
+    if not values:
+        raise ParameterError(quantity, values, "at least one value")
+    asked = tuple(float(value) for value in values)
+    finished: tuple[DeviationSummary, ...] = ()
+    for value in asked:
+        exact = int(value) if quantity in WHOLE and value.is_integer() else value
+        for state in simulate(**{**parameters, quantity: exact}):
+            if state is None:
+                yield None
+                continue
+            growing = DeviationSummary.of(state)
+            found = VariedDeviations(quantity, asked, (*finished, growing))
+            yield found
+        finished = found.summaries
+    return found

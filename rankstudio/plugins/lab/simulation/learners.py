@@ -1,0 +1,253 @@
+"""What the simulation on real data learns, and how estimators hold documents out from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from rankstudio.engine.arithmetic.kernel_functions import Kernel
+from rankstudio.engine.arithmetic.query_data import MadeStatistics, QueryData, QueryStatistics
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.errors import between
+from rankstudio.engine.methods.kernels.nystrom import basis_rows, independent, kernel_of
+from rankstudio.engine.methods.rankers.kernel_rankrls import KernelRankRLS
+from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
+from rankstudio.engine.support.blocks import solve_lower
+from rankstudio.plugins.lab.simulation.parameters import BASIS_KEPT, SELECTED_ONCE
+
+Scorer = Callable[[Floats], Floats]
+"""A model: from the features of documents (m, n) to their scores (m,)."""
+
+
+class Learner(Protocol):
+    """A learner that may make choices, such as features, from training documents."""
+
+    def learn(self, data: QueryData) -> Scorer:
+        """Train on documents, including all choices."""
+
+    def fixed(self, data: QueryData) -> Learner:
+        """Return the learner with the choices made from these documents fixed.
+
+        The choices are the features of a selection, or the basis vectors of a kernel model.
+        """
+
+
+@dataclass(frozen=True)
+class SelectedRankRLS:
+    """RankRLS with features selected by greedy RankRLS, or with given ones.
+
+    Attributes
+    ----------
+    n_features : int or None
+        Number of features to select; None for all.
+    regularization : float
+        λ of both.
+    columns : tuple of int or None
+        0-based columns of given features; None to select them.
+    """
+
+    n_features: int | None = 10
+    regularization: float = 1.0
+    columns: tuple[int, ...] | None = None
+
+    def learn(self, data: QueryData) -> Scorer:
+        """Select features, unless given, and train a linear model on them."""
+        columns = self.selected(data)
+        weights = data.statistics.weights(columns, self.regularization)
+        return lambda X: X @ weights
+
+    def selected(self, data: QueryData) -> tuple[int, ...]:
+        """Return the given columns, or those selected from these documents."""
+        if self.columns is not None:
+            return self.columns
+        if self.n_features is None:
+            return tuple(range(data.X.shape[1]))
+        search = GreedyRankRLS(self.n_features, self.regularization, algorithm="statistics")
+        *_, last = search.learn(data)
+        return last.selected
+
+    def fixed(self, data: QueryData) -> SelectedRankRLS:
+        """Return the learner with the features selected from these documents."""
+        return SelectedRankRLS(self.n_features, self.regularization, self.selected(data))
+
+
+class HeldOutScores(NamedTuple):
+    """Scores of documents by models trained without them.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (m,)
+    fold : ndarray of shape (m,) or None
+        Fold of each document if only documents of one fold are ranked together; a query then counts once per
+        fold.
+    """
+
+    scores: Floats
+    fold: Ints | None = None
+
+
+Estimating = Generator[None, None, HeldOutScores]
+"""Yields after each model that it learns, and returns the scores."""
+
+Estimator = Callable[[Learner, QueryData, np.random.Generator], Estimating]
+"""From a learner, training documents and random numbers to a held-out score of each document."""
+
+
+def leave_query_out(learner: Learner, data: QueryData, rng: np.random.Generator) -> Estimating:
+    """Score each document with the model trained without its query."""
+    return (yield from _by_query(learner, data, np.arange(data.ptr.size - 1)))
+
+
+def folds_of_queries(
+    learner: Learner, data: QueryData, rng: np.random.Generator, count: int = 5
+) -> Estimating:
+    """Score each document with the model trained without its fold, a random share of the queries."""
+    queries = data.ptr.size - 1
+    return (yield from _by_query(learner, data, rng.permutation(np.arange(queries) % min(count, queries))))
+
+
+def folds_of_documents(
+    learner: Learner, data: QueryData, rng: np.random.Generator, count: int = 5, averaged: bool = True
+) -> Estimating:
+    """Score each document with the model trained without its fold, a random share of the documents.
+
+    Documents of a query are in training and test; section 5.5 of the thesis warns of this. ``averaged`` ranks
+    only scores of the same model; pooled scores of several models rank a query, which hides how optimistic
+    the estimate is.
+    """
+    m = data.y.size
+    fold = rng.permutation(np.arange(m) % min(count, m))
+    query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
+    scores = np.empty(m)
+    for number in range(int(fold.max()) + 1):
+        held = fold == number
+        sizes = np.bincount(query[~held])
+        ptr = np.concatenate(([0], np.cumsum(sizes[sizes > 0]))).astype(np.int64)
+        rest = QueryData(data.X[~held], data.y[~held], ptr)
+        if data.has_statistics:
+            _ = rest.statistics  # as there was room for those of all, nobody has to look for some
+        scores[held] = learner.learn(rest)(data.X[held])
+        yield
+    return HeldOutScores(scores, fold if averaged else None)
+
+
+def once(estimator: Estimator, learner: Learner, data: QueryData, rng: np.random.Generator) -> Estimating:
+    """Estimate with choices made from all documents, including the held-out ones."""
+    fixed = learner.fixed(data)
+    yield
+    return (yield from estimator(fixed, data, rng))
+
+
+_ANEW: Mapping[str, Estimator] = {
+    "leave-query-out": leave_query_out,
+    "5-fold by query": folds_of_queries,
+    "5-fold of documents, pooled": partial(folds_of_documents, averaged=False),
+    "5-fold of documents, averaged": folds_of_documents,
+}
+
+
+def estimators(fixed: str) -> dict[str, Estimator]:
+    """Return the estimators by name, each as it is and with choices fixed beforehand.
+
+    Parameters
+    ----------
+    fixed : str
+        Suffix of the names of the latter.
+    """
+    ways = [(name, way, partial(once, way)) for name, way in _ANEW.items()]
+    return {
+        called: way for name, anew, kept in ways for called, way in ((name, anew), (f"{name}, {fixed}", kept))
+    }
+
+
+ESTIMATORS: Mapping[str, Estimator] = estimators(SELECTED_ONCE)
+"""By name. "Selected once" has the selection outside of the cross-validation."""
+
+
+def _by_query(learner: Learner, data: QueryData, fold: Ints) -> Estimating:
+    """Score each document with the model learned from the queries of all folds but its own."""
+    of_document = np.repeat(fold, np.diff(data.ptr))
+    scores = np.empty(data.y.size)
+    for number in range(int(fold.max()) + 1):
+        held = of_document == number
+        scores[held] = learner.learn(of_queries(data, fold != number))(data.X[held])
+        yield
+    return HeldOutScores(scores)
+
+
+def of_queries(data: QueryData, kept: Bools) -> QueryData:
+    """Return the documents of some queries, with their statistics if available."""
+    part = data.taken(np.flatnonzero(kept))
+    if data.has_statistics:
+        gram = data.statistics.gram[kept]
+        part.shared.of(MadeStatistics).whole = QueryStatistics(gram, gram.sum(axis=0), part.y.size)
+    return part
+
+
+_MOST = 1_000_000
+
+BASIS_ESTIMATORS: Mapping[str, Estimator] = estimators(BASIS_KEPT)
+"""Estimators by name. "Basis vectors kept" has those of held-out queries in the models without them."""
+
+
+@dataclass(frozen=True, eq=False)
+class BasisRankRLS:
+    """RankRLS with a kernel, on some documents of each training query or on given vectors.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    per_query : int
+        Number of basis vectors per training query.
+    regularization : float
+        λ > 0.
+    seed : int
+        Seed of the draw.
+    vectors : ndarray of shape (r, n) or None
+        Given basis vectors; None to draw them.
+    """
+
+    kernel: Kernel = field(default_factory=Kernel)
+    per_query: int = 2
+    regularization: float = 1.0
+    seed: int = 0
+    vectors: Floats | None = None
+
+    @classmethod
+    def of(cls, kernel: str, gamma: float, per_query: int, regularization: float) -> BasisRankRLS:
+        """Check the parameters; ParameterError if one is out of range."""
+        method = KernelRankRLS(kernel, gamma=gamma, regularization=regularization)
+        count = between("per_query", per_query, 1, _MOST)
+        return cls(kernel_of(method), count, method.checked("regularization"))
+
+    def learn(self, data: QueryData) -> Scorer:
+        """Draw basis vectors, unless given, and train: the model is a sum of their kernel functions.
+
+        Notes
+        -----
+        O(mr² + r³) for r basis vectors.
+        """
+        from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
+
+        given = self._basis(data)
+        kept, factor = independent(self.kernel.matrix(given, given))
+        vectors = given[kept]
+        features = np.ascontiguousarray(solve_lower(factor, self.kernel.matrix(vectors, data.X)).T)
+        mapped = QueryData(features, data.y, data.ptr)
+        weights = mapped.statistics.weights(tuple(range(kept.size)), self.regularization)
+        dual = solve_triangular(factor, weights, lower=True, trans="T", check_finite=False)
+        return lambda X: self.kernel.matrix(np.ascontiguousarray(X), vectors) @ dual
+
+    def fixed(self, data: QueryData) -> BasisRankRLS:
+        """Return the learner with basis vectors from these documents."""
+        return replace(self, vectors=self._basis(data))
+
+    def _basis(self, data: QueryData) -> Floats:
+        if self.vectors is not None:
+            return self.vectors
+        count = self.per_query * (data.ptr.size - 1)
+        return np.ascontiguousarray(data.X[basis_rows(data.ptr, count, "per_query", self.seed)])

@@ -1,0 +1,176 @@
+"""Estimates of a selection beside the truth, for queries of real data (Airola 2011, sections 5.5-5.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.splitting.splits import whole
+from rankstudio.engine.errors import DatasetError, between
+from rankstudio.engine.methods.base import MOST_SEED
+from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
+from rankstudio.engine.support.threads import steadily
+from rankstudio.plugins.lab.simulation.deviations import Deviations
+from rankstudio.plugins.lab.simulation.learners import (
+    BASIS_ESTIMATORS,
+    ESTIMATORS,
+    BasisRankRLS,
+    Estimator,
+    Learner,
+    SelectedRankRLS,
+)
+from rankstudio.plugins.lab.simulation.parameters import NO_KERNEL
+
+if TYPE_CHECKING:
+    from rankstudio.engine.metrics.evaluator import Evaluator
+
+_MOST = 10_000_000
+
+
+def simulate_selection(
+    dataset: FoldedDataset | RankingDataset,
+    n_queries: int = 20,
+    n_features: int | None = 10,
+    regularization: float = 1.0,
+    measure: str = "MAP",
+    convention: str = "",
+    repetitions: int = 100,
+    seed: int = 0,
+    kernel: str = NO_KERNEL,
+    gamma: float = 2.0**-6,
+    per_query: int = 2,
+    learner: Learner | None = None,
+    estimators: Mapping[str, Estimator] | None = None,
+) -> Generator[Deviations | None, None, Deviations]:
+    """Estimate how well a selection from few queries ranks, with all other queries as the truth.
+
+    Parameters
+    ----------
+    dataset : FoldedDataset or RankingDataset
+    n_queries : int, default 20
+        Number of training queries, drawn without replacement in each repetition.
+    n_features : int, optional
+        Number of features that greedy RankRLS selects, k; None for all features without selection.
+    regularization : float, default 1.0
+        λ > 0.
+    measure : str, default "MAP"
+        Measure of the held-out scores of the training queries, and of the model on all others.
+    convention : str, optional
+        Key of the convention of the measure; by default the usual one of the data.
+    repetitions : int, default 100
+    seed : int, default 0
+        Equal seeds give equal bits.
+    kernel : {"none", "rbf", "poly", "linear"}, default "none"
+        Kernel of RankRLS on basis vectors, which replaces the selection unless "none".
+    gamma : float, default 2**-6
+        γ of the kernel.
+    per_query : int, default 2
+        Number of basis vectors per training query.
+    learner : Learner, optional
+        Learner that replaces both.
+    estimators : mapping of str to Estimator, optional
+        Estimators by name; by default :data:`rankstudio.plugins.lab.simulation.learners.ESTIMATORS`, with
+        a kernel :data:`rankstudio.plugins.lab.simulation.learners.BASIS_ESTIMATORS`.
+
+    Yields
+    ------
+    Deviations or None
+        All repetitions so far, after each repetition; the generator returns the last result. None after each
+        of the many models of a repetition, so that the caller can stop in between.
+
+    Raises
+    ------
+    DatasetError
+        For too few queries.
+    """
+    data = _documents(dataset)
+    used = convention or FoldedDataset.of(dataset).convention
+    drawn = between("n_queries", n_queries, 3, _MOST)
+    count, start = between("repetitions", repetitions, 1, _MOST), between("seed", seed, 0, MOST_SEED)
+    if data.n_queries <= drawn:
+        raise DatasetError(
+            f"The data have {data.n_queries} queries; expected more than the {drawn} drawn for training, "
+            "because the remaining queries give the true value."
+        )
+    ways = ESTIMATORS if kernel == NO_KERNEL else BASIS_ESTIMATORS
+    if estimators is not None:
+        ways = estimators
+    if learner is None and kernel != NO_KERNEL:
+        learner = BasisRankRLS.of(kernel, gamma, per_query, regularization)
+    what = learner or _selection(n_features, data.n_features, regularization)
+    documents = QueryData(np.asarray(data.X), data.y, data.query_ptr, part_of=data.grading)
+    truth, found = np.empty(count), np.empty((count, len(ways)))
+    for number in range(count):
+        rng = np.random.default_rng([start, number])
+        inside = np.zeros(data.n_queries, dtype=np.bool_)
+        inside[rng.choice(data.n_queries, drawn, replace=False)] = True
+        train, others = documents.taken(np.flatnonzero(inside)), documents.taken(np.flatnonzero(~inside))
+        measured = partial(_measured, measure=measure, convention=used)
+        truth[number] = yield from steadily(_truth(what, train, others, measured))
+        for place, estimator in enumerate(ways.values()):
+            scores, fold = yield from steadily(estimator(what, train, rng))
+            found[number, place] = measured(train, scores, fold=fold)
+        state = Deviations(tuple(ways), truth[: number + 1], found[: number + 1], count)
+        yield state
+    return state
+
+
+def _truth(
+    what: Learner, train: QueryData, others: QueryData, measured: Callable[[QueryData, Floats], float]
+) -> Generator[None, None, float]:
+    """Measure what is learned from some queries on all others."""
+    model = what.learn(train)
+    yield
+    return measured(others, model(others.X))
+
+
+def _selection(n_features: int | None, there: int, regularization: float) -> SelectedRankRLS:
+    """Check the parameters of greedy selection."""
+    size = None if n_features is None else between("n_features", n_features, 1, there)
+    return SelectedRankRLS(size, GreedyRankRLS(regularization=regularization).checked("regularization"))
+
+
+def _documents(dataset: FoldedDataset | RankingDataset) -> RankingDataset:
+    """Return all documents of a dataset, each once."""
+    if isinstance(dataset, RankingDataset):
+        return dataset
+    first = dataset.folds[0]
+    return first.train if len(dataset.folds) == 1 and len(first.parts) == 1 else whole(dataset)
+
+
+@dataclass
+class _Evaluators:
+    """Those of some documents, by measure and convention; all learners are measured on them."""
+
+    found: dict[tuple[str, str], Evaluator] = field(default_factory=dict)
+
+
+def _measured(
+    data: QueryData, scores: Floats, measure: str, convention: str, fold: Ints | None = None
+) -> float:
+    """Measure scores, by the documents of each query, or of each query and fold."""
+    from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
+
+    y, ptr = data.y, data.ptr
+    if fold is None:
+        known, key = data.shared.of(_Evaluators).found, (measure, convention)
+        if key not in known:
+            known[key] = Evaluator(y, ptr, convention, (measure,), grading=data.grading)
+        evaluator = known[key]
+    else:
+        query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
+        parts, order = query * (int(fold.max()) + 1) + fold, np.lexsort((fold, query))
+        y, scores = y[order], scores[order]
+        ptr = np.append(np.flatnonzero(np.diff(parts[order], prepend=-1)), y.size)
+        grading = data.grading.taken(order)
+        evaluator = Evaluator(y, ptr, convention, (measure,), grading=grading)
+    value: float
+    (value,) = evaluator.evaluate(scores).values()
+    return value

@@ -1,0 +1,263 @@
+"""A simulation as a value: what is simulated, what is varied afterwards, and code that does it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.experiment.plan.as_code import (
+    UNKNOWN,
+    column_words,
+    field_words,
+    option_words,
+    parameter_words,
+    plan_code,
+    program,
+)
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.language import tr
+from rankstudio.engine.support.escaping import shell_command
+from rankstudio.engine.support.number_grid import format_grid
+from rankstudio.plugins.lab.simulation.deviations import (
+    WHOLE,
+    DeviationSummary,
+    VariedDeviations,
+    simulate_over,
+)
+from rankstudio.plugins.lab.simulation.parameters import EACH, PARAMETERS, VARIED, option_of
+
+
+def without_test(dataset: FoldedDataset) -> FoldedDataset:
+    """Return the documents outside of the test part for a single fold; all documents for several folds."""
+    first, *others = dataset.folds
+    return dataset if others else replace(dataset, folds=(replace(first, test=None),))
+
+
+@dataclass(frozen=True, eq=False)
+class SimulationProgress:
+    """Current state of a simulation.
+
+    Attributes
+    ----------
+    found : DeviationSummary
+        Deviations with the simulation's own values.
+    varied : VariedDeviations or None
+        Deviations of the varied quantity; None before it is varied.
+    """
+
+    found: DeviationSummary
+    varied: VariedDeviations | None = None
+
+    @property
+    def done(self) -> int:
+        """Number of repetitions, over all values."""
+        return self.found.done + sum(one.done for one in (self.varied.summaries if self.varied else ()))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the results as plain values."""
+        varied, said = self.varied, self.found.as_dict()
+        if varied is None:
+            return said
+        values = zip(varied.values, varied.summaries, strict=True)
+        each = [{"value": value, **summary.as_dict()} for value, summary in values]
+        return {**said, "varied": {"quantity": varied.quantity, "values": each}}
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Kind and parameters of a simulation.
+
+    Attributes
+    ----------
+    kind : str
+        "auc" or "selection".
+    parameters : mapping of str to object
+        Arguments of `simulate_auc`, or those of `simulate_selection` without the dataset.
+    quantity : str
+        Argument to vary afterwards; "" for none.
+    values : tuple of float
+        These values.
+    each : int
+        Repetitions per value.
+    """
+
+    kind: str
+    parameters: Mapping[str, Any]
+    quantity: str = ""
+    values: tuple[float, ...] = ()
+    each: int = 0
+
+    @property
+    def asked(self) -> int:
+        """Total number of repetitions, over all values."""
+        return int(self.parameters["repetitions"]) + self.each * len(self.values)
+
+    @property
+    def counting(self) -> dict[str, Any]:
+        """The parameters that apply, given the values of the others."""
+        unasked = {p.name for p in PARAMETERS[self.kind] if not p.counts(self.parameters)}
+        return {name: value for name, value in self.parameters.items() if name not in unasked}
+
+    def finished(self, progress: SimulationProgress) -> Simulation:
+        """Return a simulation that ends with the finished part of this one."""
+        varied = progress.varied.summaries if progress.varied is not None else ()
+        whole = self.values[: sum(one.done == one.asked for one in varied)]
+        asked = {**self.parameters, "repetitions": progress.found.done}
+        return Simulation(self.kind, asked, *((self.quantity, whole, self.each) if whole else ()))
+
+    def check(self, dataset: FoldedDataset | RankingDataset | None = None) -> None:
+        """Reject inconsistent values, or values too large for the data.
+
+        Raises
+        ------
+        ParameterError
+            With the name of the parameter; "values" for those of the quantity.
+        """
+        asked = self.parameters
+        tried: dict[str, list[tuple[str, Any]]] = {n: [(n, value)] for n, value in self.counting.items()}
+        if self.quantity in WHOLE and not all(value.is_integer() for value in self.values):
+            raise ParameterError("values", format_grid(self.values), tr("whole numbers, such as 10, 20, 50"))
+        if self.quantity:
+            tried[self.quantity] += [("values", value) for value in self.values]
+        if self.kind == "auc":
+            from rankstudio.plugins.lab.simulation.auc_simulation import TwoClasses  # noqa: PLC0415 - when it is needed
+
+            informative = asked["n_features"] if asked["n_informative"] is None else asked["n_informative"]
+            TwoClasses(
+                asked["n_examples"], asked["positive"], asked["n_features"], informative, asked["shift"]
+            )
+        if dataset is None:
+            return
+        parts = [dataset] if isinstance(dataset, RankingDataset) else list(dataset.folds[0].parts.values())
+        features, queries = parts[0].n_features, sum(part.n_queries for part in parts)
+        for name, value in tried.get("n_features", ()):
+            if value is not None and value > features:
+                expected = tr("at most {n}, the number of features in these data").format(n=features)
+                raise ParameterError(name, _plain(value), expected)
+        for name, value in tried["n_queries"]:
+            if value >= queries:
+                expected = tr("fewer than the {n} queries of these data").format(n=queries)
+                raise ParameterError(name, _plain(value), expected)
+
+    def steps(
+        self, dataset: FoldedDataset | RankingDataset | None = None
+    ) -> Generator[SimulationProgress | None]:
+        """Run the simulation, and vary the quantity.
+
+        Parameters
+        ----------
+        dataset : FoldedDataset or RankingDataset, optional
+            Data of a simulation on data.
+
+        Yields
+        ------
+        SimulationProgress or None
+            None if there is nothing new, so that the caller can stop.
+        """
+        simulate: Callable[..., Any]
+        if self.kind == "auc":
+            from rankstudio.plugins.lab.simulation.auc_simulation import simulate_auc as simulate  # noqa: PLC0415
+        else:
+            from rankstudio.plugins.lab.simulation.selection_simulation import simulate_selection  # noqa: PLC0415
+
+            assert dataset is not None  # on data, it says
+            simulate = partial(simulate_selection, dataset)
+        for state in simulate(**self.counting):
+            if state is None:
+                yield None
+                continue
+            found = DeviationSummary.of(state)
+            yield SimulationProgress(found)
+        if self.quantity:
+            again = {**self.counting, "repetitions": self.each}
+            for varied in simulate_over(self.quantity, self.values, simulate, **again):
+                yield None if varied is None else SimulationProgress(found, varied)
+
+
+def _plain(value: float) -> float:
+    """Return a whole number without its point."""
+    return int(value) if value == int(value) else value
+
+
+_DATA = ("data", "missing", "normalize", "protocol", "seed", "columns")
+"""What a plan says of how its data are opened."""
+
+
+def simulation_as_command(simulation: Simulation, plan: Plan | None = None, *, test: bool = True) -> str:
+    """Return the terminal command of a simulation.
+
+    Parameters
+    ----------
+    simulation : Simulation
+    plan : Plan, optional
+        Plan that states how the data are opened, for a simulation on data.
+    test : bool, default True
+        Whether the test part of a single fold is included.
+
+    Returns
+    -------
+    str
+        One line for a POSIX shell, without default values.
+    """
+    kind, values = simulation.kind, simulation.counting
+    words = ["rankstudio", "lab", kind, *(_data_words(plan, test) if plan is not None else ())]
+    words += parameter_words([p for p in PARAMETERS[kind] if p.name in values], values)
+    words += ["--convention", values["convention"]] if "convention" in values else []
+    if simulation.quantity:
+        listed = VARIED[kind][simulation.quantity]
+        words += ["--vary", option_of(kind, simulation.quantity)]
+        words += option_words(listed.option, listed.written(simulation.values))
+        words += option_words(EACH[kind].option, str(simulation.each))
+    return shell_command(words)
+
+
+def _data_words(plan: Plan, test: bool) -> Iterator[str]:
+    """Yield what opens the data of a plan."""
+    yield "--sample" if plan.data == SAMPLE else plan.data
+    yield from field_words(plan, ("missing", "normalize", "protocol"))
+    if plan.protocol != Plan(plan.data).protocol:
+        yield from ("--protocol-seed", str(plan.seed))
+    yield from column_words(plan)
+    if not test:
+        yield "--no-test"
+
+
+def simulation_as_python(
+    simulation: Simulation,
+    plan: Plan | None = None,
+    *,
+    test: bool = True,
+    computed_with: Mapping[str, str] = UNKNOWN,
+) -> str:
+    """Return a short program that runs a simulation with the library and prints all results as JSON.
+
+    Parameters
+    ----------
+    simulation, plan, test
+        As in :func:`simulation_as_command`.
+    computed_with : Mapping of str to str
+        Versions that give the same bits, if known.
+    """
+    names = "Simulation" if test else "Simulation, without_test"
+    imports = ["import json", ""]
+    imports += ["from rankstudio.engine import Plan"] if plan is not None else []
+    imports += [f"from rankstudio.plugins.lab.simulation.simulation import {names}"]
+    imports += ["from rankstudio.engine.experiment.runner import open_data"] if plan is not None else []
+    lines = ["simulation = Simulation(", f"    {simulation.kind!r},", "    {"]
+    lines += [f"        {name!r}: {value!r}," for name, value in simulation.counting.items()]
+    lines += ["    },"]
+    if simulation.quantity:
+        asked = {"quantity": simulation.quantity, "values": simulation.values, "each": simulation.each}
+        lines += [f"    {name}={value!r}," for name, value in asked.items()]
+    lines += [")"]
+    if plan is not None:
+        opened = "open_data(plan)"
+        lines += [plan_code(plan, _DATA), f"dataset = {opened if test else f'without_test({opened})'}"]
+    given = "dataset" if plan is not None else ""
+    lines += [f"*_, found = filter(None, simulation.steps({given}))"]
+    lines += ["print(json.dumps(found.as_dict(), indent=1))"]
+    return program(imports, lines, computed_with)

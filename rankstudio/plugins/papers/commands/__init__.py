@@ -1,0 +1,1 @@
+"""The commands `reproduce` and `thresholds`."""

@@ -1,0 +1,243 @@
+"""``rankstudio reproduce``: a paper's protocol on a dataset, and its tables beside ours."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankstudio.cli.interrupts import INTERRUPTED, say_how_to_go_on, stopping
+from rankstudio.cli.memory_option import add_memory_option
+from rankstudio.cli.output.text_tables import as_json, as_text
+from rankstudio.cli.progress_bar import Whole
+from rankstudio.cli.replacement import add_force_option, check_outputs, write_new
+from rankstudio.cli.run_loop import Going, carry_on
+from rankstudio.cli.streams import write_output
+from rankstudio.cli.study_file_option import study_at
+from rankstudio.cli.terminal import Block, tell
+from rankstudio.cli.worker_options import add_worker_options, workers
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import PlanError, one_line
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.plugins.papers.reproduction import (
+    PaperTable,
+    Reproduction,
+    cells_of,
+    load_reproduction,
+    reproductions,
+)
+
+if TYPE_CHECKING:
+    from rankstudio.plugins.papers.airola_2011 import Experiment, PrintedExperiment
+
+
+_WIDTH = 110
+_COUNTED = (
+    "{} of {} cells agree to the last printed digit.",
+    "{} of {} cells with an unspecified setting in the paper agree.",
+)
+
+HELP = "reproduce the tables of a paper"
+DESCRIPTION = """\
+Run the protocol of a paper on a dataset folder and compare its tables with our results. A tick marks cells
+that agree to the last printed digit; other cells show our value in parentheses.
+
+  rankstudio reproduce greedy-rankrls --data MQ2008
+  rankstudio reproduce fsmrank --data MQ2008 --study fsmrank.rankstudio
+  rankstudio reproduce airola-2011 --data MQ2008 --out airola.txt
+  rankstudio reproduce fs-ed --data MQ2008 --study fs-ed.rankstudio --json
+  rankstudio reproduce greedy-rankrls --data MQ2008 --figures figures
+
+airola-2011 is a thesis: some of its experiments run on the data, others are simulated, and experiments
+without available data are listed with the reason.
+
+greedy-rankrls takes about a minute, airola-2011 and fsmrank several minutes, and fs-ed hours, because it
+boosts trees for each number of features. With --study, a stopped run can be resumed."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("paper", choices=reproductions(), help="paper to reproduce, named by its method")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="FOLDER",
+        required=True,
+        help="dataset folder with five folds",
+    )
+    parser.add_argument(
+        "--study",
+        type=Path,
+        help="study file that stores completed units, so that an interrupted run can be resumed",
+    )
+    parser.add_argument("--json", action="store_true", help="print tables, cells and notes as JSON")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write to a file; - prints it")
+    parser.add_argument(
+        "--figures",
+        type=Path,
+        metavar="DIR",
+        help="also write the figures of the paper as PDF and CSV, each with its caption",
+    )
+    add_force_option(parser)
+    add_worker_options(parser)
+    add_memory_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    from rankstudio.engine.experiment.plan.plan import Plan
+    from rankstudio.engine.experiment.runner import open_data
+    from rankstudio.plugins.papers import airola_2011
+    from rankstudio.plugins.papers.paper_figures import figure_files_of, paper_figures
+
+    paper = load_reproduction(args.paper)
+    place = str(args.data.absolute())
+    dataset = open_data(Plan(place).changed(normalize=paper.normalize))
+    wanted = paper.of(dataset.name)
+    paper.check_folds(dataset)
+    plans = paper.plans(dataset.name, place, dataset.convention, figures=args.figures is not None)
+    for plan in plans.values():
+        for entry in filter(None, (plan.entry, plan.ranker_entry)):
+            if entry.lacking:
+                raise PlanError(entry.lacking)  # better now than after hours
+    if args.out is not None:
+        check_outputs([args.out], args)
+    results = _results(args, plans, dataset)
+    if results is None:
+        say_how_to_go_on(args, args.study)
+        return INTERRUPTED
+    found: list[PrintedExperiment] = []
+    if paper.key == airola_2011.KEY:
+        found = _found_in(airola_2011.experiments(results, dataset))
+        text = (
+            as_json(_findings_as_dict(paper, dataset.name, found))
+            if args.json
+            else _shown_findings(paper, dataset.name, found)
+        )
+    else:
+        tables = [paper.table(printed, results, dataset) for printed in wanted]
+        own = [name for name in results if "note" in paper.runs[name]]
+        notes = [*(f"{name}: {paper.runs[name]['note']}" for name in own), *paper.notes]
+        form = (paper, dataset.name, tables, notes)
+        text = as_json(_plain(*form)) if args.json else _shown(*form)
+    if args.figures is not None:
+        files = figure_files_of(paper_figures(paper, results, dataset, found), args.figures)
+        write_new(files, args.figures, args)
+    if args.out is None:
+        tell(Block(text))
+    else:
+        write_output(args.out, text + "\n")
+    return 0
+
+
+def _results(
+    args: argparse.Namespace, plans: Mapping[str, Plan], dataset: FoldedDataset
+) -> dict[str, RunResult] | None:
+    """Run the plans; None where somebody stopped it."""
+    results: dict[str, RunResult] = {}
+    grouped: dict[int, Any] = {}
+    whole = Whole(len(plans))
+    with workers(args) as at_hand, study_at(args.study) as kept, stopping() as stop:
+        for name, plan in plans.items():
+            tell(f"{whole}: {name} ({plan.title})", file=sys.stderr, flush=True)
+            going = Going(plan, dataset, grouped, kept, at_hand, whole)
+            if stop.asked or carry_on(going, stop):
+                return None
+            results[name] = going.result()
+    return results
+
+
+def _shown(paper: Reproduction, data: str, tables: Sequence[PaperTable], notes: Sequence[str]) -> str:
+    """Return the tables, what has to be known of them, and how many cells agree."""
+    parts = [one_line(f"{paper.title}, on {data}"), *(f"{table.title}\n{_text(table)}" for table in tables)]
+    if notes:
+        parts.append(_paragraphs(f"{note}." for note in notes))
+    counts = []
+    for cells, said in zip(cells_of(tables), _COUNTED, strict=True):
+        counts += [said.format(sum(cell.agrees for cell in cells), len(cells))] if cells else []
+    return "\n\n".join([*parts, "\n".join(counts)])
+
+
+def _text(table: PaperTable) -> str:
+    rows = [
+        [label, *(f"{c.printed} ✓" if c.agrees else f"{c.printed} ({c.ours})" for c in cells)]
+        for label, cells in table.rows
+    ]
+    blank = [["" if cell in (" ✓", " ()") else cell.strip() for cell in row] for row in rows]
+    return as_text(["", *table.columns], blank, left=(0,))
+
+
+def _plain(
+    paper: Reproduction, data: str, tables: Sequence[PaperTable], notes: Sequence[str]
+) -> dict[str, Any]:
+    """Return everything as plain values."""
+    counts = {
+        name: {"cells": len(cells), "agree": sum(cell.agrees for cell in cells)}
+        for name, cells in zip(("promised", "open"), cells_of(tables), strict=True)
+    }
+    plain = [
+        {
+            "title": table.title,
+            "columns": list(table.columns),
+            "rows": [
+                {"label": label, "cells": [{**asdict(cell), "agrees": cell.agrees} for cell in cells]}
+                for label, cells in table.rows
+            ],
+        }
+        for table in tables
+    ]
+    return {"paper": paper.title, "data": data, "tables": plain, "notes": list(notes), **counts}
+
+
+def _found_in(experiments: Mapping[str, Experiment]) -> list[PrintedExperiment]:
+    """Carry experiments out, telling on the error stream which one it is."""
+    found: list[PrintedExperiment] = []
+    for name, work in experiments.items():
+        tell(name, file=sys.stderr, flush=True)
+        found += work()
+    return found
+
+
+def _shown_findings(paper: Reproduction, data: str, found: Sequence[PrintedExperiment]) -> str:
+    """Return the findings, what has to be known of them, and what there are no data for."""
+    from rankstudio.plugins.papers.airola_2011 import absent
+
+    parts = [one_line(f"{paper.title}, on {data}"), *(_shown_finding(one) for one in found)]
+    parts.append(_paragraphs(f"{note}." for note in paper.notes))
+    missing = [f"{name}: {why}." for name, why in absent().items()]
+    parts.append("Not run:\n" + _paragraphs(missing))
+    cells = [agrees for one in found for agrees in one.agrees]
+    if cells:
+        parts.append(f"{sum(cells)} of {len(cells)} cells agree to the last printed digit.")
+    return "\n\n".join(parts)
+
+
+def _shown_finding(one: PrintedExperiment) -> str:
+    header = [column.title for column in one.columns]
+    left = [at for at, values in enumerate(zip(*one.rows, strict=True)) if isinstance(values[0], str)]
+    table = as_text(header, one.text_rows(), left)
+    return f"{one.source}: {one.title}\n{table}\n{_paragraphs(one.said)}"
+
+
+def _paragraphs(sentences: Iterable[str]) -> str:
+    return "\n".join(textwrap.fill(sentence, _WIDTH, subsequent_indent="  ") for sentence in sentences)
+
+
+def _findings_as_dict(paper: Reproduction, data: str, found: Sequence[PrintedExperiment]) -> dict[str, Any]:
+    """Return everything as plain values."""
+    from rankstudio.plugins.papers.airola_2011 import absent
+
+    cells = [agrees for one in found for agrees in one.agrees]
+    return {
+        "paper": paper.title,
+        "data": data,
+        "findings": [one.as_dict() for one in found],
+        "notes": list(paper.notes),
+        "absent": absent(),
+        "promised": {"cells": len(cells), "agree": sum(cells)},
+    }

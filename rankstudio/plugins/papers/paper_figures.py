@@ -1,0 +1,386 @@
+"""The figures of reproduced papers, from the runs of :mod:`rankstudio.plugins.papers.reproduction`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.analysis.features.compared_densities import compared_densities
+from rankstudio.engine.analysis.figures.run_figures import path_figure
+from rankstudio.engine.analysis.report.study_figures import StudyFigure, alone_of, made, run_curves_figure
+from rankstudio.engine.analysis.run_curves import run_curves
+from rankstudio.engine.analysis.significance import ALPHA
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan, estimator
+from rankstudio.engine.experiment.plan.toml import plan_from_dict
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.runner import run_plan
+from rankstudio.engine.experiment.units.fold_context import group_training
+from rankstudio.engine.export.figures.files import FigureFile, figure_files
+from rankstudio.engine.export.figures.values import (
+    CurvesFigure,
+    FigureAxis,
+    RowSeries,
+    RowsFigure,
+    Series,
+)
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.statistics.paired import paired_t
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.threads import STEADY
+from rankstudio.plugins.papers import airola_2011
+from rankstudio.plugins.papers.airola_2011 import PrintedExperiment
+from rankstudio.plugins.papers.reproduction import Reproduction
+
+Results = Mapping[str, RunResult]
+SHARES = (10, 20, 40, 70, 100)
+"""Percentages of the training queries of a learning curve."""
+_SUBGRADIENT_STEPS = 200
+
+
+def paper_figures(
+    paper: Reproduction,
+    results: Results,
+    data: FoldedDataset,
+    found: Sequence[PrintedExperiment] = (),
+) -> tuple[StudyFigure, ...]:
+    """Return the figures of a paper for which the runs are there, each made when it is asked for.
+
+    Parameters
+    ----------
+    paper : Reproduction
+    results : Mapping of str to RunResult
+        Finished runs by the paper's names; those that are missing have no figure.
+    data : FoldedDataset
+        Their data, with documents.
+    found : sequence of PrintedExperiment
+        Experiments of the thesis that are done; others that figures need are carried out when they are made.
+
+    Notes
+    -----
+    Figures of times and learning curves train models when they are made.
+    """
+    if paper.key == airola_2011.KEY:
+        return tuple(_airola(data, found))
+    return tuple(_BY_PAPER[paper.key](results, data))
+
+
+def runs_of_paper(paper: Reproduction, runs: Sequence[RunResult]) -> dict[str, RunResult]:
+    """Return which of some runs are those of a paper, by its names.
+
+    A run has the name of its method and ranker with whose stated parameters it agrees best; of several runs
+    with a name that with the best agreement counts, then the last one.
+    """
+    found: dict[str, tuple[int, RunResult]] = {}
+    for run in runs:
+        key = run.plan.method, run.plan.ranker
+        names = [n for n, wanted in paper.runs.items() if (wanted["method"], wanted.get("ranker", "")) == key]
+        agreed = {name: _agreement(run.plan, paper.runs[name].get("parameters", {})) for name in names}
+        if agreed:
+            name = max(agreed, key=agreed.__getitem__)
+            if name not in found or agreed[name] >= found[name][0]:
+                found[name] = agreed[name], run
+    return {name: run for name, (_, run) in found.items()}
+
+
+def _agreement(plan: Plan, stated: Mapping[str, Any]) -> int:
+    """Return how many of some parameters a plan has, minus how many have other values."""
+    wanted = plan_from_dict({"data": plan.data, "method": plan.method, "parameters": stated}).parameters
+    return sum(1 if plan.parameters.get(name) == wanted[name] else -1 for name in stated)
+
+
+def figure_files_of(figures: Sequence[StudyFigure], folder: Path) -> list[FigureFile]:
+    """Draw figures, and return their files in a folder: PDF and CSV, with captions."""
+    return figure_files(tuple(made(figures)), folder)
+
+
+def _greedy(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
+    """Yield Figures 1 and 2 for MQ2007, 3 and 4 for other data: validation measures by k and λ."""
+    run = results.get("GRankRLS")
+    first = 1 if data.name.lower().startswith("mq2007") else 3
+    for number, name in enumerate(("MAP", "MeanNDCG"), start=first):
+        if run is not None and name in run.plan.evaluated:
+            title = f"validation {name} by k for each λ"
+            yield StudyFigure(f"figure{number}", title, partial(path_figure, run, name))
+
+
+BY_SIZE = ("GAS-E", "FSMSVM", "FSMRank, first k")
+"""Runs of Figures 1 to 3 of Lai et al. 2013; the last one has a model for each number of features."""
+
+
+def _fsmrank(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
+    runs = [(number, results[name]) for number, name in enumerate(BY_SIZE, start=1) if name in results]
+    for name in ("NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10", "MAP"):
+        if runs and all(name in run.plan.evaluated for _, run in runs):
+            yield StudyFigure(
+                f"figures1to3-{name.replace('@', '')}",
+                f"test {name} by number of features",
+                partial(_by_size, data, runs, name),
+            )
+    run = results.get("FSMRank")
+    if run is not None:
+        alone = partial(alone_of, data, run, "FSMRank", "NDCG@10")
+        yield StudyFigure("figure4", "NDCG@10 of each feature alone, selected ones marked", alone)
+        seconds = partial(objective_by_seconds, run, data)
+        yield StudyFigure("figure5", "objective of both solvers by seconds", seconds)
+
+
+def _by_size(data: FoldedDataset, runs: Sequence[tuple[int, RunResult]], name: str) -> CurvesFigure | None:
+    found = run_curves([run for _, run in runs], name, 0, [data] * len(runs), part="test")
+    named = [(number, run.plan.title) for number, run in runs]
+    return run_curves_figure(data.name, named, found, runs[0][0], name, part="test")
+
+
+def objective_by_seconds(run: RunResult, data: FoldedDataset) -> CurvesFigure:
+    """Train FSMRank on the first fold with both solvers, and return the objective after each second.
+
+    Similarities and importance are computed before the clock starts. The parameters are those that the run
+    chose on the fold.
+    """
+    fold, chosen = data.folds[0], run.folds[0].chosen.unit
+    train, series = group_training(fold), []
+    for number, (solver, label) in enumerate(
+        (("nesterov", tr("FSMRank (Nesterov)")), ("subgradient", tr("subgradient descent")))
+    ):
+        own = {**chosen.parameters, "solver": solver, "max_iter": _SUBGRADIENT_STEPS}
+        timed = list(timed_steps(estimator(run.plan, run.plan.entry, own, fold.train.feature_ids), train))
+        x, y = zip(*timed, strict=True)
+        series.append(Series(label, x, y, number=number))
+    return CurvesFigure(
+        "objective",
+        tr("{data}: objective of FSMRank by time").format(data=data.name),
+        tr(
+            "{data}, fold {fold}: objective after each iteration by seconds since the first one, with the "
+            "parameters that validation chose; importance and similarity are computed before."
+        ).format(data=data.name, fold=fold.number),
+        FigureAxis(tr("time"), "s", logarithmic=True),
+        FigureAxis(tr("objective")),
+        tuple(series),
+    )
+
+
+def timed_steps(method: LinearRanker, train: TrainingData) -> Iterator[tuple[float, float]]:
+    """Yield seconds and criterion after each step of a method, after one step that is not counted.
+
+    The first step computes what depends on the data alone, and compiles.
+    """
+    begun = None
+    for told in method.work(train):  # its notes are those of the run
+        if isinstance(told, Step):
+            now = perf_counter()
+            if begun is not None:
+                yield now - begun, told.criterion
+            begun = now if begun is None else begun
+
+
+def _fs_ed(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
+    rankers = tuple(dict.fromkeys(name.partition(", ")[2] for name in results))
+    selectors = tuple(dict.fromkeys(name.partition(", ")[0] for name in results))
+    if results:
+        bars = partial(significance_bars, results, data.name, selectors, rankers)
+        yield StudyFigure("figure2", "NDCG@10 of selectors and rankers with marks of significance", bars)
+    run = next((one for name, one in results.items() if name.startswith("FS-ED")), None)
+    for which, title in (
+        ("best", "densities of the best feature"),
+        ("last", "densities of the last feature"),
+    ):
+        if run is not None:
+            yield StudyFigure(f"figure3-{which}", title, partial(end_densities, run, data, which))
+
+
+def significance_bars(
+    results: Results, data: str, selectors: Sequence[str], rankers: Sequence[str], name: str = "NDCG@10"
+) -> RowsFigure:
+    """Return the test measure of every selector with every ranker, with two kinds of marks.
+
+    "+" marks a significant difference to all features (WAF), "*" to the other selector, by Student's paired t
+    over the test queries with p < 0.05, as in Figure 2 of Gupta and Rosso 2012.
+    """
+    series = []
+    for number, selector in enumerate(selectors):
+        values, marks = [], []
+        for ranker in rankers:
+            run = results.get(f"{selector}, {ranker}")
+            values.append(run.average[name] if run is not None else float("nan"))
+            marks.append("" if run is None else _marks(results, run, selector, ranker, selectors, name))
+        series.append(RowSeries(selector, tuple(values), number=number, marks=tuple(marks)))
+    return RowsFigure(
+        "bars",
+        tr("{data}: test {name} of selectors and rankers").format(data=data, name=name),
+        tr(
+            "{data}: {name} on the test part, mean over folds. + differs significantly from all features "
+            "(WAF), * from the other selector (paired t over queries, p < 0.05)."
+        ).format(data=data, name=name),
+        FigureAxis(tr("test {name}").format(name=name), low=0.0),
+        tuple(rankers),
+        tuple(series),
+        bars=True,
+        row_title=tr("ranker"),
+    )
+
+
+def _marks(
+    results: Results, run: RunResult, selector: str, ranker: str, selectors: Sequence[str], name: str
+) -> str:
+    if selector == "WAF":
+        return ""
+    others = {"+": ["WAF"], "*": [one for one in selectors if one not in ("WAF", selector)]}
+    found = ""
+    for mark, against in others.items():
+        beside = [results[f"{one}, {ranker}"] for one in against if f"{one}, {ranker}" in results]
+        if beside and all(paired_t(run.per_query(name), b.per_query(name)).p < ALPHA for b in beside):
+            found += mark
+    return found
+
+
+def end_densities(run: RunResult, data: FoldedDataset, which: str) -> CurvesFigure | None:
+    """Return the densities that FS-ED compared, of its best or its last feature on the first fold."""
+    fold, result = data.folds[0], run.folds[0]
+    path = result.paths[0]
+    order = path.steps[-1].selected
+    column = order[0] if which == "best" else order[-1]
+    train, ids = group_training(fold).whole("FS-ED"), fold.train.feature_ids
+    (found,) = compared_densities(run.plan, path, train, ids, [column])
+    if not found.grid.size:
+        return None
+    grid = tuple(map(float, found.grid))
+    series = [
+        Series(tr(one.label), grid, tuple(map(float, one.density)), kind="area", number=number)
+        for number, one in enumerate(found.classes)
+    ]
+    title = (
+        tr("{data}: densities of the best feature")
+        if which == "best"
+        else tr("{data}: densities of the last feature")
+    )
+    return CurvesFigure(
+        "densities",
+        title.format(data=data.name),
+        tr(
+            "{data}, fold {fold}: densities by relevance of {feature}, {place} of {n} by FS-ED (expected "
+            "divergence {divergence:.4g})."
+        ).format(
+            data=data.name,
+            fold=fold.number,
+            feature=fold.train.feature_names[column],
+            place=found.place,
+            n=len(order),
+            divergence=found.divergence,
+        ),
+        FigureAxis(tr("value of {feature}").format(feature=fold.train.feature_names[column])),
+        FigureAxis(tr("density")),
+        tuple(series),
+    )
+
+
+def _airola(data: FoldedDataset, found: Sequence[PrintedExperiment]) -> Iterator[StudyFigure]:
+    yield StudyFigure("paper1-figure1", "costs of a pair by its predicted difference", pair_costs)
+    yield StudyFigure("paper1-figure2", "irrelevant pairs turn the direction", turned_directions)
+    done = next((one for one in found if one.source == "Paper III, Figure 1"), None)
+    errors = partial(removal_curves, data, done)
+    yield StudyFigure(
+        "paper3-figure1", "error with basis vectors of held-out queries removed and kept", errors
+    )
+    if not data.columns.no_queries:
+        yield StudyFigure("paper5-figure3", "learning curve of RankRLS", partial(learning_curve, data))
+
+
+MAGNITUDE = 0.5
+
+
+def pair_costs() -> CurvesFigure:
+    """Return the costs (20) to (22) of a pair of magnitude 0.5, and its disagreement (Paper I, Figure 1)."""
+    g = np.linspace(-1.0, 2.0, 301)
+    costs = {
+        tr("disagreement"): (g < 0).astype(float),
+        "(20)": (1 - g) ** 2,
+        "(21)": (MAGNITUDE - g) ** 2,
+        "(22)": ((MAGNITUDE - g) / MAGNITUDE) ** 2,
+    }
+    series = [
+        Series(label, tuple(g.tolist()), tuple(values.tolist()), number=number)
+        for number, (label, values) in enumerate(costs.items())
+    ]
+    return CurvesFigure(
+        "costs",
+        tr("Costs of a pair of magnitude 0.5"),
+        tr(
+            "Disagreement and the costs (20) to (22) of a pair of magnitude 0.5, by its predicted difference."
+        ),
+        FigureAxis(tr("predicted difference, g")),
+        FigureAxis(tr("cost"), high=4.0),
+        tuple(series),
+    )
+
+
+def turned_directions() -> CurvesFigure:
+    """Return the scores that RankRLS learns of four inputs from all and from relevant pairs (Figure 2)."""
+    found = airola_2011.irrelevant_pairs()
+    _, relevant, every = next(row for row in found.rows if row[0].endswith("(21)"))
+    x, scores = airola_2011.X[:, 0], airola_2011.SCORES
+    learned = (tr("relevant pairs"), relevant), (tr("all pairs"), every)
+    series = [Series(tr("given scores"), tuple(x), tuple(scores - scores.mean()), kind="points")]
+    for number, (label, weight) in enumerate(learned, start=1):
+        series.append(Series(label, tuple(x), tuple((weight * (x - x.mean())).tolist()), number=number))
+    return CurvesFigure(
+        "directions",
+        tr("Irrelevant pairs turn the direction"),
+        tr(
+            "Four inputs, two of each object, and the scores of RankRLS (21) learned from the relevant pairs "
+            "within objects and from all pairs."
+        ),
+        FigureAxis(tr("input")),
+        FigureAxis(tr("centred score")),
+        tuple(series),
+    )
+
+
+def removal_curves(data: FoldedDataset, done: PrintedExperiment | None) -> CurvesFigure:
+    """Return the error by λ with the basis vectors of held-out queries removed and kept (Paper III)."""
+    name, train = data.name, data.folds[0].train
+    with STEADY:  # as the table has it: the ratio at the smallest λ is that of roundings
+        found = airola_2011.removal_error(train, name) if done is None else done
+    lambdas, removed, kept, _ = zip(*found.rows, strict=True)
+    series = (Series(tr("removed"), lambdas, removed), Series(tr("kept"), lambdas, kept, number=1))
+    return CurvesFigure(
+        "removal",
+        tr("{data}: cross-validated error with basis vectors removed and kept").format(data=name),
+        " ".join(found.said),
+        FigureAxis("λ", logarithmic=True),
+        FigureAxis(tr("mean squared error"), logarithmic=True),
+        series,
+    )
+
+
+def learning_curve(data: FoldedDataset) -> CurvesFigure:
+    """Train RankRLS on shares of the training queries, and return its test AUC by share (Paper V)."""
+    measures = []
+    for share in SHARES:
+        protocol = "given" if share == 100 else f"given, train {share}%"
+        plan = Plan(data.name, "rankrls", measures=("AUC",), select_by="AUC", protocol=protocol)
+        measures.append(run_plan(plan, data).average["AUC"])
+    return CurvesFigure(
+        "learning",
+        tr("{data}: learning curve of RankRLS").format(data=data.name),
+        tr(
+            "{data}: AUC of RankRLS on the test part, mean over folds, by the share of the training queries; "
+            "validation chose λ. The paper's corpora are not available."
+        ).format(data=data.name),
+        FigureAxis(tr("share of the training queries"), "%", logarithmic=True),
+        FigureAxis(tr("test AUC")),
+        (Series("RankRLS", tuple(map(float, SHARES)), tuple(measures)),),
+    )
+
+
+_BY_PAPER = {
+    "greedy-rankrls": _greedy,
+    "fsmrank": _fsmrank,
+    "fs-ed": _fs_ed,
+}

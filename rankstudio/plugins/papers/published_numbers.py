@@ -1,0 +1,34 @@
+"""The averages that papers and LETOR print for the known datasets."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+
+from rankstudio.engine.analysis.published import Published
+from rankstudio.engine.support.resources import resource
+from rankstudio.plugins.papers.reproduction import load_reproduction
+
+
+def numbers() -> tuple[Published, ...]:
+    """Return the published numbers: those of the table, then those of the papers whose runs are known."""
+    with resource("published", "results.csv").open(encoding="utf-8", newline="") as file:
+        listed = [
+            Published(**{**row, "value": float(row["value"])})  # type: ignore[arg-type]
+            for row in csv.DictReader(file)
+        ]
+    # The paper repeats LETOR's own numbers.
+    known = {(p.dataset, p.method, p.when, p.measure, p.value) for p in listed if "LETOR" in p.source}
+    paper = _of_paper("fsmrank", "Lai et al. 2013")
+    return (*listed, *(p for p in paper if (p.dataset, p.method, p.when, p.measure, p.value) not in known))
+
+
+def _of_paper(key: str, authors: str) -> Iterator[Published]:
+    """Yield the averages over folds that a paper prints, with the conditions of its runs."""
+    paper = load_reproduction(key)
+    for printed in paper.tables:
+        for name, values in printed["rows"].items():
+            run = paper.runs[name]
+            about = printed["dataset"], run["method"], run.get("ranker", ""), run.get("when", ""), name
+            for measure, value in zip(printed["measures"], values, strict=True):
+                yield Published(*about, measure, value, f"{authors}, {printed['number']}")

@@ -1,0 +1,350 @@
+"""The tables of papers beside ours, and the plans that should reproduce them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import DatasetError, PlanError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import plan_from_dict
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.support.number_grid import format_power, parse_grid
+from rankstudio.engine.support.resources import resource, table
+
+_FOLDS = 5  # of LETOR's datasets
+_ABOUT = "note", "datasets", "when"
+"""What is said of a run beside its plan."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table.
+
+    Attributes
+    ----------
+    printed, ours : str
+        Value as printed, and ours in the same format; "" if missing.
+    """
+
+    printed: str
+    ours: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both are equal as printed."""
+        return self.printed == self.ours
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """One table of a paper, with our values next to it.
+
+    Attributes
+    ----------
+    title : str
+        "Table 7: MAP results on MQ2008".
+    columns : tuple of str
+        Names of the rows: methods or folds.
+    rows : tuple of (label, tuple of Cell)
+    promised : tuple of bool
+        Whether the cells of each column should agree; not so if the paper does not specify the experiment
+        completely.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    promised: tuple[bool, ...]
+
+    def cells(self, promised: bool = True) -> Iterator[Cell]:
+        """Yield the cells that should agree, or those that need not; missing cells are skipped."""
+        for _, cells in self.rows:
+            for cell, should in zip(cells, self.promised, strict=True):
+                if should == promised and cell.printed:
+                    yield cell
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Tables of a paper, and the plans that should reproduce them.
+
+    Attributes
+    ----------
+    key, title : str
+        Key, such as "greedy-rankrls", and title of the paper.
+    runs : Mapping of str to Mapping
+        By the paper's name: method, ranker and their parameters, and optionally a note or a restriction to
+        datasets.
+    tables : sequence of Mapping
+        Number, title, dataset and contents; as in ``resources/published``. For a paper on other data only the
+        dataset, the measures and the names of the rows.
+    notes : tuple of str
+        General notes.
+    figure_runs : tuple of str
+        Names of runs that only figures need.
+    """
+
+    key: str
+    title: str
+    runs: Mapping[str, Mapping[str, Any]]
+    tables: Sequence[Mapping[str, Any]]
+    notes: tuple[str, ...] = ()
+    figure_runs: tuple[str, ...] = ()
+
+    def datasets(self) -> tuple[str, ...]:
+        """Return the names of the datasets that have tables."""
+        return tuple(dict.fromkeys(str(table["dataset"]) for table in self.tables))
+
+    @property
+    def normalize(self) -> str:
+        """Scaling of the data for all runs: "none", or "query_minmax"."""
+        return str(next(iter(self.runs.values())).get("normalize", "none"))
+
+    @property
+    def methods(self) -> frozenset[tuple[str, str]]:
+        """Methods and final rankers of the runs."""
+        return frozenset((run["method"], run.get("ranker", "")) for run in self.runs.values())
+
+    def of(self, data: str) -> tuple[Mapping[str, Any], ...]:
+        """Return the tables of a dataset.
+
+        Raises
+        ------
+        PlanError
+            If the paper has no table for data of this name.
+        """
+        found = tuple(t for t in self.tables if data.lower().startswith(str(t["dataset"]).lower()))
+        if not found:
+            raise PlanError(
+                f"{self.key} has no table for {data}. Datasets with tables: {', '.join(self.datasets())}."
+            )
+        return found
+
+    def check_folds(self, data: FoldedDataset) -> None:
+        """Refuse data with other folds than a table that lists them has.
+
+        Raises
+        ------
+        DatasetError
+            If a table of the dataset lists five folds, and there are not five.
+        """
+        listed = any("columns" in table or "first" in table for table in self.of(data.name))
+        if listed and len(data.folds) != _FOLDS:
+            raise DatasetError(
+                f"{data.name}: found {len(data.folds)} folds, expected the {_FOLDS} of the paper."
+            )
+
+    def plans(self, data: str, place: str, convention: str, *, figures: bool = False) -> dict[str, Plan]:
+        """Return the plans that the tables of a dataset need, by the paper's name.
+
+        Parameters
+        ----------
+        data, place : str
+            Name of the dataset, and its location.
+        convention : str
+            Convention of the measures.
+        figures : bool, default False
+            Whether those that only figures need are among them.
+        """
+        tables = self.of(data)
+        measures = tuple(dict.fromkeys(name for table in tables for name in _measures(table))) or ("MAP",)
+        more = self.figure_runs if figures else ()
+        names = dict.fromkeys((*(name for table in tables for name in _runs(table)), *more))
+        return {name: self._plan(name, place, convention, measures) for name in names}
+
+    def _plan(self, name: str, place: str, convention: str, measures: tuple[str, ...]) -> Plan:
+        wanted = {key: value for key, value in self.runs[name].items() if key not in _ABOUT}
+        protocol = {"data": place, "select_by": "MAP", "measures": measures, "convention": convention}
+        return plan_from_dict({**protocol, **wanted})
+
+    def table(
+        self, printed: Mapping[str, Any], results: Mapping[str, RunResult], data: FoldedDataset | None = None
+    ) -> PaperTable:
+        """Return one of the tables with our values next to it; some readings of it need the data."""
+        title = f"{printed['number']}: {printed['title']}"
+        if "columns" in printed:
+            return self._measured(title, printed, results)
+        if "rows" in printed:
+            return self._averaged(title, printed, results)
+        if "used" in printed:
+            return _used(title, printed, results, data)
+        return _selected(title, printed, results[printed["run"]])
+
+    def _measured(
+        self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]
+    ) -> PaperTable:
+        """Return a table of folds × methods."""
+        measure, columns = printed["measure"], printed["columns"]
+        rows = []
+        for place, label in enumerate(["1", "2", "3", "4", "5", "avg"]):
+            runs = [results[name] for name in columns]
+            ours = [(run.average if label == "avg" else run.folds[place].test)[measure] for run in runs]
+            rows.append((label, _cells((values[place] for values in columns.values()), ours)))
+        return PaperTable(
+            title, tuple(columns), tuple(rows), tuple("note" not in self.runs[n] for n in columns)
+        )
+
+    def _averaged(
+        self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]
+    ) -> PaperTable:
+        """Return a table of methods × measures, averages over the folds."""
+        measures = tuple(printed["measures"])
+        rows = [
+            (name, _cells(values, [results[name].average[m] for m in measures]))
+            for name, values in printed["rows"].items()
+        ]
+        return PaperTable(title, measures, tuple(rows), (False,) * len(measures))
+
+
+def _selected(title: str, printed: Mapping[str, Any], result: RunResult) -> PaperTable:
+    """Return the table of the features that each fold's model has."""
+    columns = tuple(f"fold {fold.fold}" for fold in result.folds)
+    values = [format_power(fold.chosen.unit.values[0]) for fold in result.folds]
+    firsts = printed["first"]
+    chosen = [fold.selected[: len(features)] for features, fold in zip(firsts, result.folds, strict=True)]
+    rows = [
+        ("λ", _cells([format_power(parse_grid(text)[0]) for text in printed["lambda"]], values)),
+        ("k", _cells(printed["sizes"], result.sizes)),
+        *(
+            (f"selected {place}", _cells(theirs, ours))
+            for place, (theirs, ours) in enumerate(
+                zip_longest(_ranks(firsts), _ranks(chosen), fillvalue=("",) * len(columns)), start=1
+            )
+        ),
+    ]
+    return PaperTable(title, columns, tuple(rows), (True,) * len(columns))
+
+
+def _ranks(selected: Iterable[Iterable[int]]) -> Iterator[tuple[int | str, ...]]:
+    """Yield which features are the first of each fold, which the second and so on; "" where there is none."""
+    return zip_longest(*selected, fillvalue="")
+
+
+def _cells(printed: Iterable[float | str], ours: Iterable[float | str]) -> tuple[Cell, ...]:
+    """Return cells side by side; measures, which are no whole numbers, with the paper's four decimals."""
+    return tuple(Cell(_shown(theirs), _shown(own)) for theirs, own in zip(printed, ours, strict=True))
+
+
+def _shown(value: float | str) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def _used(
+    title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult], data: FoldedDataset | None
+) -> PaperTable:
+    """Return the table of how many features each selector gave to each ranker, and of what ours measured.
+
+    Nothing in it is promised: what chose the printed numbers is not printed. With the data there is another
+    reading, the best test result of a coarse list of sizes, for the selectors whose numbers look so.
+    """
+    measure = printed["measure"]
+    rankers = tuple(next(iter(printed["used"].values())))
+    rows, measured = [], []
+    sizes = tuple(printed.get("coarse_sizes", ()))
+    for selector in printed.get("coarse", ()):
+        if data is None:
+            break
+        ours = [results[f"{selector}, {ranker}"] for ranker in rankers]
+        best = [_best_tested(result, measure, sizes, data) for result in ours]
+        label = f"{selector}, best test result of {', '.join(map(str, sizes))}"
+        numbers = printed["used"][selector]
+        measured.append((label, _cells((numbers[ranker] for ranker in rankers), best)))
+    for selector, numbers in printed["used"].items():
+        ours = [results[f"{selector}, {ranker}"] for ranker in rankers]
+        counts = [steps_of_all_folds(result, measure) for result in ours]
+        rows.append((selector, _cells((numbers[ranker] for ranker in rankers), counts)))
+        averages = [result.average[measure] for result in ours]
+        measured.append((f"{selector}, {measure}", _cells([""] * len(ours), averages)))
+    return PaperTable(title, rankers, (*rows, *measured), (False,) * len(rankers))
+
+
+def _best_tested(result: RunResult, measure: str, sizes: Sequence[int], data: FoldedDataset) -> int | str:
+    """Return which of some sizes has the best test measure, mean over folds; "" if no path has any.
+
+    This chooses by the test part, as a paper should not; parameters are chosen by validation at each size.
+    """
+    from rankstudio.engine.analysis.run_curves import run_curves  # noqa: PLC0415 - reads models
+
+    (curve,) = run_curves([result], measure, 0, [data], part="test")
+    if curve is None:
+        return ""
+    means = dict(zip(curve.sizes.tolist(), curve.mean.tolist(), strict=True))
+    tested = [size for size in sizes if size in means]
+    return max(tested, key=lambda size: means[size]) if tested else ""
+
+
+def steps_of_all_folds(result: RunResult, measure: str) -> int:
+    """Return the number of selection steps that is best for all folds together.
+
+    It maximises the mean of a measure over the validation parts, with the best combination of each fold at
+    every step; ties go to fewer steps. Without a selection it is the number of features.
+    """
+    if not result.plan.entry.selects:
+        return len(result.feature_ids)
+    length = min(len(path.steps) for fold in result.folds for path in fold.paths)
+    best = [
+        np.max([path.validation[measure][:length] for path in fold.paths], axis=0) for fold in result.folds
+    ]
+    return int(np.argmax(np.mean(best, axis=0))) + 1
+
+
+def _measures(table: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        tuple(table["measures"]) if "measures" in table else (table["measure"],) if "measure" in table else ()
+    )
+
+
+def _runs(table: Mapping[str, Any]) -> tuple[str, ...]:
+    if "run" in table:
+        return (table["run"],)
+    if "used" in table:
+        return tuple(f"{selector}, {ranker}" for selector, row in table["used"].items() for ranker in row)
+    return tuple(table["columns"] if "columns" in table else table["rows"])
+
+
+def _on(runs: Mapping[str, Mapping[str, Any]], data: str) -> tuple[str, ...]:
+    """Return the names of the runs that are of a dataset."""
+    return tuple(name for name, run in runs.items() if data in run.get("datasets", (data,)))
+
+
+def cells_of(tables: Sequence[PaperTable]) -> tuple[list[Cell], list[Cell]]:
+    """Return the cells of several tables: those that should agree, and those that need not."""
+    return (
+        [cell for table in tables for cell in table.cells()],
+        [cell for table in tables for cell in table.cells(promised=False)],
+    )
+
+
+def reproductions() -> tuple[str, ...]:
+    """Return the keys of the papers with known tables."""
+    return tuple(sorted(path.stem for path in resource("published").glob("*.toml")))
+
+
+def load_reproduction(key: str) -> Reproduction:
+    """Read the tables of a paper.
+
+    Raises
+    ------
+    PlanError
+        For an unknown key; the message lists the known keys.
+    """
+    if key not in reproductions():
+        raise PlanError(f"No reproduction of {key!r}; expected one of {', '.join(reproductions())}.")
+    values = table("published", f"{key}.toml")
+    notes = tuple(values.get("notes", ()))
+    tables = values.get("tables") or [
+        {
+            "dataset": data,
+            "measures": values["measures"],
+            "rows": dict.fromkeys(_on(values["runs"], data), ()),
+        }
+        for data in values["datasets"]
+    ]
+    figure_runs = tuple(values.get("figure_runs", ()))
+    return Reproduction(key, values["title"], values["runs"], tables, notes, figure_runs)

@@ -1,0 +1,1 @@
+"""The figures of papers in the dialog *Export*."""

@@ -1,0 +1,79 @@
+"""The figures of papers from the runs of the study, in the dialog *Export*."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.support.files import make_folder
+from rankstudio.ui.background.worker import Job, Worker
+from rankstudio.ui.export.dialog import ExportItem, FormatWriter
+from rankstudio.ui.language import tr, trn
+from rankstudio.ui.model.selected_model import SEALED
+from rankstudio.ui.page.controller import CommandController
+from rankstudio.ui.process.files_read import file_stem
+
+
+class PaperFiguresController(CommandController):
+    """Offers the figures of each paper of which the finished runs on the open data contain some."""
+
+    def export_items(self) -> Iterator[ExportItem]:
+        """Yield an item for each paper."""
+        from rankstudio.plugins.papers.reproduction import (  # noqa: PLC0415 - brings kernels
+            load_reproduction,
+            reproductions,
+        )
+
+        session = self._models.session
+        worker = self._models.task_worker
+        records = self._models.runs.records
+        done = [r.result for r in records if r.result is not None and r.dataset is session.dataset]
+        if session.dataset is None or not done or not session.has_documents:
+            return
+        name = file_stem(session.dataset.name)
+        for key in reproductions():
+            paper = load_reproduction(key)
+            if all((run.plan.method, run.plan.ranker) not in paper.methods for run in done):
+                continue
+            begin = partial(_begin_figures, worker, key, tuple(done), session.dataset)
+            said = tr(
+                "A folder with the figures of the paper from the runs of the study, as PDF and CSV: {title}."
+            )
+            yield ExportItem(
+                f"figures-{key}",
+                tr("Figures of the paper: {key}").format(key=key),
+                said.format(title=paper.title),
+                ((tr("Folder"), ""),),
+                f"{name}-{key}-figures",
+                unavailable=SEALED if session.sealed else "",
+                writers=(FormatWriter(begin=begin),),
+            )
+
+
+def _begin_figures(
+    worker: Worker,
+    key: str,
+    runs: tuple[RunResult, ...],
+    data: FoldedDataset,
+    path: Path,
+    done: Callable[[str], object],
+    failed: Callable[[str], object],
+) -> Job:
+    def write() -> int:
+        from rankstudio.engine.export.figures.files import write_figure_files  # noqa: PLC0415 - brings kernels
+        from rankstudio.plugins.papers import paper_figures as papers  # noqa: PLC0415 - as above
+        from rankstudio.plugins.papers.reproduction import load_reproduction  # noqa: PLC0415 - as above
+
+        paper = load_reproduction(key)
+        make_folder(path)
+        figures = papers.paper_figures(paper, papers.runs_of_paper(paper, runs), data)
+        written = write_figure_files(papers.figure_files_of(figures, path))
+        return sum(one.suffix == ".pdf" for one in written)
+
+    def tell(n: int) -> None:
+        done(trn("{n} figure", "{n} figures", n).format(n=n))
+
+    return worker.task(tr("Drawing the figures"), write, on_done=tell, on_error=failed)

@@ -1,0 +1,103 @@
+"""Columns of abilities in the table of features: computed on the worker while somebody sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from rankstudio.engine.data.dataset import Fold
+from rankstudio.engine.plugins.entries import imported
+from rankstudio.engine.plugins.feature_columns import FeatureColumn, FeatureValue, feature_columns
+from rankstudio.engine.support.work import finish
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.session import Session
+
+
+class ContributedColumn(QObject):
+    """Has the numbers of a column computed for the fold that is looked at.
+
+    Parameters
+    ----------
+    entry : FeatureColumn
+    session : Session
+    worker : Worker
+    fail : callable
+        Called with a sentence where that failed.
+    panel : QWidget
+        Where they are shown.
+    """
+
+    changed = Signal()
+    """Other numbers are known."""
+
+    def __init__(
+        self,
+        entry: FeatureColumn,
+        session: Session,
+        worker: Worker,
+        fail: Callable[[str], object],
+        panel: QWidget,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self.entry = entry
+        self._session = session
+        self._values: dict[int, FeatureValue] = {}
+        self._values_key: Key | None = None
+        self._demand = OnDemand(self, worker, self._key, self._compute, fail, slot=entry.key, panel=panel)
+
+    def values(self) -> Mapping[int, FeatureValue]:
+        """Return what is known of the features by now, by their ids."""
+        return self._values if self._values_key == self._key() else {}
+
+    def update(self) -> None:
+        """Have computed what is not known yet."""
+        self._demand.update()
+
+    def forget(self) -> None:
+        """Compute anew: other data are open."""
+        self._demand.forget()
+
+    def _key(self) -> Key | None:
+        fold = self._session.watched
+        if fold is None or not self._session.has_documents:
+            return None
+        if any(name not in fold.parts for name in self.entry.parts):
+            return None
+        parts = [fold.parts[name] for name in {"train", *self.entry.parts}]
+        if sum(part.n_documents for part in parts) > self.entry.most_documents:
+            return None
+        return self._session.dataset, fold.number, self._session.convention
+
+    def _compute(self) -> Computation | None:
+        fold = self._session.watched
+        key = self._key()
+        if fold is None:
+            return None
+
+        def show(values: dict[int, FeatureValue]) -> None:
+            self._values = values
+            self._values_key = key
+            self.changed.emit()
+
+        convention = self._session.convention
+        return computation(tr(self.entry.task), show, _computed, self.entry.compute, fold, convention)
+
+
+def contributed_columns(
+    session: Session, worker: Worker, fail: Callable[[str], object], panel: QWidget, parent: QObject
+) -> tuple[ContributedColumn, ...]:
+    """Return the columns of all abilities; parameters as of `ContributedColumn`."""
+    return tuple(
+        ContributedColumn(entry, session, worker, fail, panel, parent) for entry in feature_columns()
+    )
+
+
+def _computed(function: str, fold: Fold, convention: str) -> dict[int, FeatureValue]:
+    """Return the numbers of a column; its module is imported on the worker."""
+    values: dict[int, FeatureValue] = finish(imported(function)(fold, convention))
+    return values
