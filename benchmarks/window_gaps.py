@@ -218,7 +218,7 @@ class Walk:
         from rankstudio.ui.select.fields import FeaturesField
 
         self.window.session.change("editing", method="greedy-rankrls", parameters={"n_features_to_select": 5})
-        field = next(iter(self.window.sections.method.form.findChildren(FeaturesField)))
+        field = next(iter(self.window.sections.select.method.form.findChildren(FeaturesField)))
         for key in "fea":
             self.do(f"search features, {key}", lambda k=key: QTest.keyClick(field._line, k))
         self.do("pin a feature", lambda: self.window.session.toggle("pinned", 7))
@@ -297,7 +297,10 @@ class Walk:
         for package, what in ((Package.NEAR, "near-best sets"), (Package.STOP, "test the steps")):
             gather(what, lambda package=package: gathered.start(package))
         gather("evidence of another fold", lambda: window.session.look_at(2))
-        self.do("take a chip out", lambda: window.sections.tray.remove(window.sections.tray.features[-1]))
+        self.do(
+            "take a chip out",
+            lambda: window.sections.evidence.tray.remove(window.sections.evidence.tray.features[-1]),
+        )
         mouse.stop()
 
     def close(self) -> None:

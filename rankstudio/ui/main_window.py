@@ -27,7 +27,6 @@ from rankstudio.ui.page.model_chips import ChoiceChip, FormChip
 from rankstudio.ui.page.page import GAP, Page
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.process.turns import RefreshTimer
-from rankstudio.ui.select.curve_controllers import SliderController
 from rankstudio.ui.select.given_runs import GivenModelsController, GivenScoresController
 from rankstudio.ui.select.run_commands import RunCommands
 from rankstudio.ui.select.run_strip import HEIGHT as STRIP_HEIGHT
@@ -82,9 +81,13 @@ class MainWindow(QMainWindow):
         self.session, self.runs, self.current = models.session, models.runs, models.current
         self.sections = sections = Sections(theme, models, self)
         self.open_controller = OpenController(theme, models, settings, self)
-        self.control = RunCommands(models, sections.select, sections.method.form, sections.forecast, self)
+        self.control = RunCommands(
+            models, sections.select, sections.select.method.form, sections.select.forecast, self
+        )
         self.export_controller = ExportController(theme, models, sections, settings, self)
-        self.refresh_timer = RefreshTimer(*sections.parts, self._show_runs, parent=self)
+        self.refresh_timer = RefreshTimer(
+            *(page.refresh for page in sections.controllers.values()), self._show_runs, parent=self
+        )
         self._lay_out()
         self._connect_commands()
         self._connect_messages()
@@ -124,7 +127,7 @@ class MainWindow(QMainWindow):
         self.rankers = GivenModelsController(self.models, self)
         self.preferences = PreferencesController(self.models, self.sections.data.panel.preferences, self)
         self.names = FeatureNames(self.models, self.sections.data, self._settings, self)
-        self.help = Help(self._theme, self.notice, self)
+        self.help = Help(self._theme, self.notice, self.sections.places, self)
         self.loading = LoadingBar()
         self.welcome = Welcome(self._theme)
         self.workspace = self.sections.workspace
@@ -146,7 +149,6 @@ class MainWindow(QMainWindow):
 
     def _connect_commands(self) -> None:
         session, control, export_controller = self.session, self.control, self.export_controller
-        data, inspect = self.sections.data, self.sections.features
         self.commands.connect(
             **self.open_controller.commands,
             sources=self._show_sources,
@@ -157,19 +159,15 @@ class MainWindow(QMainWindow):
             save_study=self.study_files.ask_save_as,
             save_plan=export_controller.ask_save_plan,
             export=export_controller.show_dialog,
-            export_table=self.sections.compare.table.open,
             figures=export_controller.show_figures,
             copy_command=export_controller.copy_command,
             copy_python=export_controller.copy_python,
             quit=self.close,
             undo=session.undo.undo,
             redo=session.undo.redo,
-            pin=partial(inspect.toggle, "pinned"),
-            ban=partial(inspect.toggle, "banned"),
             group=self.names.groups.ask,
             best=partial(session.select, None, None),
             **{f"page_{page.key}": partial(self._show_page, page.key) for page in PAGES},
-            **{f"{way}_fold": partial(data.turn, by) for way, by in (("next", 1), ("previous", -1))},
             palette=self._open_palette,
             whole_page=self.workspace.toggle_whole_page,
             pop_out=self.workspace.pop_out,
@@ -183,9 +181,6 @@ class MainWindow(QMainWindow):
             add_order=self.scores.run_order,
             add_method=self.method_files.ask,
             analyses=self._show_analyses,
-            chance=self.models.permutations.toggle,
-            left_out=self.models.left_out.toggle,
-            follow=lambda: self.sections.select.follow(self.commands["follow"].isChecked()),
             pause=control.toggle_pause,
             step=control.step,
             go_on=lambda: self.restorer.go_on(self.runs.shown),
@@ -196,8 +191,9 @@ class MainWindow(QMainWindow):
             plugins=self.help.show_plugins,
             about=self.help.about,
         )
+        for controller in self.sections.controllers.values():
+            self.commands.connect(**controller.commands())
         self._connect_plugin_parts()
-        SliderController(self.session, self.current, self.sections.select.curves.slider, self)
         self.commands["follow"].setCheckable(True)
         self.commands["analyses"].setVisible(bool(analyses()))
         self.selection = SelectionController(self.models, self._settings, self.toolbar.line, self)
@@ -239,7 +235,7 @@ class MainWindow(QMainWindow):
         self.current.recovered.connect(self.notice.withdraw)
         self.crashed.connect(self.say_error)
         self.window_state.saved.connect(self.status.show_saved)
-        self.sections.tray.pointedAt.connect(self.status.hint)
+        self.sections.evidence.tray.pointedAt.connect(self.status.hint)
         self.open_controller.noted.connect(self.messages.note)
         self.open_controller.offered.connect(self.notice.say)
         self.menus.told.connect(self.notice.say)
@@ -279,13 +275,13 @@ class MainWindow(QMainWindow):
             method=self.method_files.open,
             code=lambda named: self.method_files.before(*named),
         )
-        self.method_files.added.connect(self.sections.method.form.offer_methods)
+        self.method_files.added.connect(self.sections.select.method.form.offer_methods)
         self.method_files.added.connect(lambda _: self._show_page("select"))
         self.menus.measureFileAsked.connect(self.method_files.ask_measure)
         self.method_files.offered.connect(self.notice.say)
         self.session.labelAsked.connect(self.open_controller.use_label)
         self.session.labelsAsked.connect(self.comparison.ask_labels)
-        for asking in (self.sections.compare.panel.several, self.sections.strip.another):
+        for asking in (self.sections.compare.panel.several, self.sections.select.strip.another):
             asking.clicked.connect(self.comparison.ask)
         self.comparison.goOnAsked.connect(self.restorer.go_on)
         self.comparison.composed.connect(lambda: self.workspace.show_page("compare"))
@@ -295,7 +291,7 @@ class MainWindow(QMainWindow):
         self.study_files.changed.connect(self._update)
         self.study_files.changed.connect(self.measurement.seal.write)
         self.study_files.left.connect(self._offer)
-        self.resplit.failed.connect(self.sections.method.form.refuse_protocol)
+        self.resplit.failed.connect(self.sections.select.method.form.refuse_protocol)
         self.resplit.divided.connect(self.notice.dismiss)
         self.sections.data.panel.sources.clicked.connect(self._show_sources)
         self.sections.compare.goOnAsked.connect(self.restorer.go_on)
@@ -314,7 +310,7 @@ class MainWindow(QMainWindow):
         self.commands["stop"].triggered.connect(self.models.permutations.stop)
         self.commands["stop"].triggered.connect(self.method_files.stop)
         self.method_files.busyChanged.connect(self._update)
-        self.sections.strip.shown.connect(self._show_progress)
+        self.sections.select.strip.shown.connect(self._show_progress)
         self.runs.added.connect(self._show_runs)
         self.runs.changed.connect(self._show_runs)
         self.runs.changed.connect(self.refresh_timer.ask)  # a paused run has no more to deliver
@@ -397,7 +393,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_runs(self) -> None:
-        self.sections.show_runs()
+        self.sections.select.show_runs()
         self._show_workers()
         self._update()
 
@@ -410,7 +406,7 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _end_run(self, record: RunRecord) -> None:
         self.status.show_run(record, 0)
-        self.sections.show_runs()
+        self.sections.select.show_runs()
         self.messages.tell(record)
         self._show_workers()
         self._update()

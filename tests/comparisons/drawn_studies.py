@@ -213,5 +213,5 @@ def recorded_data(dataset: FoldedDataset) -> RecordedData:
         tuple(fold.number for fold in dataset.folds),
         tuple(dataset.feature_ids.tolist()),
         dataset.feature_names,
-        first_file=dataset.checksum,
+        first_file=dataset.origin.checksum,
     )

@@ -167,7 +167,7 @@ def test_sizes_of_queries(fuzz: Fuzz) -> None:
             return refusal(error, folder)
         data = opened.folds[0].train
         hold(data)
-        if opened.read_as.qid == "train.txt.group":
+        if opened.origin.read_as.qid == "train.txt.group":
             said = [int(word) for word in sizes.decode("utf-8-sig").split()]
             assert np.diff(data.query_ptr).tolist() == [size for size in said if size]
         return Outcome.READ

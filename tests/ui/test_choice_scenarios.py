@@ -29,7 +29,7 @@ def dialog_of(window: MainWindow) -> ExportDialog:
 
 
 def test_the_rule_field_offers_the_smallest_and_the_run_chooses_what_is_marked(window: MainWindow) -> None:
-    field = window.sections.method.form.field("rule")
+    field = window.sections.select.method.form.field("rule")
     assert "smallest" in [value for value, _ in field.parameter.choices]
     window.session.change("editing", rule="smallest")
     assert field.value == "smallest"
@@ -185,7 +185,7 @@ def test_pinning_and_banning_recompute_the_path_and_can_be_undone(ran: MainWindo
     order = [row.feature_id for row in ran.sections.features.features.table.rows()]
     ran.sections.features.inspect(order[-1])
     ran.commands["pin"].trigger()
-    assert ran.sections.method.form.values()["pinned"] == (order[-1],)
+    assert ran.sections.select.method.form.values()["pinned"] == (order[-1],)
     wait_until(lambda: ran.current.model is not None and ran.current.model.key == LIVE)
     rows = ran.sections.features.features.table.rows()
     assert rows[0].feature_id == order[-1]
@@ -201,14 +201,14 @@ def test_pinning_and_banning_recompute_the_path_and_can_be_undone(ran: MainWindo
     ran.commands["undo"].trigger()
     ran.commands["undo"].trigger()
     assert ran.session.plan.parameters["pinned"] == ()
-    assert ran.sections.method.form.values()["banned"] == ()
+    assert ran.sections.select.method.form.values()["banned"] == ()
     assert ran.current.model.step is before.step
     assert [row.feature_id for row in ran.sections.features.features.table.rows()] == order
     settle(ran)
 
 
 def test_an_edit_of_the_form_is_the_plan_and_can_be_undone(ran: MainWindow) -> None:
-    editor = ran.sections.method.form.field("regularization").editor
+    editor = ran.sections.select.method.form.field("regularization").editor
     assert isinstance(editor, QLineEdit)
     before = ran.session.plan
     editor.setFocus()
@@ -218,7 +218,7 @@ def test_an_edit_of_the_form_is_the_plan_and_can_be_undone(ran: MainWindow) -> N
     assert ran.session.plan.parameters["regularization"] == (1.0, 2.0, 4.0, 8.0)
     ran.commands["undo"].trigger()
     assert ran.session.plan == before
-    assert ran.sections.method.form.values() == dict(before.parameters)
+    assert ran.sections.select.method.form.values() == dict(before.parameters)
 
 
 def test_all_folds_show_means_with_the_band_of_the_choice(ran: MainWindow) -> None:

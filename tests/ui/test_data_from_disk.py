@@ -105,27 +105,27 @@ def test_the_note_of_the_disk_goes_when_a_run_begins_and_the_strip_says_it_then(
         assert naming("disk").search(window.notice.text())
         finish(window)
         assert not window.notice.text()
-        assert window.sections.strip._state.text().endswith(" · read from disk")
+        assert window.sections.select.strip._state.text().endswith(" · read from disk")
 
 
 def test_how_the_next_run_goes_is_said_as_its_plan_changes(
     opened: Opened, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with opened(large) as window:
-        assert window.sections.forecast.label.isHidden()  # they are small, and in memory
+        assert window.sections.select.forecast.label.isHidden()  # they are small, and in memory
     monkeypatch.setenv(memory.VARIABLE, "1MB")
     with opened(large, config="other") as window:
-        label = window.sections.forecast.label
+        label = window.sections.select.forecast.label
         wait_until(lambda: naming("documents disk").search(label.text()))
         assert label.text().endswith("limit 1.0 MB.")
-        assert not window.sections.forecast.refusal
+        assert not window.sections.select.forecast.refusal
         window.models.memory_budget.ask("3MB")
         wait_until(lambda: label.text().endswith("limit 3.0 MB."))
         window.session.change("kernel", method="kernel-rankrls", parameters={"n_basis": None})
         wait_until(lambda: "Kernel RankRLS needs" in label.text())
         assert label.property("role") == "error"
         window.commands["run"].trigger()
-        assert window.notice.text() == window.sections.forecast.refusal
+        assert window.notice.text() == window.sections.select.forecast.refusal
         assert window.notice.text().endswith("fewer documents or features.")
         assert not window.runs.records
         window.session.undo.undo()

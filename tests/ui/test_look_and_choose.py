@@ -166,7 +166,7 @@ def test_a_cell_of_the_heat_map_is_inspected_and_chosen_in_the_same_way(looked: 
 def test_a_cell_of_the_candidate_map_is_inspected(looked: MainWindow) -> None:
     looked.workspace.show_page("features")
     settle(looked)
-    plot, before = looked.sections.why.panel.plot, used(looked)
+    plot, before = looked.sections.features.why.panel.plot, used(looked)
     wait_until(lambda: plot.shown is not None)
     column = 1 if looked.current.model.position != 1 else 2
     at = plot.cell_rect(plot.frame(), 0, column).center()

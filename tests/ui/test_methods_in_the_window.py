@@ -223,7 +223,7 @@ SMALL = {
 @pytest.mark.parametrize("key", [entry.key for entry in methods()])
 def test_every_method_is_chosen_in_the_form_and_its_run_is_shown(ran: MainWindow, key: str) -> None:
     ran.session.change("fold", folds=(1,))
-    form = ran.sections.method.form
+    form = ran.sections.select.method.form
     pick(form, "method", key)
     assert ran.session.plan.method == key
     for name in {parameter.name for parameter in method(key).parameters} & set(SMALL):

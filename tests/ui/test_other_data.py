@@ -37,7 +37,7 @@ def press(button: QAbstractButton) -> None:
 
 def test_the_foot_of_select_names_no_run_of_other_data(window: MainWindow, other: Path, folds: Path) -> None:
     finish(window)
-    strip = window.sections.strip
+    strip = window.sections.select.strip
     assert strip._run.isVisibleTo(strip)
     outcome = strip._state.text()
     open_data(window, other)

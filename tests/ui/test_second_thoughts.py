@@ -48,7 +48,7 @@ def test_a_run_that_is_looked_at_again_brings_back_its_plan_and_its_model(window
     settle(window)
     first = window.runs.record(1)
     assert window.session.plan == first.plan
-    assert window.sections.method.form.method_key() == "greedy-rankrls"
+    assert window.sections.select.method.form.method_key() == "greedy-rankrls"
     assert window.current.model.step is first.folds[1].chosen.step
     window.sections.compare.panel.selected.emit(2)
     window.sections.compare.panel.selected.emit(1)

@@ -117,7 +117,7 @@ def test_a_plan_opens_with_its_data(empty: MainWindow, window: MainWindow, tmp_p
     empty.open_path(str(tmp_path / "plan.toml"))
     wait_until(lambda: empty.session.dataset is not None)
     assert empty.session.plan == window.session.plan
-    assert empty.sections.method.form.values()["pinned"] == (2,)
+    assert empty.sections.select.method.form.values()["pinned"] == (2,)
 
 
 # State
@@ -141,7 +141,7 @@ def test_the_study_comes_back_at_the_next_start(
         window.open_controller.restore()
         wait_until(lambda: window.session.dataset is not None)
         assert window.session.plan == plan
-        assert window.sections.method.form.values()["banned"] == (3,)
+        assert window.sections.select.method.form.values()["banned"] == (3,)
         QApplication.processEvents()
         assert window.workspace.page == "data"
         assert window.findChild(QSplitter, "data-page").sizes()[0] == sizes[0] == 350

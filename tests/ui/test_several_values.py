@@ -29,7 +29,7 @@ def test_a_plan_with_lists_is_opened_run_and_looked_at(opened: Opened, tmp_path:
     with opened() as window:
         window.open_path(str(tmp_path / "lists.toml"))
         wait_until(lambda: window.session.dataset is not None)
-        form = window.sections.method.form
+        form = window.sections.select.method.form
         assert form.field("n_features_to_select").editor.text() == "2, all"
         assert form.field("search").editor.currentText() == "forward, floating"
         finish(window)
@@ -89,7 +89,7 @@ def test_without_a_grid_the_slider_rests(ran: MainWindow) -> None:
 
 
 def test_several_values_are_typed_shown_and_taken_back(ran: MainWindow, tmp_path: Path) -> None:
-    form = ran.sections.method.form
+    form = ran.sections.select.method.form
     size = form.field("n_features_to_select")
     type_into(size, "2..4, all")
     assert ran.session.plan.parameters["n_features_to_select"] == (2, 3, 4, None)
@@ -122,7 +122,7 @@ def test_several_values_are_typed_shown_and_taken_back(ran: MainWindow, tmp_path
 
 
 def test_several_choices_are_ticked(ran: MainWindow) -> None:
-    form = ran.sections.method.form
+    form = ran.sections.select.method.form
     search = form.field("search")
     pick(form, "search", "select several")
     menu = search.menu()
@@ -153,12 +153,12 @@ def test_several_choices_are_ticked(ran: MainWindow) -> None:
 
 def test_measures_and_switches_show_several_values(ran: MainWindow) -> None:
     ran.session.change("editing", method="single-feature", parameters={"measure": ["MAP", "P@5"]})
-    measure = ran.sections.method.form.field("measure")
+    measure = ran.sections.select.method.form.field("measure")
     assert measure.editor.currentText() == "MAP, P@5"
     write(measure, "map, ndcg@3")
     assert ran.session.plan.parameters["measure"] == ("MAP", "NDCG@3")
     ran.session.change("editing", method="fsmrank", parameters={"project": [False, True]})
-    switch = ran.sections.method.form.field("project").editor
+    switch = ran.sections.select.method.form.field("project").editor
     assert (switch.checkState(), switch.text()) == (Qt.CheckState.PartiallyChecked, "both")
     switch.click()
     assert ran.session.plan.parameters["project"] is True
@@ -176,7 +176,7 @@ def test_there_is_no_slider_where_its_value_is_the_only_one(ran: MainWindow) -> 
 
 @pytest.mark.thorough
 def test_swaps_and_best_sets_are_chosen_in_the_form(ran: MainWindow) -> None:
-    form, errors = ran.sections.method.form, []
+    form, errors = ran.sections.select.method.form, []
     for search in ("swap", "best"):
         pick(form, "search", search)
         type_into(form.field("n_features_to_select"), "3")

@@ -39,7 +39,7 @@ def belongs_together(window: MainWindow) -> None:
 
 def choose_method(window: MainWindow, key: str, **parameters: Any) -> None:
     """Choose a method in the form, and set some of its parameters."""
-    pick(window.sections.method.form, "method", key)
+    pick(window.sections.select.method.form, "method", key)
     if parameters:
         whole = {**window.session.plan.parameters, **parameters}
         window.session.change("editing", parameters=whole)
@@ -191,7 +191,7 @@ def test_left_out_queries_are_not_asked_of_a_method_without_them(window: MainWin
 
 def divide(window: MainWindow, protocol: str) -> None:
     """Choose folds in the form, and wait for the data."""
-    write(window.sections.method.form.field("protocol"), protocol)
+    write(window.sections.select.method.form.field("protocol"), protocol)
     wait_until(lambda: window.session.read_as_planned)
     settle(window)
 
@@ -201,7 +201,7 @@ def test_the_plan_asks_for_other_folds_than_the_data_have_yet(dealt: MainWindow)
     glide(dealt)
     assert dealt.current.model is not None
     belongs_together(dealt)
-    write(dealt.sections.method.form.field("protocol"), "5-fold")
+    write(dealt.sections.select.method.form.field("protocol"), "5-fold")
     assert dealt.current.model is None and not dealt.session.read_as_planned
     divide(dealt, "5-fold")
     belongs_together(dealt)

@@ -57,6 +57,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.analysis.cascades import find_cascades
+    from rankstudio.engine.data.feature_costs import FeatureCosts
     from rankstudio.engine.experiment.plan.plan import CRITERION
     from rankstudio.engine.metrics.names import measure
 
@@ -68,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     result, plan, dataset = opened.result, opened.plan, opened.dataset
     chosen = plan.measures[0] if plan.chosen_by == CRITERION else plan.chosen_by
     name = measure(args.measure).name if args.measure else chosen
-    costs = costs_from(args, plan) or plan.feature_costs or dataset.costs
+    costs = costs_from(args, plan) or plan.feature_costs or dataset.extension(FeatureCosts)
     if costs is None:
         raise PlanError(
             f"--costs: run {opened.key.id} of {args.study} has no costs; expected a file of them."

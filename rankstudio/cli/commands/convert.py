@@ -150,12 +150,13 @@ def run(args: argparse.Namespace) -> int:
     if runs is not None and args.judgments is not None:
         raise PlanError("--judgments and --run: expected one of them, got both.")
     dataset = open_data(plan) if runs is None else _judged(plan, args.data, runs)
-    if form.has_word_ids and format_of_key(dataset.read_as.format).is_joined:
+    if form.has_word_ids and format_of_key(dataset.origin.read_as.format).is_joined:
         dataset = _with_plain_ids(dataset)
     for warning in dict.fromkeys(dataset.warnings):
         tell(f"Note: {warning}", file=sys.stderr)
-    if dataset.columns.judges:
-        tell(f"Note: the labels of {dataset.columns.label} are written, and no others.", file=sys.stderr)
+    if dataset.origin.columns.judges:
+        label = dataset.origin.columns.label
+        tell(f"Note: the labels of {label} are written, and no others.", file=sys.stderr)
     files = DatasetFiles(dataset, args.out, form, _kept(args), args.renumber)
     if not files.single and is_standard(args.out):
         raise PlanError(f"OUT: expected a folder for {len(files.parts)} files, got -.")

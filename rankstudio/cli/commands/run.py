@@ -265,7 +265,7 @@ def _labels_note(dataset: FoldedDataset, key: str) -> str:
     from rankstudio.engine.analysis.conventions import convention_note
 
     greatest = max(float(fold.train.y.max()) for fold in dataset.folds)
-    return convention_note(dataset.known, greatest, key)
+    return convention_note(dataset.origin.known, greatest, key)
 
 
 def _given_plan(plan: Plan, name: str, place: Path, models: bool, dataset: FoldedDataset) -> Plan:

@@ -13,6 +13,8 @@ from typing import Any
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts, milliseconds_of
 from rankstudio.engine.data.feature_groups import read_feature_file
+from rankstudio.engine.data.feature_names import given_names
+from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.errors import DataError, DatasetError, shown
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.escaping import one_line, unguarded
@@ -113,7 +115,7 @@ def _by_name(
 ) -> dict[int, tuple[float, float]]:
     """Return the costs by id; a name counts before an id, as a feature may be called "12"."""
     ids = {str(i): i for i in dataset.feature_ids.tolist()}
-    for names in (dataset.given_names or dataset.feature_names, dataset.feature_names):
+    for names in (given_names(dataset), dataset.feature_names):
         ids |= {name: i for i, name in zip(dataset.feature_ids.tolist(), names, strict=True)}
     known: dict[int, tuple[float, float]] = {}
     for name, costs in found.items():
@@ -131,7 +133,7 @@ def _by_position(
     path: Path, found: Sequence[tuple[float, float]], dataset: FoldedDataset
 ) -> dict[int, tuple[float, float]]:
     """Return the costs by id, of features in the order of the feature set or, without one, of the data."""
-    features, ids = dataset.feature_set, dataset.feature_ids.tolist()
+    features, ids = dataset.extension(FeatureSet), dataset.feature_ids.tolist()
     n = len(features.names) if features is not None else len(ids)
     if len(found) != n:
         text = tr("{path}: the profile has {found} features, expected {n} as in the feature set or the data.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -15,11 +15,8 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data import sparse_values, store
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import Comments, document_id
-from rankstudio.engine.data.feature_costs import FeatureCosts
-from rankstudio.engine.data.feature_sets import FeatureSet
-from rankstudio.engine.data.judgments import Judgments
+from rankstudio.engine.data.origin import DatasetOrigin
 from rankstudio.engine.data.table import (
-    ReadAs,
     Source,
     Table,
     check_options,
@@ -28,6 +25,7 @@ from rankstudio.engine.data.table import (
 from rankstudio.engine.data.tabular.documents import frames_of_folds, table_of_frame
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.support.blocks import group_blocks
+from rankstudio.engine.support.extensions import Extensions, Value
 from rankstudio.engine.support.file_pages import chosen_columns as chosen_in_file
 from rankstudio.engine.support.file_pages import in_file, release
 from rankstudio.engine.support.grades import STANDARD, Grading, greatest, ranks_of_ids
@@ -442,45 +440,21 @@ class FoldedDataset:
     convention : str
         Key of the usual convention of the dataset (see ``rankstudio.engine.metrics``); by default that of the
         first training part.
-    known : str or None
-        Key of the recognised dataset ("letor4", "ohsumed", "gov", "mslr", "yahoo").
     divided_by : str
         How the folds were created, if not from files: "10-fold, seed 0"; otherwise "".
-    checksum : str
-        Checksum of the first file; "" for data made in memory.
-    given_names : tuple of str
-        Original names of the features if the user renamed any; otherwise ().
-    feature_groups : Mapping of str to tuple of int
-        The user's feature groups, by id, used by new plans.
-    read_as : ReadAs
-        Format of the first file.
-    columns : DataColumns
-        Columns as specified by the user.
-    feature_set : FeatureSet or None
-        Feature set of a search engine, matched with the features.
-    costs : FeatureCosts or None
-        What the features cost at query time, used by new plans.
-    judgments : tuple of Judgments
-        Labels of several judges, for each part of the first fold of the files; () for one label.
-    whole_sources : tuple of Source
-        With a share of the training queries: the files of the whole folds; otherwise ().
+    origin : DatasetOrigin
+        What was read.
+    extensions : Extensions
+        What abilities know of the data, such as `FeatureCosts`; see :meth:`extension`.
     """
 
     name: str
     path: Path | None
     folds: tuple[Fold, ...]
     convention: str = ""
-    known: str | None = None
     divided_by: str = ""
-    checksum: str = ""
-    given_names: tuple[str, ...] = ()
-    feature_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    read_as: ReadAs = field(default_factory=ReadAs)
-    columns: DataColumns = field(default_factory=DataColumns)
-    feature_set: FeatureSet | None = None
-    costs: FeatureCosts | None = None
-    judgments: tuple[Judgments, ...] = ()
-    whole_sources: tuple[Source, ...] = ()
+    origin: DatasetOrigin = field(default_factory=DatasetOrigin)
+    extensions: Extensions = field(default_factory=Extensions)
 
     def __post_init__(self) -> None:
         """Give every part the greatest grade of all, so that no measure depends on how data are cut."""
@@ -499,6 +473,14 @@ class FoldedDataset:
     def greatest_grade(self) -> float:
         """Largest label of all parts of all folds, for ERR; 0 or more."""
         return self.folds[0].train.greatest_grade
+
+    def extension(self, kind: type[Value]) -> Value | None:
+        """Return what an ability knows of the data, by its type, such as `FeatureCosts`; None if nothing."""
+        return self.extensions.find(kind)
+
+    def extended(self, *values: object) -> FoldedDataset:
+        """Return the dataset with values of abilities, which replace those of the same types."""
+        return replace(self, extensions=self.extensions.extended(*values))
 
     @cached_property
     def query_sizes(self) -> Ints:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,20 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.item_groups import grouped
 
 Groups = Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class UserGroups:
+    """The user's groups of the features of a dataset, used by new plans, as its extension.
+
+    Attributes
+    ----------
+    groups : Mapping of str to tuple of int
+        By id.
+    """
+
+    groups: Groups
+
 
 MOST_BYTES = 16 << 20
 """No file about features is larger."""

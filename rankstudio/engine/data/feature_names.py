@@ -42,6 +42,18 @@ _EXPECTED = translatable(
 
 
 @dataclass(frozen=True)
+class GivenNames:
+    """Names of the features that the data give them, where the user renamed any, as an extension of the data.
+
+    Attributes
+    ----------
+    names : tuple of str
+    """
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class FeatureNotes:
     """The user's names and notes of features, by 1-based id.
 
@@ -180,10 +192,16 @@ def renamed(dataset: FoldedDataset, names: Mapping[int, str]) -> FoldedDataset:
     names : Mapping of int to str
         New names by id; the other features keep the names from the data.
     """
-    given = dataset.given_names or dataset.feature_names
+    given = given_names(dataset)
     ids = dataset.feature_ids.tolist()
     shown = tuple(names.get(i, name) for i, name in zip(ids, given, strict=True))
     return _called(dataset, shown, given)
+
+
+def given_names(dataset: FoldedDataset) -> tuple[str, ...]:
+    """Return the names of the features that the data give them, whatever the user calls them."""
+    given = dataset.extension(GivenNames)
+    return dataset.feature_names if given is None else given.names
 
 
 def with_feature_set(dataset: FoldedDataset, found: FeatureSet) -> FoldedDataset:
@@ -195,7 +213,7 @@ def with_feature_set(dataset: FoldedDataset, found: FeatureSet) -> FoldedDataset
         Where the set has none of the features.
     """
     ids = dataset.feature_ids.tolist()
-    given = dataset.given_names or dataset.feature_names
+    given = given_names(dataset)
     matched = found.matched(zip(ids, given, strict=True), by_position=True)
     if not matched.ids:
         raise DatasetError(found.unused(len(ids)))
@@ -205,7 +223,7 @@ def with_feature_set(dataset: FoldedDataset, found: FeatureSet) -> FoldedDataset
         i: shown for i, shown, name in zip(ids, dataset.feature_names, given, strict=True) if shown != name
     }
     made = _called(dataset, named, ())
-    return replace(renamed(made, own) if own else made, feature_set=matched)
+    return (renamed(made, own) if own else made).extended(matched)
 
 
 def set_mismatch(dataset: FoldedDataset) -> str:
@@ -213,7 +231,7 @@ def set_mismatch(dataset: FoldedDataset) -> str:
 
     Nothing but the number of features tells, where they were matched by position.
     """
-    found = dataset.feature_set
+    found = dataset.extension(FeatureSet)
     if found is None or found.by_name:
         return ""
     n, size = dataset.n_features, len(found.names)
@@ -233,7 +251,9 @@ def _called(dataset: FoldedDataset, shown: tuple[str, ...], given: tuple[str, ..
         object.__setattr__(made, "feature_names", shown)
         return made
 
-    return replace(dataset, folds=changed_parts(dataset.folds, called), given_names=given)
+    others = dataset.extensions.without(GivenNames)
+    extensions = others.extended(GivenNames(given)) if given else others
+    return replace(dataset, folds=changed_parts(dataset.folds, called), extensions=extensions)
 
 
 def _from_lines(path: Path, text: str) -> dict[int, str]:
@@ -264,5 +284,5 @@ def _filled(texts: Mapping[int, str]) -> dict[int, str]:
 
 
 def _file(folder: Path, dataset: FoldedDataset) -> Path | None:
-    name = re.sub(r"[^0-9A-Za-z]+", "-", dataset.checksum)
+    name = re.sub(r"[^0-9A-Za-z]+", "-", dataset.origin.checksum)
     return folder / f"{name}.csv" if name else None

@@ -59,8 +59,8 @@ def data_digest(dataset: FoldedDataset) -> str:
     found = fingerprint(dataset)
     if found.files and not dataset.divided_by:
         return files_digest(found.files)
-    if dataset.whole_sources and dataset.divided_by.startswith("train "):
-        return files_digest(dataset.whole_sources)
+    if dataset.origin.whole_sources and dataset.divided_by.startswith("train "):
+        return files_digest(dataset.origin.whole_sources)
     whole: dict[int, str] = {}
     lines = [
         f"{fold.number} {name} {part.n_features} {_checksum(part, whole)}"

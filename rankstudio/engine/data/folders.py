@@ -21,13 +21,16 @@ from rankstudio.engine.data.file_access import regular_file_size
 from rankstudio.engine.data.fold_files import FOLD, PARTS, FilesOfFold, find_folds, name_of_folder
 from rankstudio.engine.data.formats.format_catalog import format_of_key, told_format
 from rankstudio.engine.data.formats.part_reader import FileContents, Files, PartReader
+from rankstudio.engine.data.judgments import PartJudgments
 from rankstudio.engine.data.known_datasets import identify
+from rankstudio.engine.data.origin import DatasetOrigin
 from rankstudio.engine.data.read_progress import Progress, ReadProgress
 from rankstudio.engine.data.splitting.shared_rows import share_rows
 from rankstudio.engine.data.table import Missing, Normalize, ReadAs, check_options
 from rankstudio.engine.data.tabular.recognition import misplaced_part
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.language import tr
+from rankstudio.engine.support.extensions import Extensions
 
 _SLASHES = str.maketrans("/\\", "__")  # folders of results are called after data
 
@@ -88,7 +91,7 @@ def open_dataset(
     tables, width = _with_the_same_features(reader.read())
     first = tables[wanted[0]]
     made = [_fold(path, fold, reader, tables, width) for fold in folds]
-    judgments = tuple(map(reader.judgments, made[0].parts.values())) if told.judges else ()
+    judgments = PartJudgments(tuple(map(reader.judgments, made[0].parts.values()))) if told.judges else None
     made = share_rows(made)
     identity = identify(wanted[0][0].absolute(), made[0].train)
     named = [*changed_parts(made, replace(identity, warnings=()).name_features)]
@@ -100,12 +103,13 @@ def open_dataset(
         path=path,
         folds=tuple(named),
         convention=identity.convention,
-        known=identity.known,
-        checksum=first.source.checksum,
-        read_as=replace(first.read_as, label=told.label) if told.labels else first.read_as,
-        columns=replace(told, format=_recorded_format(first.read_as, told)),
-        feature_set=identity.feature_set,
-        judgments=judgments,
+        origin=DatasetOrigin(
+            known=identity.known,
+            checksum=first.source.checksum,
+            read_as=replace(first.read_as, label=told.label) if told.labels else first.read_as,
+            columns=replace(told, format=_recorded_format(first.read_as, told)),
+        ),
+        extensions=Extensions([identity.feature_set, judgments]),
     )
     if told.feature_set:
         dataset = with_feature_set(dataset, read_feature_set(Path(told.feature_set)))
@@ -114,7 +118,7 @@ def open_dataset(
     notes = tuple(filter(None, (set_mismatch(dataset), unused)))
     if notes:
         named[0] = replace(named[0], train=replace(named[0].train, warnings=(*warnings, *notes)))
-    return replace(dataset, folds=tuple(named), costs=costs)
+    return replace(dataset, folds=tuple(named)).extended(costs)
 
 
 def _with_the_same_features(tables: dict[Files, FileContents]) -> tuple[dict[Files, FileContents], int]:

@@ -26,3 +26,16 @@ class Judgments:
     labels: Floats
     query_ptr: Ints
     query_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class PartJudgments:
+    """What several judges say of a dataset, as its extension.
+
+    Attributes
+    ----------
+    parts : tuple of Judgments
+        For each part of the first fold of the files.
+    """
+
+    parts: tuple[Judgments, ...]

@@ -18,6 +18,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.data.known_datasets import Identity, table_of_names
+from rankstudio.engine.data.origin import DatasetOrigin
 from rankstudio.engine.data.splitting.shared_rows import share_rows
 from rankstudio.engine.data.splitting.splits import concatenate
 from rankstudio.engine.data.table import normalize_queries
@@ -193,5 +194,5 @@ def load_sample() -> FoldedDataset:
         resource("sample"),
         tuple(share_rows(rotate(parts))),
         convention="letor4",
-        checksum=source.checksum if source else "",
+        origin=DatasetOrigin(checksum=source.checksum if source else ""),
     )

@@ -117,7 +117,7 @@ def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) ->
     own criterion selects.
     """
     if "measures" not in stated:
-        plan = usual_measures(plan, one_ranking=dataset.columns.no_queries)
+        plan = usual_measures(plan, one_ranking=dataset.origin.columns.no_queries)
     if "convention" not in stated or not plan.convention:
         plan = plan.changed(convention=dataset.convention)
     plan = with_known_costs(with_data_format(plan, dataset), dataset)

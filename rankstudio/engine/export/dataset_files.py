@@ -90,7 +90,7 @@ class DatasetFiles:
     @property
     def _reduced_set(self) -> FeatureSet | None:
         """The feature set of the features that are kept, where the data have one that has all of them."""
-        found = self.dataset.feature_set
+        found = self.dataset.extension(FeatureSet)
         kept = self.dataset.feature_ids.tolist() if self.kept is None else list(self.kept)
         if found is None or not self.renumber or not set(kept) <= set(found.ids):
             return None

@@ -21,7 +21,7 @@ from rankstudio.engine.plugins.run_logs import RunLog
 from rankstudio.engine.plugins.run_tables import RunTable
 from rankstudio.engine.plugins.terminal_commands import TerminalCommand
 from rankstudio.engine.plugins.window_commands import WindowCommands
-from rankstudio.engine.plugins.window_parts import window_parts
+from rankstudio.engine.plugins.window_parts import own_pages, window_parts
 
 KINDS = {
     "methods": translatable("methods"),
@@ -64,7 +64,10 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
     parts = window_parts()
     return {
         **{kind: _own(loaded, kind, entries) for kind, entries in catalogs.items()},
-        "pages": [page for page, by in parts.pages if by.plugin is loaded.plugin],
+        "pages": [
+            *(page for page in own_pages() if page in loaded.plugin.pages),
+            *(page for page, by in parts.pages if by.plugin is loaded.plugin),
+        ],
         "panels": [
             *(panel for panel, by in parts.panels if by.plugin is loaded.plugin),
             *(part for by, part in page_parts() if by.plugin is loaded.plugin),

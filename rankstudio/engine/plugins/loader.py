@@ -35,6 +35,7 @@ _CORE = {
     "rankstudio": (("methods",), "rankstudio.engine.methods.catalog.built_in:PLUGIN"),
     "data-formats": (("data_formats",), "rankstudio.engine.data.formats.built_in:PLUGIN"),
     "model-formats": (("model_formats",), "rankstudio.engine.export.formats.built_in:PLUGIN"),
+    "window": (("pages",), "rankstudio.ui.shell.own_pages:PLUGIN"),
 }
 _ABILITIES = {
     "baselines": (("methods",), "rankstudio.plugins.baselines:PLUGIN"),

@@ -10,7 +10,7 @@ from functools import cache
 
 from rankstudio.engine.errors import PluginWarning, one_line, shown
 from rankstudio.engine.language import tr
-from rankstudio.engine.plugins.loader import plugins
+from rankstudio.engine.plugins.loader import plugins, plugins_with
 from rankstudio.engine.plugins.plugin import LoadedPlugin
 
 _KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -38,8 +38,8 @@ class WindowPage:
         Name of an icon of the program.
     controller : str
         In place of ``build``, for pages of RankStudio itself, ``"module:Class"``: called with the theme, the
-        models and a parent when the window is made, it has the ``content`` of the page, and perhaps a
-        ``head`` above it.
+        models and a parent when the page is made. One of the window itself lays its page out when all are
+        made; one of an ability has the ``content`` of the page, and perhaps a ``head`` above it.
     shortcut : str
         Keys that show the page, such as "Ctrl+8"; "" for none.
     guide : str
@@ -112,13 +112,28 @@ OWN_PAGES = ("data", "select", "features", "evidence", "compare", "queries", "re
 """Keys of the pages of the window itself."""
 
 
+_WINDOW = "window"
+"""Name of the built-in plug-in with these pages."""
+
+
+@cache
+def own_pages() -> tuple[WindowPage, ...]:
+    """Return the pages of the window itself, from top to bottom, with their texts in English."""
+    own = (loaded for loaded in plugins_with("pages").loaded if _is_window(loaded))
+    return tuple(page for loaded in own for page in loaded.plugin.pages if isinstance(page, WindowPage))
+
+
+def _is_window(loaded: LoadedPlugin) -> bool:
+    return loaded.built_in and loaded.plugin.name == _WINDOW
+
+
 @cache
 def window_parts() -> WindowParts:
     """Return the pages and panels of other packages, and warn of those that cannot be used."""
     pages: dict[str, tuple[WindowPage, LoadedPlugin]] = {}
     panels: dict[str, tuple[WindowPanel, LoadedPlugin]] = {}
     for loaded in plugins().loaded:
-        for page in loaded.plugin.pages:
+        for page in () if _is_window(loaded) else loaded.plugin.pages:
             problem = _problem_of_page(page, {*OWN_PAGES, *pages}, built_in=loaded.built_in)
             if problem:
                 _warn(loaded, problem)

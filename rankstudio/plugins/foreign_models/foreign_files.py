@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.data.dataset import FoldedDataset, default_names
-from rankstudio.engine.data.feature_sets import first_feature_set
+from rankstudio.engine.data.feature_names import given_names
+from rankstudio.engine.data.feature_sets import FeatureSet, first_feature_set
 from rankstudio.engine.data.file_access import read_beginning
 from rankstudio.engine.errors import DatasetError, FileAccessError, shown, shown_path
 from rankstudio.engine.export.exported_names import FEATURE_SET, SHIFTED, exported_names
@@ -223,8 +224,9 @@ def _found_features(
 def _known_names(dataset: FoldedDataset) -> dict[str, int]:
     """Return the ids of features by what they may be called; a name of two features is none."""
     ids = dataset.feature_ids.tolist()
-    given = dataset.given_names or dataset.feature_names
-    of_set = {} if dataset.feature_set is None else dataset.feature_set.ids
+    given = given_names(dataset)
+    feature_set = dataset.extension(FeatureSet)
+    of_set = {} if feature_set is None else feature_set.ids
     called = [
         *zip(given, ids, strict=True),
         *zip(dataset.feature_names, ids, strict=True),
@@ -247,9 +249,10 @@ def _numbers(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]:
     A library that read LETOR text has a column for each id, also for 0, which no feature has.
     """
     ids = dataset.feature_ids.tolist()
-    if parsed.numbering == "set" and dataset.feature_set is not None:
-        places = {name: place for place, name in enumerate(dataset.feature_set.names)}
-        return {places[name]: number for number, name in dataset.feature_set.ids.items()}
+    feature_set = dataset.extension(FeatureSet)
+    if parsed.numbering == "set" and feature_set is not None:
+        places = {name: place for place, name in enumerate(feature_set.names)}
+        return {places[name]: number for number, name in feature_set.ids.items()}
     if parsed.numbering == "set" and dataset.feature_names == default_names(dataset.feature_ids):
         return {number - 1: number for number in ids}
     if parsed.numbering == "set":

@@ -20,6 +20,7 @@ from rankstudio.cli.run_options import add_choices, add_reading, plan_from
 from rankstudio.cli.terminal import tell
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import id_and_name
+from rankstudio.engine.data.judgments import PartJudgments
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.support.number_format import percentage
@@ -90,7 +91,8 @@ def run(args: argparse.Namespace) -> int:
     found: dict[str, Any] = {"data": dataset.name}
     tables, stopped = [], False
     if judges:
-        agreed = agreement(dataset.judgments)
+        judged = dataset.extension(PartJudgments)
+        agreed = agreement(() if judged is None else judged.parts)
         found["agreement"] = _agreement_as_dict(agreed)
         tables += [_agreement_table(agreed, dataset), *_query_tables(agreed, args.queries)]
     if judges and runs:

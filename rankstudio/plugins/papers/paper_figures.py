@@ -288,7 +288,7 @@ def _airola(data: FoldedDataset, found: Sequence[PrintedExperiment]) -> Iterator
     yield StudyFigure(
         "paper3-figure1", "error with basis vectors of held-out queries removed and kept", errors
     )
-    if not data.columns.no_queries:
+    if not data.origin.columns.no_queries:
         yield StudyFigure("paper5-figure3", "learning curve of RankRLS", partial(learning_curve, data))
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.feature_groups import UserGroups
 from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.errors import Cancelled, ChangedDataError, DatasetError
 from rankstudio.engine.experiment.plan.combinations import Unit
@@ -156,9 +157,9 @@ def _open(
             cancelled=cancelled,
         )
     notes = load_notes(names, dataset) if names is not None else FeatureNotes()
-    own = replace(dataset, feature_groups=notes.groups)
+    own = dataset.extended(UserGroups(notes.groups))
     if notes.costs is not None and set(own.feature_ids.tolist()) <= set(notes.costs.per_query):
-        own = replace(own, costs=notes.costs)
+        own = own.extended(notes.costs)
     if notes.feature_set is not None:
         with suppress(DatasetError):  # the user has taken other columns since
             own = with_feature_set(own, notes.feature_set)

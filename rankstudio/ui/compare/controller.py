@@ -17,12 +17,12 @@ from rankstudio.ui.compare.runs_panel import RunRow, RunsPanel, run_row
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import choice_of, look_at
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.page_controller import PageController
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import CoveredNumber
 
 
-class CompareController(Controller):
+class CompareController(PageController):
     """Feeds the table of runs. Progress is shown when :meth:`update` is called, not at every event.
 
     Parameters

@@ -19,7 +19,7 @@ from rankstudio.ui.data.panel import DataPanel
 from rankstudio.ui.data.statistics_panel import NOTHING, DescribedFeature, StatisticsPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.page_controller import PageController
 from rankstudio.ui.process.turns import turns
 from rankstudio.ui.style.theme import Theme
 
@@ -30,7 +30,7 @@ _COUNTING = tr("Computing the statistics …")
 _NO_DOCUMENTS = tr("Open the data to see their statistics.")
 
 
-class DataController(Controller):
+class DataController(PageController):
     """Feeds the panels of the Data page, and turns a click on a fold into a look at it.
 
     Parameters

@@ -30,7 +30,7 @@ from rankstudio.engine.data.feature_names import (
     set_mismatch,
     with_feature_set,
 )
-from rankstudio.engine.data.feature_sets import read_feature_set
+from rankstudio.engine.data.feature_sets import FeatureSet, read_feature_set
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.methods.catalog import Kind
 from rankstudio.engine.methods.catalog.parameter import MILLISECONDS
@@ -144,7 +144,7 @@ class FeatureNames(Controller):
         except RankStudioError as error:
             self.failed.emit(str(error))
             return
-        found = new.feature_set
+        found = new.extension(FeatureSet)
         assert found is not None
         self._notes = replace(self._notes, feature_set=found)
         self._exchange(dataset, new)
@@ -176,7 +176,7 @@ class FeatureNames(Controller):
             self.failed.emit(str(error))
             return
         self._notes = replace(self._notes, costs=costs)
-        self._exchange(dataset, replace(dataset, costs=costs))
+        self._exchange(dataset, dataset.extended(costs))
         uses = {p.name: MILLISECONDS for p in plan.entry.parameters if p.kind is Kind.COSTS}
         parameters = {**plan.parameters, **uses}
         self._session.change(
@@ -192,8 +192,8 @@ class FeatureNames(Controller):
     @Slot()
     def _load(self) -> None:
         dataset = self._session.dataset
-        if dataset is not None and dataset.checksum != self._of:
-            self._of = dataset.checksum
+        if dataset is not None and dataset.origin.checksum != self._of:
+            self._of = dataset.origin.checksum
             self._notes = load_notes(self._folder, dataset)
             self._data.set_notes(self._notes.notes)
 
@@ -365,7 +365,7 @@ class FeatureGroups(Controller):
     def _change(self, text: str, groups: Groups) -> None:
         dataset, before = self._session.dataset, self._session.plan.groups
         if dataset is not None and groups != before:
-            self._edits.add((dataset.checksum, before, groups))
+            self._edits.add((dataset.origin.checksum, before, groups))
             self._session.change(text, groups=groups)
 
     @Slot()
@@ -376,6 +376,6 @@ class FeatureGroups(Controller):
         """
         dataset, before, now = self._session.dataset, self._groups, self._session.plan.groups
         self._groups = now
-        checksum = dataset.checksum if dataset is not None else ""
+        checksum = dataset.origin.checksum if dataset is not None else ""
         if before != now and {(checksum, before, now), (checksum, now, before)} & self._edits:
             self.changed.emit(now)

@@ -45,8 +45,8 @@ _IN_A_ROW = 6  # folds for which there are buttons
 
 def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
     """Return as what a dataset was read, where something beside its lines told query or label."""
-    read_as = dataset.read_as
-    one = dataset.columns.no_queries
+    read_as = dataset.origin.read_as
+    one = dataset.origin.columns.no_queries
     form = format_of_key(read_as.format)
     if not (read_as.qid or one or form.package):
         return ()
@@ -68,11 +68,11 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
 
 def read_as_sentence(dataset: FoldedDataset) -> str:
     """Return as what a dataset was read, as a sentence."""
-    read_as, train = dataset.read_as, dataset.folds[0].train
+    read_as, train = dataset.origin.read_as, dataset.folds[0].train
     features = trn("{n:,} feature", "{n:,} features", train.n_features).format(n=train.n_features)
     queries = trn("{n:,} query in the first part", "{n:,} queries in the first part", train.n_queries)
     counts = f"{features}, {queries.format(n=train.n_queries)}"
-    if dataset.columns.no_queries:
+    if dataset.origin.columns.no_queries:
         text = tr("Read as {format}: all documents are one ranking; {features}.")
         return text.format(format=tr(format_of_key(read_as.format).label), features=features)
     if read_as.part:
@@ -140,7 +140,7 @@ def all_folds_facts(dataset: FoldedDataset, summary: DatasetSummary | None) -> t
             )
         )
         shown = Fact(tr("queries"), count_text(summary.n_queries), tooltip=_without_relevant(summary))
-        rows.append(_ONE_RANKING if dataset.columns.no_queries else shown)
+        rows.append(_ONE_RANKING if dataset.origin.columns.no_queries else shown)
     return (*rows, features_row(dataset.n_features, summary))
 
 
@@ -196,7 +196,7 @@ def convention_facts(dataset: FoldedDataset, summary: DatasetSummary | None, key
     """Return by which convention data are measured, if it does not suit their labels or their queries."""
     short = short_queries(summary.query_sizes, key, USUAL_MEASURES) if summary is not None else None
     greatest = max((value for value, _ in summary.labels), default=0.0) if summary is not None else 0.0
-    about = convention_note(dataset.known, greatest, key)
+    about = convention_note(dataset.origin.known, greatest, key)
     facts = []
     if about:
         note = tr("labels up to {greatest:g}").format(greatest=greatest)
@@ -325,7 +325,7 @@ class DataPanel(Panel):
             return
         summary = self.summary()
         fold = next((fold for fold in self._dataset.folds if fold.number == self._fold), None)
-        one = self._dataset.columns.no_queries
+        one = self._dataset.origin.columns.no_queries
         rows = fold_facts(fold, summary, one_ranking=one) if fold else all_folds_facts(self._dataset, summary)
         if self._opening:
             opening = replace(ABSENT, note=self._opening, role="muted")

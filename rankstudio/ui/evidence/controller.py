@@ -27,8 +27,8 @@ from rankstudio.ui.model.evidence import GREEDY, Package, Progress
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import SelectedModel
-from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.page.page import Splitter, column, row
+from rankstudio.ui.page.page_controller import PageController, PanelsOf
 from rankstudio.ui.plots.maps.set_matrix import EXCLUDED, FREE, REQUIRED
 from rankstudio.ui.process.turns import single_shot, turns
 from rankstudio.ui.select.curve_controllers import show_chance
@@ -64,7 +64,7 @@ _SOON_MILLISECONDS = 60  # between two times that what grows is drawn
 _NEXT = {FREE: REQUIRED, REQUIRED: EXCLUDED, EXCLUDED: FREE}
 
 
-class EvidenceController(Controller):
+class EvidenceController(PageController):
     """Feeds the panels of the Evidence page.
 
     Parameters
@@ -128,8 +128,7 @@ class EvidenceController(Controller):
         self._shown: dict[str, tuple[object, ...]] = {}  # what each panel shows
         self._soon = single_shot(_SOON_MILLISECONDS, self._begin, self)
 
-    def lay_out(self) -> Splitter:
-        """Return the panels, laid out."""
+    def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
         left = column("evidence-left", (self.panel, 3, 352), (self.sets, 2, 243))
         self._right = column(
             "evidence-right", (self.best, 0, 132), (self.probability, 1, 220), (self.stop, 1, 243)

@@ -331,7 +331,7 @@ def _write_text(text: str, path: Path) -> None:
 
 
 def _feature_set(session: Session) -> FeatureSet | None:
-    return session.dataset.feature_set if session.dataset is not None else None
+    return session.dataset.extension(FeatureSet) if session.dataset is not None else None
 
 
 def feature_set_item(
@@ -341,7 +341,7 @@ def feature_set_item(
 
     ``absent`` says why there is no current model, where there is none.
     """
-    found = dataset.feature_set if dataset is not None else None
+    found = dataset.extension(FeatureSet) if dataset is not None else None
     text, why = "", ""
     if found is None or dataset is None:
         why = tr("No feature set: choose File → Import feature set….")

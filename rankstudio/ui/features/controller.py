@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.feature_groups import Groups
+from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -21,7 +22,7 @@ from rankstudio.ui.features.inspector_panel import SELECT, InspectorPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.selected_model import NO_DOCUMENTS, Shown
-from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.page_controller import PageController
 from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
@@ -38,7 +39,7 @@ _NOT_CHOSEN = tr("Only the chosen model is tested.")
 _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see them.")
 
 
-class FeaturesController(Controller):
+class FeaturesController(PageController):
     """Feeds paths and inspectors, and turns what the user does there into changes of the session.
 
     The Select page has a path and an inspector, and so has the Features page; those that are seen are fed.
@@ -225,9 +226,10 @@ class FeaturesController(Controller):
             parts = {name: part for name, part in profile.parts.items() if name != "test"}
             profile = replace(profile, parts=parts)
         dataset = self._session.dataset
+        feature_set = dataset.extension(FeatureSet) if dataset is not None else None
         for inspector in self._inspectors:
             inspector.show_feature(profile)
-            inspector.define(dataset.feature_set if dataset is not None else None, profile.feature_id)
+            inspector.define(feature_set, profile.feature_id)
 
     @Slot()
     def _show_test(self) -> None:

@@ -629,7 +629,7 @@ class Evidence(QObject):
         selects = model.plan.entry.selects and model.step.selected
         if not selects or train.n_queries < 2 or is_wide(train):
             return None
-        return dataset.checksum, *model.learned_by, tuple(model.step.selected)
+        return dataset.origin.checksum, *model.learned_by, tuple(model.step.selected)
 
 
 def seconds_of_selection(record: RunRecord | None) -> float:

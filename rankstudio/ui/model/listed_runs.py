@@ -105,5 +105,5 @@ def _record(dataset: FoldedDataset) -> RecordedData:
         folds,
         ids,
         dataset.feature_names,
-        first_file=dataset.checksum,
+        first_file=dataset.origin.checksum,
     )

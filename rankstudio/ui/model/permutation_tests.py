@@ -164,7 +164,7 @@ class PermutationTests(QObject):
         dataset, model = self._session.dataset, self._current.model
         if dataset is None or model is None or not self.possible:
             return None
-        return dataset.checksum, *model.learned_by
+        return dataset.origin.checksum, *model.learned_by
 
 
 def tested_x_values(model: SelectedModel, band: CriterionBand) -> Ints:

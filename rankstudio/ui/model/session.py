@@ -12,6 +12,8 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, default_names
+from rankstudio.engine.data.feature_costs import FeatureCosts
+from rankstudio.engine.data.feature_groups import UserGroups
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, usual_measures
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.storage.study_contents import SealMark, is_sealed
@@ -223,17 +225,18 @@ class Session(QObject):
                 for p in self.plan.entry.parameters
                 if p.kind not in (Kind.FEATURES, Kind.COSTS)
             }
-            groups = dataset.feature_groups
+            groups = dataset.extension(UserGroups)
+            costs = dataset.extension(FeatureCosts)
             plan = self.plan.changed(
-                groups=groups,
+                groups=groups.groups if groups is not None else {},
                 parameters=kept,
                 folds=(),
                 convention=dataset.convention,
-                columns=dataset.columns.as_dict(),
+                columns=dataset.origin.columns.as_dict(),
                 preferences={},
-                costs=dataset.costs.plain() if dataset.costs is not None else {},
+                costs=costs.plain() if costs is not None else {},
             )
-            plan = usual_measures(plan, one_ranking=dataset.columns.no_queries)
+            plan = usual_measures(plan, one_ranking=dataset.origin.columns.no_queries)
             self._convention = None
             if any(fold.vali is None for fold in dataset.folds) and not plan.inner:
                 plan = plan if plan.leaves_out else plan.changed(select_by=CRITERION)

@@ -16,7 +16,7 @@ from rankstudio.ui.model.evidence import GREEDY
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE
-from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.page_controller import PageController
 from rankstudio.ui.queries.ablation_panel import AblationFeeder, AblationPanel
 from rankstudio.ui.queries.comparison_panel import PART_NAMES, ComparisonPanel
 from rankstudio.ui.queries.documents_panel import DocumentsPanel
@@ -49,7 +49,7 @@ _MEASURING = tr("Measuring both models in every query …")
 _NO_QUERIES = tr("The two models share no fold with queries of this part.")
 
 
-class QueriesController(Controller):
+class QueriesController(PageController):
     """Feeds the page. A is the run that the whole window shows, B any other or the best single feature.
 
     Parameters

@@ -20,7 +20,7 @@ from rankstudio.ui.background.worker import Job
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.listed_runs import ListedRun, ReportRequest
-from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.page_controller import PageController
 from rankstudio.ui.process.files_read import file_stem, refuse_read
 from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.report.panels import OutlinePanel, PreviewPanel, WordsPanel
@@ -34,7 +34,7 @@ _PAUSE = 250  # milliseconds without a key, before what is written is shown in t
 _FILTERS = tr("HTML, one file (*.html);;PDF (*.pdf)")
 
 
-class ReportController(Controller):
+class ReportController(PageController):
     """Shows the report of the runs that are listed, and keeps what is written for it in the study.
 
     Parameters

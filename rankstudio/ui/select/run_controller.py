@@ -26,7 +26,7 @@ from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.selected_model import LIVE, PROBE, SelectedModel, Shown
-from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.page_controller import PageController
 from rankstudio.ui.select.candidates_view import NO_STEP, CandidatesView
 from rankstudio.ui.select.curves_panel import NO_CRITERION, NO_MEASURES, CurvesPanel
 from rankstudio.ui.select.heat_map import HeatController
@@ -34,7 +34,7 @@ from rankstudio.ui.select.shown_paths import ShownPaths, smallest_model
 from rankstudio.ui.style.theme import Theme
 
 
-class RunController(Controller):
+class RunController(PageController):
     """Feeds the three panels of the middle column. A click on them inspects, a double click chooses.
 
     Parameters

@@ -492,7 +492,7 @@ def enabled_commands(models: Models) -> dict[str, bool]:
         **dict.fromkeys(_ON_DATA, there),
         "export_table": any(record.result is not None for record in models.runs.records),
         **dict.fromkeys(("run", *_ON_DOCUMENTS), ready),
-        "columns": there and bool(models.session.dataset and models.session.dataset.read_as.label),
+        "columns": there and bool(models.session.dataset and models.session.dataset.origin.read_as.label),
         **{f"page_{page.key}": there for page in PAGES},
         "step": (not models.runs.busy and ready) or paused,
         "go_on": shown is not None and shown.can_go_on,

@@ -202,7 +202,7 @@ def _choices(actions: Actions) -> Iterator[Entry]:
 
 def _parameters(models: Models, sections: Sections, workspace: Workspace) -> Iterator[Entry]:
     """Yield the fields of the form."""
-    form, plan = sections.method.form, models.session.plan
+    form, plan = sections.select.method.form, models.session.plan
     names = ["method", *plan.parameters, "protocol"]
     names += [] if plan.entry.given else ["select_by", "rule"]
     names += ["ranked_by"] if plan.entry.selects else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QLineEdit, QMainWindow, QMessageBox, QTextBrowser, QToolBar, QWidget
 
 import rankstudio
-from rankstudio.engine.plugins.window_parts import window_parts
+from rankstudio.engine.plugins.window_parts import own_pages, window_parts
 from rankstudio.engine.support.resources import guide
 from rankstudio.engine.support.user_folders import data_folder
 from rankstudio.ui.language import tr
@@ -222,33 +223,6 @@ _ABOUT = tr(
     "and in a window.</p><p>MIT licence.</p>"
 ).format(version=rankstudio.__version__)
 
-PAGES_OF_THE_WINDOW = {
-    "data-page": "open-data.md#the-data-page",
-    "select-page": "first-steps.md",
-    "features-page": "understand-a-feature.md",
-    "compare-page": "compare-methods.md",
-    "queries-page": "single-queries.md",
-    "report-page": "tables-figures-reports.md#a-report",
-    "evidence-page": "evidence.md#in-the-window",
-}
-"""Places of the guide by the object names of pages."""
-
-PLACES = {
-    "method-form": "window.md#forms",
-    "curves-panel": "choose-k.md#read-the-curves",
-    "heat-view": "choose-k.md#read-the-curves",
-    "candidates-view": "understand-a-feature.md#candidates",
-    "features-panel": "understand-a-feature.md#path",
-    "path-panel": "understand-a-feature.md#path",
-    "inspector-panel": "understand-a-feature.md#inspector",
-    "profile-panel": "understand-a-feature.md#inspector",
-    "why-panel": "understand-a-feature.md#why",
-    "alone-panel": "understand-a-feature.md#single-features",
-    "substitutes-panel": "understand-a-feature.md#substitutes",
-    "runs-panel": "compare-methods.md#runs",
-}
-"""Places of the guide by the object names of panels."""
-
 
 class Help(QObject):
     """Carries the commands of the Help menu out.
@@ -258,6 +232,8 @@ class Help(QObject):
     theme : Theme
     notice : Notices
         Where messages are shown.
+    places : Mapping of str to str
+        Places of the guide by the object names of panels.
     parent : QWidget
         The window.
 
@@ -267,9 +243,10 @@ class Help(QObject):
         None before it was opened.
     """
 
-    def __init__(self, theme: Theme, notice: Notices, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, notice: Notices, places: Mapping[str, str], parent: QWidget) -> None:
         super().__init__(parent)
         self._theme, self._notice, self._window = theme, notice, parent
+        self._places = places
         self.guide: GuideWindow | None = None
 
     @Slot()
@@ -292,14 +269,13 @@ class Help(QObject):
         while at is not None and at is not self._window:
             if place := place_of(at):
                 return place
-            if at.objectName() in PLACES:
-                return PLACES[at.objectName()]
+            if at.objectName() in self._places:
+                return self._places[at.objectName()]
             at = at.parentWidget()
-        of_plugins = {f"{page.key}-page": page.guide for page, _ in window_parts().pages if page.guide}
-        for name, place in (PAGES_OF_THE_WINDOW | of_plugins).items():
-            page = self._window.findChild(QWidget, name)
-            if page is not None and page.isVisible():
-                return place
+        for entry in (*own_pages(), *(entry for entry, _ in window_parts().pages)):
+            page = self._window.findChild(QWidget, f"{entry.key}-page")
+            if page is not None and page.isVisible() and entry.guide:
+                return entry.guide
         return ""
 
     @Slot()

@@ -348,7 +348,7 @@ class OpenController(Controller):
         if self._shows_data:  # before the notes: some of them go when another page is shown
             self._shows_data = False
             self.dataAsked.emit()
-        if dataset.read_as.qid or dataset.columns.no_queries:
+        if dataset.origin.read_as.qid or dataset.origin.columns.no_queries:
             self.said.emit(read_as_sentence(dataset))
         if dataset.warnings:
             more = len(dataset.warnings) - 1

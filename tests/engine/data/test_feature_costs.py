@@ -18,6 +18,7 @@ from rankstudio.cli.run_options import add_options, plan_from
 from rankstudio.engine.data.cost_files import costs_beside, holds_costs, read_costs
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts
+from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.errors import DatasetError, ParameterError, PlanError
 from rankstudio.engine.experiment.plan.as_code import as_command
@@ -118,7 +119,7 @@ def test_features_of_a_profile_are_those_of_the_feature_set(tmp_path: Path) -> N
     data = opened(
         tmp_path, **{"featureset.json": json.dumps({"featureset": {"name": "s", "features": features}})}
     )
-    assert data.feature_set is not None
+    assert data.extension(FeatureSet) is not None
     (tmp_path / "p.json").write_text(json.dumps(profile((3, 0), (1, 0), (9, 0), (2, 0), documents=1)))
     found = read_costs(tmp_path / "p.json", data)
     assert [round(once * 1e6) for _, _, once in found.features] == [1, 2, 3]
@@ -159,12 +160,12 @@ def test_bad_files_get_one_sentence(tmp_path: Path, content: str, said: str) -> 
 
 def test_costs_beside_the_data_are_found_or_said_to_be_wrong(tmp_path: Path) -> None:
     data = opened(tmp_path, **{"costs.csv": TABLE})
-    assert data.costs is not None and data.costs.features == COSTS
+    assert data.extension(FeatureCosts) is not None and data.extension(FeatureCosts).features == COSTS
     plan = usual_choices(Plan(str(tmp_path / "train.txt")), data, ())
-    assert plan.feature_costs == data.costs
+    assert plan.feature_costs == data.extension(FeatureCosts)
     assert usual_choices(plan.changed(costs={}), opened(tmp_path, **{"costs.csv": "x"}), ()).costs == {}
     wrong = opened(tmp_path, **{"costs.csv": "feature,per_query\n1,2\n"})
-    assert wrong.costs is None
+    assert wrong.extension(FeatureCosts) is None
     assert any(naming("costs.csv 2").search(note) for note in wrong.folds[0].train.warnings)
     assert costs_beside(FoldedDataset.of(data.folds[0].train)) is not None
 

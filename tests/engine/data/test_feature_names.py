@@ -20,6 +20,7 @@ from rankstudio.engine.data.feature_names import (
 )
 from rankstudio.engine.data.fold_files import one_of
 from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.origin import DatasetOrigin
 from rankstudio.engine.data.synthetic import load_sample
 from rankstudio.engine.errors import DatasetError, OutputError, RankStudioError
 
@@ -89,7 +90,7 @@ def test_names_and_notes_come_back_with_the_data_and_only_with_them(tmp_path: Pa
     save_notes(tmp_path, data, notes)
     expected = FeatureNotes({3: "=cmd|' /C'!A0"}, {3: "odd, “very” odd", 7: "7"}, notes.groups)
     assert load_notes(tmp_path, data) == expected
-    assert load_notes(tmp_path, replace(data, checksum="sha256:0")) == FeatureNotes()
+    assert load_notes(tmp_path, replace(data, origin=DatasetOrigin(checksum="sha256:0"))) == FeatureNotes()
     assert load_notes(tmp_path / "nowhere", data) == FeatureNotes()
     [file] = tmp_path.iterdir()
     assert read_feature_names(file) == {3: "=cmd|' /C'!A0"}, "it can be put beside the data"
@@ -121,7 +122,7 @@ def test_names_on_several_lines_or_without_end_come_back_on_one_that_can_be_show
 
 def test_data_without_a_file_are_told(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=naming("file")):
-        save_notes(tmp_path, replace(load_sample(), checksum=""), FeatureNotes({1: "a"}))
+        save_notes(tmp_path, replace(load_sample(), origin=DatasetOrigin()), FeatureNotes({1: "a"}))
 
 
 def test_other_names_share_the_documents_and_go_back_to_those_of_the_data() -> None:

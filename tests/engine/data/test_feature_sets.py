@@ -222,8 +222,8 @@ def test_data_beside_a_set_have_its_names_and_definitions(tmp_path: Path) -> Non
     written(tmp_path, {"featureset": {"name": "movies", "features": ELASTIC[:2]}}, "featureset.json")
     dataset = open_dataset(tmp_path)
     assert dataset.feature_names == tuple(feature["name"] for feature in ELASTIC[:2])
-    assert dataset.feature_set is not None
-    assert json.loads(dataset.feature_set.definition(2)) == ELASTIC[1]
+    assert dataset.extension(FeatureSet) is not None
+    assert json.loads(dataset.extension(FeatureSet).definition(2)) == ELASTIC[1]
     assert not dataset.warnings
     written(tmp_path, {"featureset": {"name": "movies", "features": ELASTIC}}, "featureset.json")
     dataset = open_dataset(tmp_path)
@@ -231,7 +231,8 @@ def test_data_beside_a_set_have_its_names_and_definitions(tmp_path: Path) -> Non
     written(tmp_path, "id,name\n1,own\n2,other\n", "features.csv")
     named = open_dataset(tmp_path)
     assert named.feature_names == ("own", "other"), "names that are written by hand win"
-    assert named.feature_set is not None and named.feature_set.ids == dataset.feature_set.ids
+    assert named.extension(FeatureSet) is not None
+    assert named.extension(FeatureSet).ids == dataset.extension(FeatureSet).ids
 
 
 def test_rank_features_beside_data_name_them(tmp_path: Path) -> None:
@@ -246,11 +247,11 @@ def test_columns_of_a_table_keep_their_names_beside_a_set(tmp_path: Path) -> Non
     written(tmp_path, {"featureset": {"name": "movies", "features": ELASTIC}}, "featureset.json")
     dataset = open_dataset(tmp_path)
     assert dataset.feature_names == ("price", second, first)
-    assert dataset.feature_set is not None
-    assert dataset.feature_set.ids == {2: second, 3: first}
+    assert dataset.extension(FeatureSet) is not None
+    assert dataset.extension(FeatureSet).ids == {2: second, 3: first}
     (tmp_path / "train.csv").write_text("qid,label,price,size\n1,1,5,0.1\n1,0,6,0.3\n")
     dataset = open_dataset(tmp_path)
-    assert dataset.feature_set is None and dataset.feature_names == ("price", "size")
+    assert dataset.extension(FeatureSet) is None and dataset.feature_names == ("price", "size")
     assert naming("featureset.json 2 features").search(" ".join(dataset.warnings))
 
 

@@ -17,6 +17,7 @@ from rankstudio.engine import open_dataset
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.data.formats.data_file import load_data
+from rankstudio.engine.data.judgments import PartJudgments
 from rankstudio.engine.errors import DatasetError, ParameterError, RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_toml, with_data_beside
@@ -76,9 +77,9 @@ def test_each_judge_has_the_data_of_a_file_with_the_label_alone(
         np.testing.assert_array_equal(train.y[rows], expected.y)
         assert sorted(train.query_ids) == sorted(expected.query_ids)
         assert train.feature_names == ("tf", "idf")
-        assert data.read_as.label == judge and data.name.endswith(f"({judge})")
+        assert data.origin.read_as.label == judge and data.name.endswith(f"({judge})")
         assert data.greatest_grade == alone[judge].max()
-        (judged,) = data.judgments
+        (judged,) = data.extension(PartJudgments).parts
         assert judged.names == JUDGES
         by_query = frame.set_index("qid")
         for q, query in enumerate(judged.query_ids):
@@ -96,7 +97,7 @@ def test_documents_that_the_judge_left_out_are_counted_and_their_values_fill_gap
     assert any("2 documents" in note and "bob" in note for note in data.warnings)
     assert not any("without a label" in note for note in opened_two(path, "ann").warnings)
     other = opened_two(path, "ann")
-    assert data.checksum == other.checksum, "names and notes of features belong to both"
+    assert data.origin.checksum == other.origin.checksum, "names and notes of features belong to both"
     assert fingerprint(data).checksum != fingerprint(other).checksum, "runs do not"
     assert fingerprint(data).checksum == fingerprint(opened_two(path, "bob")).checksum
 
@@ -110,7 +111,7 @@ def test_parts_by_a_column_have_judges_of_their_own(tmp_path: Path) -> None:
     path.write_text("qid,split,ann,bob,tf\n1,train,1,0,3\n1,train,0,,2\n2,test,2,1,1\n2,test,,2,4\n")
     data = opened_two(path, "bob")
     assert [part.y.tolist() for part in data.folds[0].parts.values()] == [[0], [1, 2]]
-    assert [judged.labels.shape for judged in data.judgments] == [(2, 2), (2, 2)]
+    assert [judged.labels.shape for judged in data.extension(PartJudgments).parts] == [(2, 2), (2, 2)]
     with pytest.raises(DatasetError, match=naming("label ann")):
         path.write_text("qid,split,ann,bob,tf\n1,train,1,0,3\n2,test,,1,1\n")
         opened_two(path, "ann")
@@ -135,7 +136,8 @@ def test_files_of_judgments_are_judges_of_logs(tmp_path: Path) -> None:
         "model": [3, 1],
     }
     assert found["model"].folds[0].train.X.tolist() == [[1], [2]]
-    np.testing.assert_array_equal(found["ann"].judgments[0].labels, [[2, np.nan], [0, 3], [np.nan, 1]])
+    judged = found["ann"].extension(PartJudgments)
+    np.testing.assert_array_equal(judged.parts[0].labels, [[2, np.nan], [0, 3], [np.nan, 1]])
 
 
 def test_a_plan_names_the_judge_in_use(tmp_path: Path) -> None:

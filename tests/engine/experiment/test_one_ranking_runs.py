@@ -15,6 +15,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
 from rankstudio.engine.data.formats.format_catalog import format_of_key
+from rankstudio.engine.data.origin import DatasetOrigin
 from rankstudio.engine.data.splitting.splits import k_fold
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import CRITERION, USUAL_MEASURES, Plan, usual_measures
@@ -33,7 +34,7 @@ def one_ranking() -> FoldedDataset:
     X = rng.normal(size=(40, 4))
     y = (X[:, 1] - 0.5 * X[:, 3] + 0.5 * rng.normal(size=40) > 0.4).astype(float)
     data = FoldedDataset.of(RankingDataset.from_arrays(X, y, ["1"] * 40))
-    return replace(data, name="Objects", columns=DataColumns(no_queries=True))
+    return replace(data, name="Objects", origin=DatasetOrigin(columns=DataColumns(no_queries=True)))
 
 
 def plan(**changes: object) -> Plan:
@@ -198,7 +199,7 @@ def test_left_out_pairs_of_equal_documents_are_ties() -> None:
     X = np.ones((6, 2)) * np.array([[0.1], [0.1], [0.1], [0.7], [0.7], [0.7]])
     y = np.array([0.0, 1.0, 0.0, 1.0, 0.0, 1.0])
     data = FoldedDataset.of(RankingDataset.from_arrays(X, y, ["1"] * 6))
-    data = replace(data, columns=DataColumns(no_queries=True))
+    data = replace(data, origin=DatasetOrigin(columns=DataColumns(no_queries=True)))
     wanted = plan(method="rankrls", parameters={"regularization": (1.0,)}, protocol="given")
     found = run_plan(wanted.changed(select_by="leave-pair-out AUC"), data)
     within = [(i, j) for i in range(6) for j in range(6) if y[i] > y[j] and (i < 3) == (j < 3)]
@@ -225,7 +226,7 @@ def test_left_out_pairs_of_equal_documents_are_ties() -> None:
 def test_pairs_that_cannot_choose_are_refused(changes: dict[str, object], said: str) -> None:
     data = one_ranking()
     if "columns" in changes:
-        data = replace(data, columns=DataColumns())
+        data = replace(data, origin=DatasetOrigin(columns=DataColumns()))
     with pytest.raises(PlanError, match=said):
         run_plan(plan(**{"protocol": "given", **changes}), data)
 

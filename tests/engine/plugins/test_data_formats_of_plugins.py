@@ -110,7 +110,10 @@ def test_odd_blocks_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert np.asarray(data.X).tolist() == [[1, 0], [0, 5], [3, 4], [6, 0]]
     assert data.feature_names == ("tf", "a [2Jb") and data.document_ids[0] == "d1"
     assert again.feature_names == data.feature_names and again.y.tolist() == data.y.tolist()
-    assert dataset.columns.format == "odd of rankstudio-odd==1.2" and dataset.read_as.format == "odd"
+    assert (
+        dataset.origin.columns.format == "odd of rankstudio-odd==1.2"
+        and dataset.origin.read_as.format == "odd"
+    )
     assert "hello" not in capsys.readouterr().out
 
 

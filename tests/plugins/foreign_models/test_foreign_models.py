@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +160,7 @@ def test_places_in_a_feature_set_need_the_set(tmp_path: Path) -> None:
         foreign_model(path, named)
     turned = data_of(X[:, ::-1], names[::-1])
     known = FeatureSet("elasticsearch", "", dict.fromkeys(names, "{}"), ids={3: "a", 2: "b", 1: "c"})
-    np.testing.assert_array_equal(scores_of(path, replace(turned, feature_set=known)), placed)
+    np.testing.assert_array_equal(scores_of(path, turned.extended(known)), placed)
     features = [{"name": name, "template": {"match_all": {}}} for name in names]
     beside.write_text(json.dumps({"featureset": {"name": "s", "features": features}}))
     np.testing.assert_array_equal(scores_of(path, named), placed)

@@ -11,6 +11,7 @@ from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine import open_dataset, run_plan
+from rankstudio.engine.data.judgments import PartJudgments
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan
 from rankstudio.plugins.judges.agreement import agreement, selection_by_judge
@@ -46,7 +47,7 @@ def test_json_is_what_the_functions_return(table: Path, answer) -> None:
         columns={"labels": JUDGES, "label": "bob"},
     )
     data = open_dataset(table, columns=plan.columns)
-    agreed = agreement(data.judgments)
+    agreed = agreement(data.extension(PartJudgments).parts)
     (pair,) = found["agreement"]["pairs"]
     assert pair["judges"] == JUDGES and pair["documents"] == agreed.pairs[0].n_documents
     assert pair["tau"] == agreed.pairs[0].mean_tau and found["agreement"]["alpha"] == agreed.alpha
@@ -73,7 +74,9 @@ def test_tables_say_what_they_are(table: Path, capsys) -> None:
     said = capsys.readouterr().out
     assert naming("ann bob tau_b alpha").search(said) and "selects" not in said
     assert main([*asked, "--queries", "2"]) == 0
-    least = agreement(open_dataset(table, columns={"labels": ("ann", "bob")}).judgments).least(2)
+    judged = open_dataset(table, columns={"labels": ("ann", "bob")}).extension(PartJudgments)
+    assert judged is not None
+    least = agreement(judged.parts).least(2)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[:2] for line in lines[-2:]] == [[q, f"{mean:+.3f}"] for q, mean, _ in least]
     assert main([*asked, "--queries", "-1"]) == 1

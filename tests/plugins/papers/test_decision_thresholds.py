@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.origin import DatasetOrigin
 from rankstudio.engine.data.splitting.splits import k_fold
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -84,7 +85,7 @@ def test_the_mean_area_of_folds_of_one_ranking_has_delongs_interval() -> None:
     X = rng.normal(size=(80, 4))
     y = (X[:, 0] + rng.normal(size=80) > 0).astype(float)
     whole = FoldedDataset.of(RankingDataset.from_arrays(X, y, ["1"] * 80))
-    data = k_fold(replace(whole, columns=DataColumns(no_queries=True)), 4, 0)
+    data = k_fold(replace(whole, origin=DatasetOrigin(columns=DataColumns(no_queries=True))), 4, 0)
     wanted = {"regularization": (1.0,), "n_features_to_select": 2}
     plan = Plan("made", measures=("AUC",), parameters=wanted, select_by="criterion", protocol="4-fold")
     plan = replace(plan, columns={"no_queries": True})

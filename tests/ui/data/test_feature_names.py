@@ -14,6 +14,8 @@ from waiting import wait_until
 from windows import finish, open_window, settle
 from wording import naming
 
+from rankstudio.engine.data.feature_costs import FeatureCosts
+from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.ui.data.panel import read_as_facts
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
@@ -84,10 +86,10 @@ def test_a_feature_set_is_imported_shown_kept_and_exported_in_part(
         other.write_text('{"featureset": {"features": []}}')
         window.names.read_set(other)
         assert str(other) in window.notice.text()
-        assert window.session.dataset.feature_set is None
+        assert window.session.dataset.extension(FeatureSet) is None
         record = window.runs.records[0]
         window.open_path(str(path))  # as a drop does
-        found = window.session.dataset.feature_set
+        found = window.session.dataset.extension(FeatureSet)
         assert found.definitions.keys() == {f"q{i}" for i in range(1, n + 1)}
         assert record.dataset is window.session.dataset
         window._show_page("features")
@@ -112,7 +114,7 @@ def test_a_feature_set_is_imported_shown_kept_and_exported_in_part(
         assert written == reduced
         settle(window)
     with open_window(theme, tmp_path / "config", folds) as window:
-        again = window.session.dataset.feature_set
+        again = window.session.dataset.extension(FeatureSet)
         assert again is not None and again.definitions == found.definitions, "it is kept for the next start"
         finish(window)
         settle(window)
@@ -120,7 +122,7 @@ def test_a_feature_set_is_imported_shown_kept_and_exported_in_part(
         window.restore()
         wait_until(lambda: window.runs.shown is not None)
         assert [record.failure for record in window.runs.records] == [""]
-        assert window.runs.shown.dataset.feature_set.definitions == found.definitions
+        assert window.runs.shown.dataset.extension(FeatureSet).definitions == found.definitions
         settle(window)
 
 
@@ -133,11 +135,11 @@ def test_costs_are_imported_shown_kept_and_select(theme: Theme, tmp_path: Path, 
         path.write_text("feature,per_document,per_query\n" + "".join(f"{i},0.01,{i % 3}\n" for i in ids))
         window.names.read_costs(other)
         assert naming("other.csv 2").search(window.notice.text())
-        assert window.session.dataset.costs is None and not window.session.plan.costs
+        assert window.session.dataset.extension(FeatureCosts) is None and not window.session.plan.costs
         window.open_path(str(path))  # as a drop does
         plan = window.session.plan
         assert plan.parameters["costs"] == "milliseconds"
-        assert plan.feature_costs == window.session.dataset.costs
+        assert plan.feature_costs == window.session.dataset.extension(FeatureCosts)
         settle(window)
         model = window.current.model
         assert model is not None and model.plan.costs == plan.costs, window.notice.text()
@@ -169,7 +171,8 @@ def test_costs_are_imported_shown_kept_and_select(theme: Theme, tmp_path: Path, 
         assert not window.session.plan.costs
         settle(window)
     with open_window(theme, tmp_path / "config", folds) as window:
-        assert window.session.dataset.costs == plan.feature_costs, "they are kept for the next start"
+        kept = window.session.dataset.extension(FeatureCosts)
+        assert kept == plan.feature_costs, "they are kept for the next start"
         assert window.session.plan.costs == plan.costs
         assert window.session.plan.parameters["costs"] == (), "what is kept changes no selection"
         settle(window)
@@ -328,7 +331,7 @@ def test_groups_come_from_files_with_names_or_without(theme: Theme, tmp_path: Pa
 
 def test_the_form_says_how_groups_are_taken_and_a_method_that_cannot_is_refused(window: MainWindow) -> None:
     finish(window)
-    note = window.sections.method.form._groups
+    note = window.sections.select.method.form._groups
     assert note.isHidden()
     window.session.change("groups", groups={"Body": (1, 3)})
     assert not note.isHidden()

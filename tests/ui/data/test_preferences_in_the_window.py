@@ -52,7 +52,7 @@ def test_they_are_opened_counted_learned_from_and_taken_off(
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(preferences), ""))
     window.commands["open_preferences"].trigger()
     wait_until(lambda: bool(window.session.plan.preferences))
-    form = window.sections.method.form
+    form = window.sections.select.method.form
     assert naming("clicks.csv").search(form._preferences.text())
 
     view = window.sections.data.panel.preferences
@@ -76,7 +76,7 @@ def test_they_are_opened_counted_learned_from_and_taken_off(
     finish(window)
     record = window.runs.records[-1]
     assert record.plan.preferences["path"] == str(preferences) and record.result is not None
-    assert "preferences: clicks.csv" in window.sections.strip._state.text()
+    assert "preferences: clicks.csv" in window.sections.select.strip._state.text()
     before = window.runs.records[0].paths[1, 0].steps[-1].coef
     assert not np.array_equal(record.paths[1, 0].steps[-1].coef, before)
     tests, row = window.models.permutations, window.sections.select.curves.chance
@@ -138,7 +138,7 @@ def test_a_method_that_learns_from_labels_says_so(window: MainWindow, preference
     window.preferences.open(str(preferences))
     wait_until(lambda: bool(window.session.plan.preferences))
     window.session.change("another method", method="fsmrank", parameters={})
-    assert naming("FSMRank preferences").search(window.sections.method.form._preferences.text())
+    assert naming("FSMRank preferences").search(window.sections.select.method.form._preferences.text())
     window.commands["run"].trigger()
     wait_until(lambda: window.runs.records and not window.runs.busy)
     assert "cannot learn from preferences" in window.runs.records[0].failure
@@ -182,7 +182,7 @@ def test_clicks_are_said_to_be_clicks_and_their_rule_can_be_changed(
     shown = {fact.key: fact for fact in view.rows}
     assert "clicks: log.csv" in view.title.text() and view.rule.isVisible()
     assert naming("Clicks not judgments estimated").search(shown["clicks"].tooltip) and "η" in shown
-    assert naming("clicks position").search(window.sections.method.form._preferences.text())
+    assert naming("clicks position").search(window.sections.select.method.form._preferences.text())
     before = shown["clicks"].note
 
     view.pairs.setCurrentIndex(view.pairs.findData("skipped"))
@@ -209,7 +209,7 @@ def test_clicks_are_said_to_be_clicks_and_their_rule_can_be_changed(
     assert session.plan.preferences["eta"] == "estimated" and view.eta.text() == "estimated"
     window.session.change("quick", parameters={"n_features_to_select": 2, "regularization": 1.0})
     finish(window)
-    assert "clicks over skipped: log.csv" in window.sections.strip._state.text()
+    assert "clicks over skipped: log.csv" in window.sections.select.strip._state.text()
 
 
 def test_clicks_at_one_position_each_open_with_the_usual_exponent(window: MainWindow, tmp_path: Path) -> None:

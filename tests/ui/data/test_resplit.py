@@ -25,7 +25,7 @@ def folds(tmp_path: Path) -> Path:
 def divide(window: MainWindow, protocol: str) -> None:
     """Type a protocol, and wait until the data are divided so."""
     before = window.session.dataset
-    write(window.sections.method.form.field("protocol"), protocol)
+    write(window.sections.select.method.form.field("protocol"), protocol)
     wait_until(lambda: window.session.dataset is not before and not window.models.loader.busy)
 
 
@@ -58,7 +58,7 @@ def test_a_protocol_is_taken_back_and_done_again(window: MainWindow) -> None:
     window.commands["undo"].trigger()
     assert window.session.plan.protocol == "given"
     assert window.session.dataset is given  # a run has them: nothing is read again
-    assert window.sections.method.form.field("protocol").value == "given"
+    assert window.sections.select.method.form.field("protocol").value == "given"
     window.commands["redo"].trigger()
     assert window.session.plan.protocol == "split 60/20/20"
     assert window.session.dataset is split
@@ -82,7 +82,7 @@ def test_where_nothing_validates_the_criterion_chooses(window: MainWindow) -> No
 
 
 def test_what_is_no_protocol_is_explained_below_the_field(window: MainWindow) -> None:
-    field, before = window.sections.method.form.field("protocol"), window.session.dataset
+    field, before = window.sections.select.method.form.field("protocol"), window.session.dataset
     write(field, "by the moon")
     assert field.error.text().startswith('folds: expected "given", "5-fold"')
     assert field.error.text().endswith("got 'by the moon'.")
@@ -96,7 +96,7 @@ def test_what_is_no_protocol_is_explained_below_the_field(window: MainWindow) ->
 
 
 def test_data_that_cannot_be_divided_so_are_a_sentence(window: MainWindow) -> None:
-    field, before = window.sections.method.form.field("protocol"), window.session.dataset
+    field, before = window.sections.select.method.form.field("protocol"), window.session.dataset
     write(field, "500-fold")
     wait_until(lambda: field.has_error)
     assert window.session.dataset is before

@@ -46,7 +46,7 @@ def shown(window: MainWindow) -> SetTrayController:
     window.session.look_at(1)
     window.workspace.show_page("features")
     settle(window)
-    made = window.sections.tray
+    made = window.sections.evidence.tray
     wait_until(lambda: made._changes is not None and len(made.trays[0].chips) == len(made.features))
     return made
 
@@ -114,7 +114,7 @@ def test_a_set_of_any_selector_is_judged_by_the_rankrls_that_ranks_with_it(
     window.session.look_at(1)
     window.workspace.show_page("features")
     settle(window)
-    tray, model = window.sections.tray, window.models.current.model
+    tray, model = window.sections.evidence.tray, window.models.current.model
     wait_until(lambda: tray.trays[0].isVisible() and tray._changes is not None)
     assert model.plan.method == "gas" and tray._changes.criterion == pytest.approx(model.step.criterion)
     tray.remove(tray.features[0])
@@ -336,7 +336,7 @@ def test_only_a_chip_that_is_let_go_outside_of_the_tray_is_removed(
     drag(monkeypatch, tray, ran.sections.features.path.table.viewport())
     assert tray.features == selected[1:]
     wait_until(lambda: len(tray.trays[0].chips) == len(selected) - 1)
-    drag(monkeypatch, tray, ran.sections.why.panel.findChild(CandidateMapPlot).viewport())
+    drag(monkeypatch, tray, ran.sections.features.why.panel.findChild(CandidateMapPlot).viewport())
     assert tray.features == selected[2:]
 
 

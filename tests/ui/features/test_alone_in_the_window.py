@@ -25,7 +25,7 @@ def shown_plot(window: MainWindow) -> AlonePlot:
     window.session.look_at(1)
     window.workspace.show_page("data")
     settle(window)
-    plot = window.sections.alone.panel.plot
+    plot = window.sections.features.alone.panel.plot
     wait_until(lambda: plot.shown is not None)
     return plot
 
@@ -33,7 +33,7 @@ def shown_plot(window: MainWindow) -> AlonePlot:
 def test_nothing_is_measured_for_a_page_that_is_not_seen(window: MainWindow) -> None:
     finish(window)
     settle(window)
-    assert window.sections.alone.panel.plot.shown is None
+    assert window.sections.features.alone.panel.plot.shown is None
 
 
 def test_while_features_are_measured_it_is_said_and_it_stops_with_the_page(
@@ -49,7 +49,7 @@ def test_while_features_are_measured_it_is_said_and_it_stops_with_the_page(
     with monkeypatch.context() as patch:
         patch.setattr(features_alone, "measuring_alone", endless)
         with opened(folds) as window:  # on the page Data
-            plot = window.sections.alone.panel.plot
+            plot = window.sections.features.alone.panel.plot
             wait_until(lambda: turns)
             assert plot.shown is None
             assert plot.placeholder
@@ -67,7 +67,7 @@ def test_features_that_cannot_be_measured_say_why(window: MainWindow, monkeypatc
 
     monkeypatch.setattr(features_alone, "measuring_alone", failing)
     window.workspace.show_page("data")
-    plot = window.sections.alone.panel.plot
+    plot = window.sections.features.alone.panel.plot
     wait_until(lambda: "The labels are too large." in plot.placeholder)
     assert plot.shown is None
 
@@ -94,13 +94,13 @@ def test_arrow_keys_go_from_feature_to_feature(ran: MainWindow) -> None:
     plot.picked.emit(int(plot.shown.order[0]))
     QTest.keyClick(plot, Qt.Key.Key_Right)
     assert ran.sections.features.feature == int(ids[plot.shown.order[1]])
-    ran.sections.alone.panel.switch._buttons()[1].click()
+    ran.sections.features.alone.panel.switch._buttons()[1].click()
     assert plot.axes.x_label == "id of the feature"
     plot.picked.emit(0)
     QTest.keyClick(plot, Qt.Key.Key_Right)
     assert ran.sections.features.feature == int(ids[1])
     assert [row[0] for row in plot.numbers()[1]] == sorted(ids.tolist())
-    ran.sections.alone.panel.switch._buttons()[0].click()
+    ran.sections.features.alone.panel.switch._buttons()[0].click()
 
 
 def test_it_follows_the_measure_and_the_seal(ran: MainWindow) -> None:

@@ -17,7 +17,7 @@ from rankstudio.ui.main_window import MainWindow
 
 
 def panel(window: MainWindow) -> SubstitutesPanel:
-    return window.sections.substitutes.panel
+    return window.sections.features.substitutes.panel
 
 
 def look(window: MainWindow) -> None:

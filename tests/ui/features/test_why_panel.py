@@ -158,7 +158,7 @@ def texts(window: MainWindow) -> list[str]:
 )
 def test_what_a_method_compared_is_shown(ran: MainWindow, method: str, parameters: dict) -> None:
     run_method(ran, method, **parameters)
-    model, why = ran.current.model, ran.sections.why
+    model, why = ran.current.model, ran.sections.features.why
     assert model is not None
     score = model.plan.candidate_score
     assert score is not None
@@ -193,8 +193,10 @@ def test_where_another_method_ranks_the_selectors_scores_are_shown(ran: MainWind
         ran.session.look_at(1)
         ran.workspace.show_page("features")
         settle(ran)
-        plot = ran.sections.why.panel.plot
-        wait_until(lambda plot=plot: plot.shown is not None and ran.sections.why.panel.caption() != "")
+        plot = ran.sections.features.why.panel.plot
+        wait_until(
+            lambda plot=plot: plot.shown is not None and ran.sections.features.why.panel.caption() != ""
+        )
         shown[ranker] = [row[:4] for row in plot.numbers()[1][:3]]
     assert repr(shown["ranksvm"]) == repr(shown[""])
 
@@ -202,9 +204,9 @@ def test_where_another_method_ranks_the_selectors_scores_are_shown(ran: MainWind
 @pytest.mark.thorough
 def test_a_ranker_has_no_such_panels(ran: MainWindow) -> None:
     run_method(ran, "rankrls")
-    why = ran.sections.why.panel
+    why = ran.sections.features.why.panel
     wait_until(lambda: not why.isVisible())
-    assert ran.sections.substitutes.panel.isVisible()  # which has the column alone then
+    assert ran.sections.features.substitutes.panel.isVisible()  # which has the column alone then
     assert ran.sections.features.profile.why.text() == ""
     columns = [column.key for column in ran.sections.features.path.table.rows_model.columns]
     assert "margin" not in columns
@@ -213,14 +215,14 @@ def test_a_ranker_has_no_such_panels(ran: MainWindow) -> None:
     settle(ran)
     assert not ran.sections.features.inspector.switch.isVisible()
     run_method(ran, "gas")
-    assert ran.sections.why.panel.isVisible()
+    assert ran.sections.features.why.panel.isVisible()
     ran.workspace.show_page("select")
     assert ran.sections.features.inspector.switch.isVisible()
 
 
 def test_a_picked_cell_is_marked_everywhere(ran: MainWindow) -> None:
     run_method(ran, "gas")
-    why, inspect = ran.sections.why, ran.sections.features
+    why, inspect = ran.sections.features.why, ran.sections.features
     wait_until(lambda: why.panel.plot.shown is not None)
     ids = ran.session.dataset.feature_ids
     column = int(why.panel.plot.shown.features[2])  # the next one after two steps
@@ -238,15 +240,15 @@ def test_a_picked_cell_is_marked_everywhere(ran: MainWindow) -> None:
 
 def test_nothing_is_computed_for_a_page_that_is_not_seen(ran: MainWindow) -> None:
     run_method(ran, "gas")
-    wait_until(lambda: ran.sections.why.panel.caption() != "")
+    wait_until(lambda: ran.sections.features.why.panel.caption() != "")
     ran.workspace.show_page("select")
-    before = ran.sections.why.panel.caption()
+    before = ran.sections.features.why.panel.caption()
     ran.session.change("editing", method="mutual-information", parameters={})
     finish(ran)
     settle(ran)
-    assert ran.sections.why.panel.caption() == before
+    assert ran.sections.features.why.panel.caption() == before
     ran.workspace.show_page("features")
-    wait_until(lambda: ran.sections.why.panel.caption() == "mutual information in nats")
+    wait_until(lambda: ran.sections.features.why.panel.caption() == "mutual information in nats")
 
 
 @pytest.mark.thorough
@@ -266,7 +268,7 @@ def test_groups_are_rows_of_the_map_and_are_named_in_sentences(ran: MainWindow) 
     names = ran.session.dataset.feature_names
     ran.session.change("groups", groups={"First": (1, 2, 3), "Second": (4, 5)})
     run_method(ran, "greedy-rankrls", n_features_to_select=3)
-    plot = ran.sections.why.panel.plot
+    plot = ran.sections.features.why.panel.plot
     wait_until(lambda: plot.shown is not None)
     rows = [row[0] for row in plot.numbers()[1]]
     assert {"First", "Second"} <= set(rows)
@@ -298,22 +300,22 @@ def test_the_note_on_margins_names_the_closest_choice_where_it_is_a_near_tie(
 
 
 def ways(window: MainWindow) -> list[str]:
-    return [text for _, text in window.sections.why.panel.switch.options()]
+    return [text for _, text in window.sections.features.why.panel.switch.options()]
 
 
 def show_densities(window: MainWindow) -> None:
     wait_until(lambda: "densities" in ways(window))
-    switch = window.sections.why.panel.switch
+    switch = window.sections.features.why.panel.switch
     next(button for button in switch._buttons() if button.text() == "densities").click()
 
 
 def test_two_features_stand_side_by_side_with_their_divergence(ran: MainWindow) -> None:
     run_method(ran, "expected-divergence")
     show_densities(ran)
-    view, model = ran.sections.why.panel.densities, ran.current.model
+    view, model = ran.sections.features.why.panel.densities, ran.current.model
     assert model is not None
     assert view.isVisible()
-    assert not ran.sections.why.panel.plot.isVisible()
+    assert not ran.sections.features.why.panel.plot.isVisible()
     order, names = model.path.steps[-1].selected, ran.session.dataset.feature_names
     ids = ran.session.dataset.feature_ids
     ran.sections.features.inspect(int(ids[order[0]]))
@@ -333,7 +335,7 @@ def test_two_features_stand_side_by_side_with_their_divergence(ran: MainWindow) 
 def test_another_feature_can_be_put_beside(ran: MainWindow) -> None:
     run_method(ran, "expected-divergence")
     show_densities(ran)
-    view, model = ran.sections.why.panel.densities, ran.current.model
+    view, model = ran.sections.features.why.panel.densities, ran.current.model
     assert model is not None
     order, names = model.path.steps[-1].selected, ran.session.dataset.feature_names
     wait_until(lambda: view.choice.count() == len(order) + 1)
@@ -351,5 +353,5 @@ def test_other_methods_have_no_such_view(ran: MainWindow) -> None:
     show_densities(ran)
     run_method(ran, "gas")
     wait_until(lambda: ways(ran) == ["scores", "ranks"])
-    assert ran.sections.why.panel.plot.isVisible()
-    assert not ran.sections.why.panel.densities.isVisible()
+    assert ran.sections.features.why.panel.plot.isVisible()
+    assert not ran.sections.features.why.panel.densities.isVisible()

@@ -124,7 +124,7 @@ while window.session.dataset is None:
     app.processEvents()
 window.sections.workspace.show_page("select")
 app.processEvents()
-editor = window.sections.method.form.field("method").editor
+editor = window.sections.select.method.form.field("method").editor
 print(editor.width() - editor.sizeHint().width())
 sys.stdout.flush()
 import os

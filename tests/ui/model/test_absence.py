@@ -100,7 +100,7 @@ def test_data_that_are_being_read_are_not_called_missing(
         assert window.sections.data.statistics.table.placeholder == "Opening the data …"
         assert ("documents", "Opening the data …") in fact_texts(window.sections.data.panel._facts)
         window.workspace.show_page("features")
-        alone = window.sections.alone.panel.plot
+        alone = window.sections.features.alone.panel.plot
         assert alone.placeholder == "Opening the data …"
         window.workspace.show_page("queries")
         assert window.sections.queries.empty.sentence.text() == "Opening the data …"

@@ -39,7 +39,7 @@ def test_data_of_one_file_lead_to_the_field_of_folds(theme: Theme, tmp_path: Pat
     with open_window(theme, tmp_path / "config", one_file) as window:
         assert all(SAID in bar.text() for bar in _hints(window))
         assert window.session.plan.select_by == "criterion"
-        field = window.sections.method.form.field("protocol")
+        field = window.sections.select.method.form.field("protocol")
         for bar in _hints(window):
             window.workspace.show_page("compare")
             _press(bar)
@@ -68,7 +68,7 @@ def test_nothing_is_sealed_where_there_is_no_test_part(theme: Theme, tmp_path: P
 
 def test_who_leaves_each_query_out_is_told_nothing(theme: Theme, tmp_path: Path, one_file: Path) -> None:
     with open_window(theme, tmp_path / "config", one_file) as window:
-        write(window.sections.method.form.field("protocol"), "leave-query-out")
+        write(window.sections.select.method.form.field("protocol"), "leave-query-out")
         assert not any(bar.text() for bar in _hints(window))
         assert window.session.plan.select_by == "criterion"
         wait_until(lambda: window.session.read_as_planned and not window.models.loader.busy)
@@ -103,7 +103,7 @@ def test_inner_folds_validate_and_only_the_test_part_is_lacking(
     theme: Theme, tmp_path: Path, one_file: Path
 ) -> None:
     with open_window(theme, tmp_path / "config", one_file) as window:
-        write(window.sections.method.form.field("protocol"), "nested 3-fold")
+        write(window.sections.select.method.form.field("protocol"), "nested 3-fold")
         curves, tests, folds = _hints(window)
         assert curves.text() == ""
         assert tests.text() == folds.text()
@@ -129,7 +129,7 @@ def test_who_comes_back_to_data_without_validation_chooses_by_the_criterion_agai
     theme: Theme, tmp_path: Path, one_file: Path
 ) -> None:
     with open_window(theme, tmp_path / "config", one_file) as window:
-        field = window.sections.method.form.field("protocol")
+        field = window.sections.select.method.form.field("protocol")
         before = window.session.dataset
         write(field, "5-fold")
         wait_until(lambda: window.session.dataset is not before and not window.models.loader.busy)

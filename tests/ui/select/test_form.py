@@ -508,7 +508,7 @@ def test_a_fold_is_as_it_was_left(theme, tmp_path):
     for found in (False, True):
         with open_window(theme, tmp_path) as window:
             window.workspace.show_page("select")
-            fold = fold_of(window.sections.method.form)
+            fold = fold_of(window.sections.select.method.form)
             assert fold.opened is found
             if not found:
                 fold.button.click()

@@ -107,7 +107,7 @@ def test_models_dropped_are_a_run_that_every_page_shows(ran: MainWindow, tmp_pat
     assert not ran.notice.isVisible()
     queries = ran.sections.queries
     wait_until(lambda: "read from files" in queries.ablation.table.placeholder)
-    form = ran.sections.method.form
+    form = ran.sections.select.method.form
     ran.workspace.show_page("select")
     assert not form.field("select_by").isVisible() and not form.field("rule").isVisible()
     ran.session.change("another method", method="rankrls", parameters={})

@@ -248,11 +248,11 @@ def test_what_is_known_of_a_path_is_gone_on_with(window: MainWindow, monkeypatch
 
 @pytest.mark.parametrize("method", ["ranksvm", "gas"])
 def test_a_method_without_such_predictions_has_no_box(window: MainWindow, method: str) -> None:
-    pick(window.sections.method.form, "method", method)
+    pick(window.sections.select.method.form, "method", method)
     settle(window)
     assert not box_of(window).isVisible()
     assert not window.commands["left_out"].isEnabled()
-    pick(window.sections.method.form, "method", "rankrls")
+    pick(window.sections.select.method.form, "method", "rankrls")
     settle(window)
     assert box_of(window).isVisible() and not box_of(window).isChecked()
     window.commands["left_out"].trigger()
@@ -321,7 +321,7 @@ def choose(plot: HeatMapPlot, row: int, column: int) -> None:
 
 
 def test_the_form_offers_left_out_measures_to_methods_that_have_them(window: MainWindow) -> None:
-    form = window.sections.method.form
+    form = window.sections.select.method.form
     pick(form, "select_by", MAP)
     assert window.session.plan.select_by == MAP
     assert window.session.undo.undoText() == "choosing by leave-query-out MAP"
@@ -397,7 +397,7 @@ def test_a_kernel_judges_a_greedy_selection(window: MainWindow) -> None:
     heat.views.setCurrentIndex(1)
     heat.views.activated.emit(1)
     assert heat.plot.values.shape == (6, 3)
-    fields = [field.parameter.name for field in window.sections.method.form._ranker_section.shown()]
+    fields = [field.parameter.name for field in window.sections.select.method.form._ranker_section.shown()]
     assert "ranker-gamma" in fields
     assert "ranker-degree" not in fields
     for page in ("features", "queries", "compare", "select"):

@@ -22,14 +22,14 @@ from rankstudio.ui.style.theme import Theme
 
 
 def chips(window: MainWindow) -> list[str]:
-    return [chip.text() for chip in window.sections.strip._waiting if chip.isVisible()]
+    return [chip.text() for chip in window.sections.select.strip._waiting if chip.isVisible()]
 
 
 def test_what_works_what_waits_and_what_came_of_it(theme: Theme, tmp_path: Path, folds: Path) -> None:
     go = Flag()
     in_the_first_path = held(lambda number, _: number == 10 and go.wait(10))
     with open_window(theme, tmp_path / "config", folds, in_the_first_path) as window:
-        strip = window.sections.strip
+        strip = window.sections.select.strip
         assert strip._state.text() == "No run yet: choose a method and press Run."
         assert not strip.every.isEnabled()
         for seed in range(8):  # the same plan would not be taken again while it waits
@@ -61,7 +61,7 @@ def test_what_works_what_waits_and_what_came_of_it(theme: Theme, tmp_path: Path,
 
 def test_the_outcome_is_the_mean_over_the_folds_and_leads_to_compare(window: MainWindow) -> None:
     finish(window)
-    strip, result = window.sections.strip, window.runs.record(1).result
+    strip, result = window.sections.select.strip, window.runs.record(1).result
     assert result is not None
     assert strip._state.text() == f"done · MAP {result.average['MAP']:.4f} (test), mean over 2 folds"
     window.findChild(QPushButton, "strip-compare").click()
@@ -80,7 +80,7 @@ def test_a_finished_run_offers_the_next_questions(
     window.resize(1280, 760)
     finish(window)
     settle(window)
-    strip = window.sections.strip
+    strip = window.sections.select.strip
     assert why.isVisible() and another.isVisible()
     why.click()
     assert window.workspace.page == "features"
@@ -107,7 +107,7 @@ def test_fold_and_run_follow_until_the_user_chooses(theme: Theme, tmp_path: Path
     go = Semaphore(0)
     at_each_path = held(lambda _, event: isinstance(event, UnitStarted) and go.acquire(timeout=10))
     with open_window(theme, tmp_path / "config", folds, at_each_path) as window:
-        strip, session = window.sections.strip, window.session
+        strip, session = window.sections.select.strip, window.session
         assert not strip.follow.isVisible() and not window.commands["follow"].isChecked()
         window.commands["run"].trigger()
         session.change("editing", seed=7)

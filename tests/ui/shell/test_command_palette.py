@@ -102,9 +102,9 @@ def test_settings_and_delete_are_found_and_nothing_is_said_to_match(
     entries = palette_entries(window.models, window.sections, window.commands, window.workspace)
     assert [entry.text for entry in matching(entries, "deutsch")] == ["Language › Deutsch"]
     window.workspace.show_page("data")
-    choose(window, f"setting {window.sections.method.form.field('protocol').label.text()}")
+    choose(window, f"setting {window.sections.select.method.form.field('protocol').label.text()}")
     assert window.workspace.page == "select"
-    assert window.sections.method.form.field("protocol").editor.hasFocus()
+    assert window.sections.select.method.form.field("protocol").editor.hasFocus()
     finish(window)
     choose(window, "remove run 1")
     assert not questions and window.runs.records == ()

@@ -11,10 +11,14 @@ from PySide6.QtCore import QPoint, QUrl
 from PySide6.QtGui import QTextBlock
 from PySide6.QtWidgets import QApplication, QLabel, QTextBrowser
 
+from rankstudio.engine.plugins.entries import imported
+from rankstudio.engine.plugins.window_parts import own_pages
 from rankstudio.engine.support.resources import guide
-from rankstudio.ui.shell.help import PAGES_OF_THE_WINDOW, PLACES, GuideWindow
+from rankstudio.ui.shell.help import GuideWindow
 from rankstudio.ui.style.terms import slug as slug_of
 from rankstudio.ui.style.theme import Theme
+
+PLACES = {place for page in own_pages() for place in (page.guide, *imported(page.controller).places.values())}
 
 
 @pytest.fixture
@@ -62,7 +66,7 @@ def test_a_long_page_is_laid_out_once_and_not_after_each_of_its_paragraphs(windo
     assert 0 < len(changes) < 10
 
 
-@pytest.mark.parametrize("place", sorted({*PLACES.values(), *PAGES_OF_THE_WINDOW.values()}))
+@pytest.mark.parametrize("place", sorted(PLACES))
 def test_every_place_of_the_window_has_its_heading(place: str) -> None:
     page, _, slug = place.partition("#")
     lines = guide(page).read_text(encoding="utf-8").splitlines()

@@ -44,7 +44,7 @@ def test_the_warning_of_a_run_comes_again_among_the_kept_ones(
 
 
 def test_a_message_moves_no_button_and_covers_neither_toolbar_nor_strip(ran: MainWindow) -> None:
-    strip = ran.sections.strip
+    strip = ran.sections.select.strip
     settle(ran)  # the form takes the room that fields of the opened data need
     before = [_place(widget) for widget in (ran.sections.select.curves, strip, ran.toolbar)]
     for number in range(3):

@@ -142,7 +142,7 @@ def test_a_layout_of_an_earlier_version_is_ignored_where_its_panels_are_gone(
         assert not window.findChildren(PanelWindow)
         for panel in (
             window.sections.select.curves,
-            window.sections.alone.panel,
+            window.sections.features.alone.panel,
             window.sections.features.path,
         ):
             assert panel.width() > 200 or not panel.isVisible()
@@ -193,7 +193,7 @@ def test_a_double_click_on_a_header_gives_a_panel_the_page_and_another_takes_it_
 ) -> None:
     curves = ran.sections.select.curves
     others = [
-        ran.sections.method.form,
+        ran.sections.select.method.form,
         ran.sections.features.inspector,
         ran.sections.features.features,
     ]
@@ -314,7 +314,7 @@ def test_the_form_is_whole_beside_a_run_with_a_long_name_in_the_least_window(ran
     finish(ran)
     ran.session.look_at(1)
     settle(ran)
-    form, run = ran.sections.method.form, ran.sections.select
+    form, run = ran.sections.select.method.form, ran.sections.select
     assert run.curves._title.text() == "Greedy RankRLS, then Kernel RankRLS"
     for view in (0, 1):
         run.curves.view._buttons()[view].click()

@@ -45,7 +45,7 @@ def shown_texts(window: MainWindow) -> str:
         settle(window)
         tables += [table.rows_as_csv() for table in window.sections.pages["compare"].shared(TableView)]
     panels = [
-        window.sections.strip._state.text(),
+        window.sections.select.strip._state.text(),
         inspect.features._test.text(),
         inspect.features._test.toolTip(),
     ]
@@ -87,7 +87,7 @@ def test_a_new_study_is_sealed_until_a_covered_number_is_clicked(opened: Opened,
     with opened(folds, sealed=True) as window:
         finish(window)
         sections, secret = window.sections, numbers_of_the_test(window.runs.records[0])
-        for page, panel in (("select", sections.strip), ("compare", sections.compare.panel)):
+        for page, panel in (("select", sections.select.strip), ("compare", sections.compare.panel)):
             window.workspace.show_page(page)
             settle(window)
             covered = panel.findChild(CoveredNumber)

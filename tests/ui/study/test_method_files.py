@@ -80,7 +80,7 @@ def test_a_dropped_file_is_a_method(ran: MainWindow, tmp_path: Path, answers: li
     drop(ran, path)
     wait_until(lambda: ran.session.plan.entry.label == "Covariance")
     settle(ran)
-    form = ran.sections.method.form
+    form = ran.sections.select.method.form
     assert form.method_key() == ran.session.plan.method
     assert form.field("power").editor.isVisible()
     assert [row[0] for row in plugin_rows()][-2:] == ["Covariance", "broken"]
@@ -202,7 +202,7 @@ def test_a_dropped_file_is_a_measure(ran: MainWindow, tmp_path: Path, answers: l
     assert "first half" in answers[1] and len(answers) == 2
     assert session.plan.measures[-1] == key and session.plan.method == method
     assert key in listed(ran) and ran.toolbar.measure_button.text() == key
-    criteria = [name for name, _ in ran.sections.method.form.field("select_by").parameter.choices]
+    criteria = [name for name, _ in ran.sections.select.method.form.field("select_by").parameter.choices]
     assert key in criteria
     session.change("editing", parameters={"regularization": (1.0,), "n_features_to_select": 2})
     finish(ran)

@@ -168,7 +168,7 @@ def test_titles_of_panels_and_plots_lead_into_the_glossary(opened: Opened, folds
             sections.select.curves.criterion_plot._term.place(),
             sections.select.curves.validation_plot._term.place(),
             sections.features.features._title.place(),
-            sections.substitutes.panel._title.place(),
+            sections.features.substitutes.panel._title.place(),
         ]
         names = ("leave-query-out", "validation-part", "path", "substitute")
         assert places == [f"glossary.md#{name}" for name in names]

@@ -106,7 +106,7 @@ def test_pages_look_as_if_qt_had_styled_all_of_them_at_once(
     window.models.evidence.seen = window.models.importance.wanted = lambda: False
     prepare(window)
     theme.finish()
-    for laid_out in (window.sections.select.curves.slider, window.sections.method.form):
+    for laid_out in (window.sections.select.curves.slider, window.sections.select.method.form):
         laid_out.hide()  # a new layout moves them by a few pixels, which is no style
     settle(window)
     CHANGES[change](theme)

@@ -589,7 +589,7 @@ def _runs(sight: Sight) -> Iterator[Fault]:
     """The table lists all runs, with their states and means, and the strip is of the run that is shown."""
     window, rows = sight.window, sight.window.sections.compare.panel.rows()
     if window.runs.shown is not None:
-        yield from _differ("run of the strip", window.sections.strip._run._key, window.runs.shown.key)
+        yield from _differ("run of the strip", window.sections.select.strip._run._key, window.runs.shown.key)
     yield from _differ("listed runs", [row.key for row in rows], [one.key for one in window.runs.records])
     for row, record in zip(rows, window.runs.records, strict=False):
         yield from _differ("state of a run", row.state, record.state.value)

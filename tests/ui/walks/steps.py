@@ -472,7 +472,7 @@ def look_at_run(stage: Stage, which: int, by: int) -> None:
     if of(by, ("table", "strip", "line")) == "table":
         window.sections.compare.panel.selected.emit(record.key)
     elif of(by, ("table", "strip", "line")) == "strip":
-        window.sections.strip.selected.emit(record.key)
+        window.sections.select.strip.selected.emit(record.key)
     else:
         window.toolbar.line.picked.emit("run", record.key)
 

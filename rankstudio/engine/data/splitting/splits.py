@@ -220,7 +220,8 @@ def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedD
     parts = (part for fold in dataset.folds for part in fold.parts.values())
     sources = tuple(part.source for part in parts if part.source is not None)
     how = f"train {share}%, seed {seed}"
-    return replace(dataset, folds=folds, divided_by=how, whole_sources=sources)
+    origin = replace(dataset.origin, whole_sources=sources)
+    return replace(dataset, folds=folds, divided_by=how, origin=origin)
 
 
 def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
@@ -284,7 +285,7 @@ def parts_of_every_query(dataset: FoldedDataset) -> list[RankingDataset]:
     DatasetError
         As in `every_query`.
     """
-    unmatched = dataset.read_as.by_sizes or is_one_ranking(dataset)
+    unmatched = dataset.origin.read_as.by_sizes or is_one_ranking(dataset)
     if unmatched or len(dataset.folds) == 1 or dataset.divided_by == LEAVE_QUERY_OUT:
         return disjoint_parts(dataset)
     parts: list[RankingDataset] = []
@@ -325,7 +326,7 @@ def is_one_ranking(dataset: FoldedDataset) -> bool:
     parts = [part for _, part in _named(dataset)]
     ids = {part.query_ids if part.n_queries == 1 else () for part in parts}
     # Each file of sizes counts its queries from 1.
-    told_apart = len(parts) == 1 or not dataset.read_as.by_sizes
+    told_apart = len(parts) == 1 or not dataset.origin.read_as.by_sizes
     return len(ids) == 1 and () not in ids and told_apart
 
 
@@ -351,7 +352,7 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
     DatasetError
         As in `whole`.
     """
-    if len(dataset.folds) == 1 and dataset.read_as.by_sizes:
+    if len(dataset.folds) == 1 and dataset.origin.read_as.by_sizes:
         return _counted_on(list(dataset.folds[0].parts.values()))
     parts = [part for name, part in _named(dataset) if len(dataset.folds) == 1 or name.endswith("test")]
     if is_one_ranking(dataset):
@@ -359,12 +360,12 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
         return parts
     ids = [query for part in parts for query in part.query_ids]
     there = set(ids)
-    if len(there) < len(ids) and dataset.read_as.by_sizes:
+    if len(there) < len(ids) and dataset.origin.read_as.by_sizes:
         raise DatasetError(
             tr(
                 "{name}: {file} gives sizes of queries but no ids, so queries of different folds cannot be "
                 "matched. Add query ids to the data, or use a single fold."
-            ).format(name=dataset.name, file=dataset.read_as.qid)
+            ).format(name=dataset.name, file=dataset.origin.read_as.qid)
         )
     for name, part in _named(dataset):
         beyond = [query for query in part.query_ids if query not in there]

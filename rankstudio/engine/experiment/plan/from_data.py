@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.experiment.plan.plan import Plan
 
 
 def with_data_format(plan: Plan, dataset: FoldedDataset) -> Plan:
     """Return a plan that records the format of a plug-in, and its package, with which the data were read."""
-    recorded = dataset.columns.format
+    recorded = dataset.origin.columns.format
     if not recorded or recorded == plan.columns.get("format"):
         return plan
     return plan.changed(columns={**plan.columns, "format": recorded})
@@ -21,5 +22,5 @@ def with_usual_convention(plan: Plan, dataset: FoldedDataset) -> Plan:
 
 def with_known_costs(plan: Plan, dataset: FoldedDataset) -> Plan:
     """Return a plan with the costs of features that are kept beside its data, if it has none."""
-    known = dataset.costs
+    known = dataset.extension(FeatureCosts)
     return plan if plan.costs or known is None else plan.changed(costs=known.plain())

@@ -230,8 +230,9 @@ class Study:
                 write(db, "run", id=run, dataset=data, created=_now(), **values)
                 _write_methods(db, run, plan)
                 _write_measures(db, run, plan)
-            if dataset.feature_set is not None:
-                _write_feature_set(db, found.checksum, dataset.feature_set)
+            feature_set = dataset.extension(FeatureSet)
+            if feature_set is not None:
+                _write_feature_set(db, found.checksum, feature_set)
         return RunKey(run, plan, tuple(int(i) for i in dataset.feature_ids))
 
     def check(self, run: RunKey, dataset: FoldedDataset) -> None:
@@ -729,7 +730,7 @@ def write_data(db: sqlite3.Connection, dataset: FoldedDataset, place: str, found
     rows = [row_of("dataset", cells) for cells in db.execute(at, (found.checksum, place))]
     number = rows[0].id if rows else next_id(db, "dataset")
     # A sound record of a study with one seal for all datasets stays one: the seal applies to it.
-    first_file = rows[0]["first_file"] if rows and rows[0].sound else dataset.checksum
+    first_file = rows[0]["first_file"] if rows and rows[0].sound else dataset.origin.checksum
     write(
         db,
         "dataset",

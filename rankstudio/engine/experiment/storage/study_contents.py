@@ -16,6 +16,7 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, 
 from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.data.fingerprint import change, fingerprint
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.support.extensions import Extensions
 
 _TIMES = {1: "once", 2: "twice"}
 
@@ -156,7 +157,7 @@ class RecordedData:
         part = _empty(self.feature_ids, self.feature_names)
         vali, test = (part if there else None for there in (validated, tested))
         folds = tuple(Fold(number, part, vali, test) for number in self.folds)
-        return AbsentData(self.name, path, folds, feature_set=self.feature_set, recorded=self)
+        return AbsentData(self.name, path, folds, extensions=Extensions([self.feature_set]), recorded=self)
 
 
 @dataclass(frozen=True)
@@ -224,7 +225,7 @@ def dataset_keys(data: SealedData) -> tuple[str, ...]:
             contents = [source.checksum for source in data.files] or [place or data.checksum]
     else:
         place = str(data.path.absolute()) if data.path is not None else ""
-        contents = [data.checksum or fingerprint(data).checksum, *filter(None, [place])]
+        contents = [data.origin.checksum or fingerprint(data).checksum, *filter(None, [place])]
     return tuple(f"{content} {data.name}" for content in contents)
 
 

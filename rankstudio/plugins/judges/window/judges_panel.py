@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.judgments import PartJudgments
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.support.number_format import count_text, fixed, percentage, signed
@@ -188,7 +189,7 @@ class JudgesController(Controller):
     @property
     def _judges(self) -> tuple[str, ...]:
         dataset = self._session.dataset
-        return dataset.columns.judges if dataset is not None else ()
+        return dataset.origin.columns.judges if dataset is not None else ()
 
     @Slot()
     def update(self) -> None:
@@ -231,13 +232,13 @@ class JudgesController(Controller):
         self._agreement = self._selection = self._flips = None
         dataset = self._session.dataset
         if dataset is not None:
-            self.panel.show_judges(self._judges, dataset.columns.label)
+            self.panel.show_judges(self._judges, dataset.origin.columns.label)
         self.update()
 
     @Slot()
     def _choose(self) -> None:
         name, dataset = str(self.panel.label.currentData()), self._session.dataset
-        if dataset is not None and name != dataset.columns.label:
+        if dataset is not None and name != dataset.origin.columns.label:
             self._session.labelAsked.emit(name)
 
     @Slot(object)
@@ -389,7 +390,8 @@ def _name(feature: int, name: str) -> str:
 def _agreement(dataset: FoldedDataset) -> Agreement:
     from rankstudio.plugins.judges.agreement import agreement  # noqa: PLC0415 - on the worker only
 
-    return agreement(dataset.judgments)
+    judged = dataset.extension(PartJudgments)
+    return agreement(() if judged is None else judged.parts)
 
 
 def _selected(results: Sequence[RunResult]) -> JudgeSelections:

@@ -56,7 +56,7 @@ def test_lines_that_are_scattered_quoted_and_missing(
         there = opened.folds[0].train
         assert in_file(there.X)
         assert_same_part(there, here)
-        assert opened.read_as == whole.read_as
+        assert opened.origin.read_as == whole.origin.read_as
         assert set(whole.warnings) < set(opened.warnings)
 
 

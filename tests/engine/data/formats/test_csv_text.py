@@ -172,9 +172,14 @@ def test_parts_need_the_same_columns(tmp_path: Path) -> None:
         open_dataset(tmp_path)
     (tmp_path / "test.csv").write_text("qid,label,x,z\n1,0,1,2\n")
     data = open_dataset(tmp_path)
-    assert (data.read_as.format, data.read_as.qid, data.read_as.label) == ("csv", "qid", "label")
+    read_as = data.origin.read_as
+    assert (read_as.format, read_as.qid, read_as.label) == (
+        "csv",
+        "qid",
+        "label",
+    )
     again = open_dataset(tmp_path)  # from the cache
-    assert again.read_as == data.read_as and again.feature_names == ("x", "z")
+    assert again.origin.read_as == read_as and again.feature_names == ("x", "z")
 
 
 DELIMITERS = ",;|\t"

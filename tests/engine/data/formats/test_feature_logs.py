@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from wording import naming
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.data.fold_files import one_of
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats import feature_logs, json_values, part_reader
@@ -142,7 +143,7 @@ def test_responses_of_elasticsearch_in_each_shape(tmp_path: Path, content: objec
     data = open_dataset(path)
     assert data.feature_names == ("title", "body")
     assert values_of(data) == EXPECTED
-    assert (data.read_as.format, data.read_as.qid) == ("logs", "qrels.txt")
+    assert (data.origin.read_as.format, data.origin.read_as.qid) == ("logs", "qrels.txt")
     warned = [warning for warning in data.warnings if "1 99" in warning]
     assert len(warned) == 1 and naming("1 judged document logs").search(warned[0])
     assert values_of(open_dataset(tmp_path)) == EXPECTED, "as a folder"
@@ -239,8 +240,8 @@ def test_a_feature_set_elsewhere_is_named_in_a_plan(tmp_path: Path) -> None:
     own = write(tmp_path, "mine.json", {"featureset": {"name": "s", "features": features}})
     save_plan(Plan(str(path), columns={"feature_set": "mine.json"}), tmp_path / "plan.toml")
     data = open_data(with_data_beside(load_plan(tmp_path / "plan.toml"), tmp_path / "plan.toml"))
-    assert data.feature_set is not None and data.feature_set.source == str(own)
-    assert data.feature_set.ids == {1: "title", 2: "body"}
+    assert data.extension(FeatureSet) is not None and data.extension(FeatureSet).source == str(own)
+    assert data.extension(FeatureSet).ids == {1: "title", 2: "body"}
     with pytest.raises(DatasetError, match=naming("log.json")):
         open_dataset(path, columns={"feature_set": str(path)})
 

@@ -31,7 +31,7 @@ def test_sizes_tell_the_queries(tmp_path: Path, name: str, sizes: str) -> None:
     assert data.query_ids == (("1", "3") if "0" in sizes else ("1", "2"))
     assert data.X.tolist() == [[0.5, 0, 2], [0, 1, 0], [3, 0, 0]]
     assert list(data.comments) == ["", " a comment", ""]
-    assert open_dataset(tmp_path).read_as.qid == name
+    assert open_dataset(tmp_path).origin.read_as.qid == name
 
 
 def test_queries_that_the_text_tells_are_its_own(tmp_path: Path) -> None:

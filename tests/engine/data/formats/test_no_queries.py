@@ -42,8 +42,8 @@ def test_text_is_one_ranking(tmp_path: Path, text: str, sizes: bool) -> None:
         check(data, [[0.5, 0, 2], [0, 1, 0], [3, 0, 0]])
         assert list(data.comments) == ["", " a comment", ""]
     dataset = open_dataset(tmp_path / "docs.txt", columns=ONE)
-    assert dataset.columns.no_queries
-    assert dataset.read_as.qid == ""
+    assert dataset.origin.columns.no_queries
+    assert dataset.origin.read_as.qid == ""
     with_queries = load_data(tmp_path / "docs.txt") if sizes or "qid" in text else None
     assert with_queries is None or with_queries.n_queries == 2  # the cache keeps both readings apart
 

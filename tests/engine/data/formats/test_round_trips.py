@@ -70,7 +70,7 @@ def test_what_is_written_reads_back_as_the_same_bits(tmp_path: Path, form: DataF
             assert again.feature_names == data.feature_names
         if "comments" not in form.loses:
             assert list(again.comments) == list(data.comments)
-    assert open_dataset(path).read_as.format == form.key
+    assert open_dataset(path).origin.read_as.format == form.key
 
 
 @EVERY

@@ -45,7 +45,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_folder_opens_with_a_feature_for_each_run(folder: Path) -> None:
     data = open_dataset(folder, missing="zero")
     part = data.folds[0].train
-    assert part.feature_names == ("bm25", "ql") and data.read_as.format == "trec"
+    assert part.feature_names == ("bm25", "ql") and data.origin.read_as.format == "trec"
     assert part.query_ids == ("7", "8") and part.document_ids == ("a", "b", "c", "a", "d")
     assert part.y.tolist() == [2, 0, 1, 0, 1]  # a negative grade counts as 0
     assert part.X.tolist() == [[2.5, -4], [0, 0], [3.5, 0], [0, -1], [9, -2]]
@@ -69,9 +69,9 @@ def test_files_may_be_named(folder: Path) -> None:
 
 
 def test_a_changed_run_is_other_data(folder: Path) -> None:
-    before = open_dataset(folder).checksum
+    before = open_dataset(folder).origin.checksum
     (folder / "bm25.run").write_text(BM25.replace("3.5", "3.25"))
-    assert open_dataset(folder).checksum != before
+    assert open_dataset(folder).origin.checksum != before
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
 from rankstudio.engine.data.formats.format_catalog import format_of_key
+from rankstudio.engine.data.origin import DatasetOrigin
 from rankstudio.engine.data.splitting import splits as protocols
 from rankstudio.engine.data.splitting.splits import (
     every_query,
@@ -45,7 +46,8 @@ def one_file(sizes: list[int]) -> FoldedDataset:
         comments=[f"docid = {i}" for i in range(m)],
     )
     warned = replace(data, warnings=("mended",))
-    return FoldedDataset("File", None, (Fold(1, warned),), convention="ohsumed", known="ohsumed")
+    origin = DatasetOrigin(known="ohsumed")
+    return FoldedDataset("File", None, (Fold(1, warned),), convention="ohsumed", origin=origin)
 
 
 def documents(part: RankingDataset) -> list[tuple[object, ...]]:
@@ -159,7 +161,7 @@ def test_equal_seeds_deal_equally_and_others_otherwise(divide) -> None:
     assert a == b
     assert a != c
     made = divide(data, 1)
-    assert (made.name, made.convention, made.known) == ("File", "ohsumed", "ohsumed")
+    assert (made.name, made.convention, made.origin.known) == ("File", "ohsumed", "ohsumed")
     assert made.warnings == ("mended",)
     assert made.divided_by.endswith(", seed 1")
 

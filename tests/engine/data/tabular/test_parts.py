@@ -41,7 +41,7 @@ def test_one_file_opens_as_the_parts_that_its_column_names(file: Path) -> None:
         "vali",
         "test",
     ]
-    assert data.read_as.part == "split" and data.feature_names == ("tf", "idf")
+    assert data.origin.read_as.part == "split" and data.feature_names == ("tf", "idf")
     train, vali, test = data.folds[0].parts.values()
     assert train.query_ids == ("1", "4") and train.y.tolist() == [2, 0, 1]
     assert train.X.tolist() == [[0.5, 1], [0.5, 3], [2, 6]] and train.missing.tolist() == [1, 0]
@@ -74,7 +74,7 @@ def test_a_column_may_be_told_and_left_out(file: Path) -> None:
 def test_numbers_in_a_column_of_such_a_name_are_a_feature(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("qid,label,set,tf\n1,2,3,0.5\n1,0,4,1\n")
     data = open_dataset(tmp_path / "a.csv")
-    assert data.feature_names == ("set", "tf") and data.read_as.part == ""
+    assert data.feature_names == ("set", "tf") and data.origin.read_as.part == ""
 
 
 def test_one_part_of_a_file_alone_is_all_of_it(file: Path) -> None:

@@ -329,9 +329,10 @@ def test_the_feature_set_of_the_data_comes_back_and_a_damaged_one_is_none(path: 
         assert study.data(study.runs()[0].key).feature_set is None
         run = study.begin(PLAN, known)
         found = study.data(run).feature_set
-        assert found is not None and known.feature_set is not None
-        assert (found.engine, found.definitions, found.ids) == ("vespa", names, known.feature_set.ids)
-        assert study.data(run).without_documents().feature_set == found
+        matched = known.extension(FeatureSet)
+        assert found is not None and matched is not None
+        assert (found.engine, found.definitions, found.ids) == ("vespa", names, matched.ids)
+        assert study.data(run).without_documents().extension(FeatureSet) == found
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE feature_set SET payload = replace(payload, 'bm25', 'bm52')")
     with Study.open(path) as study:

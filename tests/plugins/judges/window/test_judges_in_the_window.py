@@ -12,6 +12,7 @@ from waiting import wait_until
 from windows import finish, settle
 
 from rankstudio.cli import main
+from rankstudio.engine.data.judgments import PartJudgments
 from rankstudio.engine.support.number_format import signed
 from rankstudio.plugins.judges.agreement import agreement, selection_by_judge
 from rankstudio.plugins.judges.flipped_labels import flip_steps
@@ -68,10 +69,10 @@ def test_labels_are_named_switched_run_and_compared(empty: MainWindow, table: Pa
     plan, dataset = session.plan, session.dataset
     assert dataset is not None and dataset.name == "people (label)"
     assert plan.columns == {"qid": "qid", "label": "label", "labels": ("label", "model")}
+    agreed = agreement(dataset.extension(PartJudgments).parts)
     (row,) = shown(empty, AGREEMENT)
     assert row["judges"] == "label · model" and row["documents"] == "96"
-    assert row["tau"] == f"{agreement(dataset.judgments).pairs[0].mean_tau:+.2f}".replace("-", "−")
-    agreed = agreement(dataset.judgments)
+    assert row["tau"] == f"{agreed.pairs[0].mean_tau:+.2f}".replace("-", "−")
     of_queries = [(row["query"], row["0"]) for row in shown(empty, QUERIES)]
     least = [(query, signed(mean, 2)) for query, mean, _ in agreed.least(None)]
     assert of_queries == least and len(least) > 5

@@ -1,0 +1,52 @@
+"""A slot for what abilities add to a value of the core: one value of each type, which its ability owns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Self, TypeVar
+
+Value = TypeVar("Value")
+
+
+class Extensions:
+    """Values of abilities, at most one of each type.
+
+    Parameters
+    ----------
+    values : iterable of object or None
+        None is skipped; of several values of one type the last one counts.
+
+    Examples
+    --------
+    >>> Extensions(["of a text", None, 7]).find(int)
+    7
+    """
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Iterable[object] = ()) -> None:
+        self._values: dict[type[Any], Any] = {type(value): value for value in values if value is not None}
+
+    def find(self, kind: type[Value]) -> Value | None:
+        """Return the value of a type; None without one."""
+        return self._values.get(kind)
+
+    def extended(self, *values: object) -> Self:
+        """Return these values with some more, which replace those of their types."""
+        return type(self)((*self, *values))
+
+    def without(self, kind: type[Any]) -> Self:
+        """Return these values without that of a type."""
+        return type(self)(value for value in self if type(value) is not kind)
+
+    def __iter__(self) -> Iterator[object]:
+        return iter(self._values.values())
+
+    def __eq__(self, other: object) -> bool:
+        return self._values == other._values if isinstance(other, Extensions) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._values.items()))
+
+    def __repr__(self) -> str:
+        return f"Extensions({list(self)!r})"

@@ -1,0 +1,38 @@
+"""The Compare page: the table of runs above their curves and the views of their results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from PySide6.QtCore import QObject
+
+from rankstudio.ui.compare.controller import CompareController
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.page import Splitter, column, row
+from rankstudio.ui.page.page_controller import PanelsOf
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Panel
+
+
+class ComparePage(CompareController):
+    """Lays the panels of the comparison out."""
+
+    places: ClassVar[Mapping[str, str]] = {"runs-panel": "compare-methods.md#runs"}
+
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+        super().__init__(theme, models, parent)
+        self.views.viewChosen.connect(self.choiceMoved)
+
+    def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
+        beside = row("curves-views", (self.curves, 1, 640), (self.views, 1, 640))
+        return column("compare", (self.panel, 1, 320), (beside, 1, 320))
+
+    def choosing(self) -> Sequence[tuple[Panel, Callable[[], bool]]]:  # noqa: D102 - inherited
+        return (self.curves, lambda: True), (self.views, lambda: self.views.key() == "pareto")
+
+    def commands(self) -> Mapping[str, Callable[[], object]]:  # noqa: D102 - inherited
+        return {"export_table": self.table.open}
+
+    def refresh(self) -> None:  # noqa: D102 - inherited
+        self.update()

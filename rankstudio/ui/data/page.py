@@ -1,0 +1,22 @@
+"""The Data page: what is open and its folds, beside the statistics of its documents and features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from rankstudio.ui.data.controller import DataController
+from rankstudio.ui.page.page import Splitter, column, row
+from rankstudio.ui.page.page_controller import PanelsOf
+
+
+class DataPage(DataController):
+    """Lays the panels of the data out."""
+
+    def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
+        about = column("data-left", (self.panel, 0, 270), *panels_of("data-left"))
+        described = column("data-right", (self.statistics, 1, 330), *panels_of("data-right"))
+        return row("data-page", (about, 0, 330), (described, 1, 900))
+
+    def commands(self) -> Mapping[str, Callable[[], object]]:  # noqa: D102 - inherited
+        return {"next_fold": partial(self.turn, 1), "previous_fold": partial(self.turn, -1)}

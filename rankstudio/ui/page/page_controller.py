@@ -1,0 +1,86 @@
+"""What a page is to the frame around it: its layout, its commands, and what it asks of other pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Protocol
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QSplitter, QWidget
+
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.page import Page, Part, Splitter
+from rankstudio.ui.widgets import Panel
+
+PanelsOf = Callable[[str], Iterable[Part]]
+"""From the name of a column or row to the panels that others put at its end."""
+
+
+class OtherPages(Protocol):
+    """The other pages, as a page knows them: by their keys, and none where a page is absent."""
+
+    def find(self, key: str) -> Any:
+        """Return the controller of a page; None where there is no such page."""
+
+    def show_page(self, key: str) -> None:
+        """Show a page."""
+
+
+class PageController(Controller):
+    """Feeds the panels of a page, and lays them out.
+
+    It is made with the theme, the models and a parent, before any page is laid out.
+
+    Attributes
+    ----------
+    heads : Mapping of str to QWidget
+        Lines at the top of pages, by the keys of the pages.
+    places : Mapping of str to str
+        Places of the guide by the object names of its panels.
+    foot : QWidget or None
+        Line at the bottom of the page.
+    pageAsked : Signal(str)
+        Another page is to be shown (its key).
+    choiceMoved : Signal()
+        Models may be inspected in another panel now.
+    """
+
+    pageAsked = Signal(str)
+    choiceMoved = Signal()
+    heads: Mapping[str, QWidget] = {}
+    places: ClassVar[Mapping[str, str]] = {}
+    foot: QWidget | None = None
+
+    def panels_of(self, column: str) -> Sequence[Part]:
+        """Return the panels that it puts at the end of a column or row of another page."""
+        return ()
+
+    def lay_out(self, panels_of: PanelsOf) -> Splitter:
+        """Return the content of the page; called once, when the controllers of all pages are made."""
+        raise NotImplementedError
+
+    def join(self, pages: OtherPages) -> None:
+        """Connect with other pages, when the controllers of all are made and before any is laid out."""
+
+    def surround(self, area: QWidget) -> None:
+        """Take part in what happens in the area of all pages."""
+
+    def serve(self, page: Page) -> None:
+        """Take part in any page, once it is made."""
+
+    def choosing(self) -> Sequence[tuple[Panel, Callable[[], bool]]]:
+        """Return the panels in which models are inspected, each with what says whether they are just now."""
+        return ()
+
+    def commands(self) -> Mapping[str, Callable[[], object]]:
+        """Return what commands of the menus do here, by their keys."""
+        return {}
+
+    def refresh(self) -> None:
+        """Show what a run has brought since the last time."""
+
+
+def hide_where_empty(column: QSplitter) -> None:
+    """Leave no gap where all panels of a column are hidden."""
+    panels = (column.widget(position) for position in range(column.count()))
+    column.setVisible(any(panel is not None and not panel.isHidden() for panel in panels))

@@ -1,0 +1,119 @@
+"""The Select page: the form, the curves of the selection as it grows, and the strip of runs at its foot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_queue import look_at
+from rankstudio.ui.page.page import Splitter, column, row
+from rankstudio.ui.page.page_controller import OtherPages, PanelsOf, hide_where_empty
+from rankstudio.ui.select.curve_controllers import ChanceController, SliderController
+from rankstudio.ui.select.method_controller import FoldHint, MethodController
+from rankstudio.ui.select.run_commands import MemoryForecast
+from rankstudio.ui.select.run_controller import RunController
+from rankstudio.ui.select.run_strip import NO_RUN, RunStrip
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Notice, Panel
+from rankstudio.ui.widgets.layout import fill
+
+_LEAST_RIGHT = 300  # pixels, with which the names of features can be read
+
+
+class SelectPage(RunController):
+    """Lays the form, the curves and the strip out, and connects them with other pages.
+
+    Attributes
+    ----------
+    method : MethodController
+    chance : ChanceController
+    fold_hint : FoldHint
+        Also on the Compare page.
+    strip : RunStrip
+    forecast : MemoryForecast
+    """
+
+    places: ClassVar[Mapping[str, str]] = {
+        "method-form": "window.md#forms",
+        "curves-panel": "choose-k.md#read-the-curves",
+        "heat-view": "choose-k.md#read-the-curves",
+        "candidates-view": "understand-a-feature.md#candidates",
+    }
+
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+        super().__init__(theme, models, parent)
+        self._models = models
+        session, runs = models.session, models.runs
+        self.method = MethodController(theme, session, self)
+        self.chance = ChanceController(models.current, models.permutations, self.curves, self)
+        self.strip = RunStrip()
+        self.forecast = MemoryForecast(models, self)
+        self.foot = QWidget()
+        fill(QVBoxLayout(self.foot), self.forecast.label, self.strip, margins=(0, 0, 0, 0), spacing=4)
+        self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
+        self.strip.follow.clicked.connect(self.follow)
+        self.followingChanged.connect(lambda: self.strip.follow.setChecked(self.following))
+        for signal in (
+            session.measureChanged,
+            runs.shownChanged,
+            models.measured.changed,
+            models.absence.changed,
+        ):
+            signal.connect(self.show_runs)
+        leads = {
+            self.strip.why: "features",
+            self.strip.sure: "evidence",
+            self.strip.every: "compare",
+            self.strip.another: "compare",
+        }
+        for button, page in leads.items():
+            button.clicked.connect(lambda _=False, page=page: self.pageAsked.emit(page))
+
+    def join(self, pages: OtherPages) -> None:  # noqa: D102 - inherited
+        SliderController(self._models.session, self._models.current, self.curves.slider, self)
+        compare, features = pages.find("compare"), pages.find("features")
+        tested: Sequence[Notice] = ()
+        if compare is not None:
+            tested = compare.views.tests.hint, compare.views.folds.hint
+        bars = {"validation": (self.curves.hint,), "test": tested}
+        self.fold_hint = FoldHint(self._models.session, bars, self)
+        self.fold_hint.asked.connect(lambda: self.pageAsked.emit("select"))
+        self.fold_hint.asked.connect(self.method.form.offer_folds)
+        if features is not None:
+            self.grown.connect(features.show_growing)
+            features.inspector.add_candidates(self.candidates)
+            self.compared.connect(features.inspector.offer_candidates)
+
+    def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
+        right = column("right", *panels_of("right"))
+        right.setMinimumWidth(_LEAST_RIGHT)
+        self._models.current.changed.connect(lambda: hide_where_empty(right))
+        form = self.method.form
+        return row("columns", (form, 0, form.wished_width), (self.curves, 5, 634), (right, 1, 400))
+
+    def choosing(self) -> Sequence[tuple[Panel, Callable[[], bool]]]:  # noqa: D102 - inherited
+        return ((self.curves, lambda: True),)
+
+    def commands(self) -> Mapping[str, Callable[[], object]]:  # noqa: D102 - inherited
+        return {
+            "chance": self._models.permutations.toggle,
+            "left_out": self._models.left_out.toggle,
+            "follow": lambda: self.follow(not self.following),
+        }
+
+    @Slot()
+    def show_runs(self) -> None:
+        """Show how far the runs are."""
+        runs, session = self._models.runs, self._models.session
+        self.strip.show_runs(
+            runs.records,
+            runs.shown,
+            self._models.measured.view,
+            dataset=session.dataset,
+            sealed=lambda record: record.dataset is session.dataset and session.sealed,
+            nothing=self._models.absence.any_run(NO_RUN),
+        )

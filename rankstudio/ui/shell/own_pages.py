@@ -1,0 +1,12 @@
+"""The pages of the window itself as a plug-in, read like those of others; nothing of Qt is imported here."""
+
+from __future__ import annotations
+
+from rankstudio.engine.plugins.plugin import Plugin
+from rankstudio.ui import compare, data, evidence, features, queries, report, select
+
+PLUGIN = Plugin(
+    name="window",
+    pages=tuple(page.PAGE for page in (data, select, features, evidence, compare, queries, report)),
+    summary="The pages of the window.",
+)
