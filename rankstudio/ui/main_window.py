@@ -10,6 +10,7 @@ from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.methods.catalog.analysis import analyses
 from rankstudio.ui.compare.comparison_runs import ComparisonRuns
 from rankstudio.ui.compare.run_changes import RunChanges
 from rankstudio.ui.data.data_sources import DataSources
@@ -29,6 +30,7 @@ from rankstudio.ui.process.turns import RefreshTimer
 from rankstudio.ui.select.given_runs import GivenModelsController, GivenScoresController
 from rankstudio.ui.select.run_strip import HEIGHT as STRIP_HEIGHT
 from rankstudio.ui.shell.actions import Actions, enabled_commands
+from rankstudio.ui.shell.analysis_dialog import AnalysisDialog
 from rankstudio.ui.shell.chip_bar import add_chips
 from rankstudio.ui.shell.command_palette import CommandPalette, palette_entries
 from rankstudio.ui.shell.help import Help
@@ -173,6 +175,7 @@ class MainWindow(QMainWindow):
             import_costs=self.names.ask_costs,
             add_order=self.scores.run_order,
             add_method=self.method_files.ask,
+            analyses=self._show_analyses,
             go_on=lambda: self.restorer.go_on(self.runs.shown),
             stop_all=self.runs.stop_all,
             guide=self.help.show_guide,
@@ -183,6 +186,7 @@ class MainWindow(QMainWindow):
         self.commands.connect(**self.sections.commands())
         self._connect_plugin_parts()
         self.commands["follow"].setCheckable(True)
+        self.commands["analyses"].setVisible(bool(analyses()))
         self.selection = SelectionController(self.models, self._settings, self.toolbar.line, self)
         self.selection.openAsked.connect(self.open_controller.ask)
         self.selection.pathChosen.connect(self.open_controller.open_path)
@@ -350,6 +354,13 @@ class MainWindow(QMainWindow):
         self.palette_dialog = CommandPalette(entries, self, self.sections.asked_for)
         self.palette_dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.palette_dialog.open()
+
+    @Slot()
+    def _show_analyses(self) -> None:
+        """Show the analyses of plug-ins."""
+        self.analysis_dialog = AnalysisDialog(self._theme, self.models, analyses(), self)
+        self.analysis_dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.analysis_dialog.show()
 
     @Slot()
     def _show_sources(self) -> None:
