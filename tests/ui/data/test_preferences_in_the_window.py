@@ -148,7 +148,7 @@ def test_a_method_that_learns_from_labels_says_so(window: MainWindow, preference
 def test_without_data_they_wait_for_them(theme: Theme, tmp_path: Path, preferences: Path) -> None:
     with open_window(theme, tmp_path / "other") as empty:
         said: list[str] = []
-        empty.preferences.failed.connect(said.append)
+        empty.sections.data.preferences.failed.connect(said.append)
         empty.open_path(str(preferences))
         assert said == ["Preferences refer to documents: open the data first."]
 
