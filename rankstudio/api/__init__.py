@@ -58,6 +58,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.plugin_analysis import analyse as analyse
     from rankstudio.engine.arithmetic.magnitude import check_rows as check_rows
     from rankstudio.engine.arithmetic.pair_cost.cost import PairCost as PairCost
     from rankstudio.engine.arithmetic.query_data import QueryData as QueryData
@@ -92,6 +93,9 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.catalog import Kind as Kind
     from rankstudio.engine.methods.catalog import Method as Method
     from rankstudio.engine.methods.catalog import Parameter as Parameter
+    from rankstudio.engine.methods.catalog.analysis import Analysis as Analysis
+    from rankstudio.engine.methods.catalog.analysis import AnalysisTable as AnalysisTable
+    from rankstudio.engine.methods.catalog.analysis import Needs as Needs
     from rankstudio.engine.methods.catalog.method import CandidateScore as CandidateScore
     from rankstudio.engine.methods.catalog.method import Criterion as Criterion
     from rankstudio.engine.methods.catalog.method import Description as Description
@@ -182,6 +186,8 @@ _CATALOG = "rankstudio.engine.methods.catalog"
 _SELECTION = "rankstudio.engine.methods.selection.base"
 _HOMES = {
     "Plugin": "rankstudio.engine.plugins.plugin",
+    "analyse": "rankstudio.engine.analysis.plugin_analysis",
+    **dict.fromkeys(("Analysis", "Needs", "AnalysisTable"), f"{_CATALOG}.analysis"),
     **dict.fromkeys(("WindowPage", "WindowPanel"), "rankstudio.engine.plugins.window_parts"),
     **dict.fromkeys(("RunListener", "RunLog"), "rankstudio.engine.plugins.run_logs"),
     "TerminalCommand": "rankstudio.engine.plugins.terminal_commands",

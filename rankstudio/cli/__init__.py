@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rankstudio import __version__
 from rankstudio.cli import streams
@@ -20,6 +21,11 @@ from rankstudio.cli.word_kinds import refuse_other_kinds
 from rankstudio.engine.errors import Cancelled, RankStudioError
 from rankstudio.engine.plugins.terminal_commands import recorded_commands, terminal_commands
 from rankstudio.engine.support import memory
+
+if TYPE_CHECKING:
+    from rankstudio.cli.analysis_command import AnalysisCommand
+
+    CommandSource = str | AnalysisCommand  # the name of its module, or what an analysis makes of itself
 
 CORE_COMMANDS = (
     "run",
@@ -120,10 +126,17 @@ class _Notes:
 
 
 @cache
-def known_commands() -> Mapping[str, str]:
-    """Return the modules of all commands by name: the core's, then those of plug-ins."""
-    core = {name: f"rankstudio.cli.commands.{name}" for name in CORE_COMMANDS}
-    return {**core, **terminal_commands(CORE_COMMANDS)}
+def known_commands() -> Mapping[str, CommandSource]:
+    """Return all commands by name: the core's, those of plug-ins, then the analyses of plug-ins."""
+    from rankstudio.cli.analysis_command import AnalysisCommand
+    from rankstudio.engine.methods.catalog.analysis import analyses
+
+    modules = {**_core_commands(), **terminal_commands(CORE_COMMANDS)}
+    return {**modules, **{key: AnalysisCommand(entry) for key, entry in analyses(modules).items()}}
+
+
+def _core_commands() -> dict[str, CommandSource]:
+    return {name: f"rankstudio.cli.commands.{name}" for name in CORE_COMMANDS}
 
 
 def _is_command(word: str) -> bool:
@@ -162,7 +175,7 @@ def command_line(names: Sequence[str]) -> CommandParser:
     )
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND [OPTION …]", prog="rankstudio")
     for name in names:
-        module = import_module(_module_of(name))
+        module = _command(name)
         command = subparsers.add_parser(
             name,
             help=module.HELP,
@@ -176,9 +189,10 @@ def command_line(names: Sequence[str]) -> CommandParser:
     return parser
 
 
-def _module_of(name: str) -> str:
-    """Return the module of a command; the core's are known without the plug-ins."""
-    return f"rankstudio.cli.commands.{name}" if name in CORE_COMMANDS else known_commands()[name]
+def _command(name: str) -> Any:
+    """Return a command with HELP, DESCRIPTION, ``add_options`` and ``run``; the core's need no plug-ins."""
+    source = (_core_commands() if name in CORE_COMMANDS else known_commands())[name]
+    return import_module(source) if isinstance(source, str) else source
 
 
 def _open_window(arguments: list[str]) -> int:

@@ -31,7 +31,7 @@ _REDRAW = 0.1  # seconds
 _NO_TIME = 0.005  # seconds in which nothing is computed, but a study tells of what it has
 
 
-class _LiveLine:
+class LiveLine:
     """A line of a terminal that changes in place; nothing where output goes to a file.
 
     Attributes
@@ -63,7 +63,7 @@ class _LiveLine:
 @contextmanager
 def preparation(stream: TextIO | None = None) -> Iterator[None]:
     """Print what is compiled meanwhile, in a line that changes; where output goes to a file, only once."""
-    line, told = _LiveLine(stream), False
+    line, told = LiveLine(stream), False
 
     def announce(sentence: str) -> None:
         nonlocal told
@@ -128,7 +128,7 @@ class ProgressBar:
     def __init__(self, stream: TextIO | None = None, whole: Whole | None = None) -> None:
         self._whole = Whole(1) if whole is None else whole
         self._began = self._heard = time.monotonic()
-        self._line = _LiveLine(stream, self._began)  # what is done at once has no bar
+        self._line = LiveLine(stream, self._began)  # what is done at once has no bar
         self._done = 0.0
         self._units = self._known = 0
         self._computing = False
@@ -244,7 +244,7 @@ def last_state(
     stopped : bool
         Whether it was asked to stop before the end.
     """
-    line = _LiveLine(stream)
+    line = LiveLine(stream)
     state: State | None = None
     with stopping() as stop, preparation(stream):
         for found in steps:

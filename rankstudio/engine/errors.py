@@ -350,6 +350,10 @@ class MeasureError(MethodError):
     """A measure that is not RankStudio's own and failed; what it was computed for ends, and nothing else."""
 
 
+class AnalysisError(MethodError):
+    """An analysis that is not RankStudio's own and failed; it ends, and nothing else."""
+
+
 class CodeNotAllowedError(PlanError):
     """A plan or a study that names code which this user has not allowed to run.
 

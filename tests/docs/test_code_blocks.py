@@ -13,7 +13,8 @@ import shlex
 import sys
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -29,6 +30,9 @@ from rankstudio.engine.data import synthetic
 from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.catalog.registry import MethodRegistry
 from rankstudio.engine.metrics.measure_registry import MEASURES
+from rankstudio.engine.plugins import entries
+from rankstudio.engine.plugins.loader import PluginSet, plugins_with
+from rankstudio.engine.plugins.plugin import LoadedPlugin
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -105,10 +109,22 @@ def place(
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(MEASURES, "_listed", {entry.key.lower(): entry for entry in MEASURES.entries()})
+    monkeypatch.setattr(entries, "plugins_with", partial(with_analyses_of, tmp_path))
+    known_commands.cache_clear()
     yield tmp_path
+    known_commands.cache_clear()
     for module in list(sys.modules):
         if (tmp_path / f"{module}.py").is_file():
             del sys.modules[module]
+
+
+def with_analyses_of(place: Path, kind: str) -> PluginSet:
+    """Return the plug-ins, and those of a page with analyses, as if their package were installed."""
+    found = plugins_with(kind)
+    files = place.glob("*.py") if kind == "analyses" else ()
+    named = [file.stem for file in files if "analyses=(" in file.read_text(encoding="utf-8")]
+    own = [LoadedPlugin(import_module(name).PLUGIN, name, "1.0") for name in named]
+    return replace(found, loaded=(*found.loaded, *own))
 
 
 def carry_out(block: Block, place: Path, names: dict[str, Any]) -> None:

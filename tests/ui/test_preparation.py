@@ -88,3 +88,13 @@ def test_what_the_window_loads_has_no_scikit_learn_which_can_be_had_later(tmp_pa
         "print(list(model.feature_names_in_) == list(data.feature_names))\n"
     )
     assert started(text, tmp_path) == ("[]\nTrue\n", "")
+
+
+def test_what_the_first_start_shows_waits_for_no_compiler(tmp_path: Path) -> None:
+    text = (
+        "import sys\n"
+        "import rankstudio.ui.main_window\n"
+        "from rankstudio.ui.model.study_store import read_sample_run\n"
+        "print(len(read_sample_run().result.folds), 'numba' in sys.modules, 'scipy' in sys.modules)\n"
+    )
+    assert started(text, tmp_path) == ("5 False False\n", "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from gettext import GNUTranslations
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,10 @@ from rankstudio_selectors import PLUGIN
 from rankstudio_selectors.clusters import HCAS
 from rankstudio_selectors.mrmr import MRMR
 from rankstudio_selectors.overlap import overlaps
+from rankstudio_selectors.pairs import similar_pairs
 
+from rankstudio.api import finish
+from rankstudio.engine import RankingDataset
 from rankstudio.testing import check_method
 
 
@@ -48,7 +52,8 @@ def test_the_german_catalog_has_what_the_entries_say() -> None:
     folder = Path(rankstudio_selectors.__file__).parent / "locale" / "de" / "LC_MESSAGES"
     with (folder / "rankstudio_selectors.mo").open("rb") as file:
         german = GNUTranslations(file)
-    texts = [text for entry in PLUGIN.measures for text in (entry.label, entry.summary)]
+    entries = *PLUGIN.measures, *PLUGIN.analyses
+    texts = [text for entry in entries for text in (entry.label, entry.summary)]
     own = [p for entry in PLUGIN.methods for p in entry.parameters if p.name in ("scheme", "trade_off")]
     for text in (*texts, *(p.help for p in own), *(p.label for p in own)):
         assert german.gettext(text) != text
@@ -70,3 +75,21 @@ def test_the_overlap_of_selections() -> None:
     }
     assert overlaps(selections) == {(1, 4): pytest.approx((1 / 3 + 1) / 2), (1, 7): 1.0}
     assert overlaps({1: {1: frozenset()}, 2: {1: frozenset()}}) == {(1, 2): 1.0}
+
+
+def test_similar_pairs_are_those_of_plain_loops() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 4))
+    X[:, 2] = X[:, 0] + 0.1 * rng.normal(size=40)
+    y = rng.integers(0, 3, size=40).astype(float)
+    data = RankingDataset.from_arrays(X, y, np.repeat(np.arange(5), 8))
+    table = finish(similar_pairs(data, "pearson", 6))
+    correlations = np.abs(np.corrcoef(X.T))
+    expected = {pair: correlations[pair] for pair in combinations(range(4), 2)}
+    names = data.feature_names
+    for (first, second), row in zip(
+        sorted(expected, key=expected.get, reverse=True), table.rows, strict=True
+    ):
+        assert row[:2] == (names[first], names[second])
+        assert row[2] == pytest.approx(expected[first, second])
+        assert row[3] in row[:2]

@@ -10,6 +10,7 @@ from rankstudio.engine.export.foreign.model_readers import ModelReader
 from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.language import translatable
 from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.methods.catalog.analysis import Analysis
 from rankstudio.engine.metrics.measure_registry import MEASURES
 from rankstudio.engine.plugins.clusters import ClusterEntry
 from rankstudio.engine.plugins.feature_columns import FeatureColumn
@@ -34,6 +35,7 @@ KINDS = {
     "run_tables": translatable("tables of runs"),
     "printed_results": translatable("printed results"),
     "commands": translatable("commands"),
+    "analyses": translatable("analyses"),
     "run_logs": translatable("logs of runs"),
     "clusters": translatable("clusters"),
     "model_readers": translatable("readers of models"),
@@ -75,6 +77,7 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
 
 
 _CLASSES = {
+    "analyses": Analysis,
     "commands": TerminalCommand,
     "window_commands": WindowCommands,
     "feature_columns": FeatureColumn,

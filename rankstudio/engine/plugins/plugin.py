@@ -57,6 +57,8 @@ class Plugin:
         Commands of the terminal.
     run_logs : tuple of RunLog
         Programs in which runs can be logged.
+    analyses : tuple of Analysis
+        Analyses of data and of runs.
     clusters : tuple of ClusterEntry
         Clusters whose workers can do the work of runs.
     summary : str
@@ -91,6 +93,7 @@ class Plugin:
     printed_results: tuple[Keyed, ...] = ()
     commands: tuple[Keyed, ...] = ()
     run_logs: tuple[Keyed, ...] = ()
+    analyses: tuple[Keyed, ...] = ()
     clusters: tuple[Keyed, ...] = ()
     summary: str = ""
     needs: tuple[str, ...] = ()

@@ -284,6 +284,11 @@ _RUN = (
         ),
     ),
     Command(
+        "analyses",
+        tr("Anal&yses…"),
+        tr("Carry out an analysis of a plug-in on the open data or the current run."),
+    ),
+    Command(
         "chance",
         tr("Permutatio&n test"),
         tr("Run a permutation test of the selection. Choose again to stop."),
@@ -494,6 +499,7 @@ def enabled_commands(models: Models) -> dict[str, bool]:
         "pause": models.runs.busy,
         "follow": current is not None,
         "stop": models.runs.busy or loading or models.permutations.busy,
+        "analyses": ready,
         "chance": models.permutations.possible,
         "left_out": models.left_out.possible and not models.left_out.brought,
         "stop_all": models.runs.busy,

@@ -40,6 +40,7 @@ _COUNTS: dict[str, Callable[[int], str]] = {
         n=n
     ),
     "commands": lambda n: trn("{n} command", "{n} commands", n).format(n=n),
+    "analyses": lambda n: trn("{n} analysis", "{n} analyses", n).format(n=n),
     "run_logs": lambda n: trn("{n} log of runs", "{n} logs of runs", n).format(n=n),
     "clusters": lambda n: trn("{n} cluster", "{n} clusters", n).format(n=n),
     "model_readers": lambda n: trn("{n} reader of models", "{n} readers of models", n).format(n=n),

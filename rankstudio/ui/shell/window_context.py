@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar, TypeVarTuple
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from rankstudio.engine.analysis.queries.measurement import sealed_data
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
@@ -94,7 +94,7 @@ class WindowContext(QObject):
         data = self._models.session.dataset
         if data is None or not self._models.session.sealed:
             return data
-        return replace(data, folds=tuple(replace(fold, test=None) for fold in data.folds))
+        return sealed_data(data)
 
     @property
     def fold(self) -> int | None:

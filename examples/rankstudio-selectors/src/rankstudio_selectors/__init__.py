@@ -1,4 +1,4 @@
-"""A plug-in of RankStudio with six filters for learning to rank, two measures, and a page.
+"""A plug-in of RankStudio with six filters for learning to rank, two measures, an analysis, and a page.
 
 Reading the plug-in imports the entries only; an estimator or a measure is imported when it is first used.
 """
@@ -6,7 +6,17 @@ Reading the plug-in imports the entries only; an estimator or a measure is impor
 from __future__ import annotations
 
 from rankstudio.api import Plugin, WindowPage
-from rankstudio_selectors.entries import FIRST_RANK, GRADED_RBP, HCAS, MMR, MRMR, MSD, NGAS, XGAS
+from rankstudio_selectors.entries import (
+    FIRST_RANK,
+    GRADED_RBP,
+    HCAS,
+    MMR,
+    MRMR,
+    MSD,
+    NGAS,
+    SIMILAR_PAIRS,
+    XGAS,
+)
 
 PLUGIN = Plugin(
     name="selectors",
@@ -20,6 +30,7 @@ PLUGIN = Plugin(
             "rankstudio_selectors.overlap:build",
         ),
     ),
+    analyses=(SIMILAR_PAIRS,),
     summary="Filters that prefer relevant, dissimilar features: mRMR, MMR, MSD, NGAS, XGAS and HCAS.",
     texts="rankstudio_selectors:locale",
     api=1,

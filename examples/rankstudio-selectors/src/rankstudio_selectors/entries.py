@@ -9,6 +9,7 @@ from rankstudio.api import (
     MEASURE,
     RANKING_LAMBDA,
     SIZE,
+    Analysis,
     CandidateScore,
     Description,
     Kind,
@@ -256,4 +257,23 @@ GRADED_RBP = Measure(
     cutoff="optional",
     low=0.0,
     high=1.0,
+)
+
+SIMILAR_PAIRS = Analysis(
+    key="similar-pairs",
+    label="Similar features",
+    summary="List the most similar pairs of features of a training part, and the better one of each pair",
+    compute="rankstudio_selectors.pairs:similar_pairs",
+    parameters=(
+        replace(_SIMILARITY, basic=True, choices=(_SIMILARITIES[0], _SIMILARITIES[2])),
+        Parameter(
+            name="n_pairs",
+            label="pairs",
+            kind=Kind.INTEGER,
+            default=20,
+            help="Number of pairs to list.",
+            option="--pairs",
+            low=1,
+        ),
+    ),
 )

@@ -75,7 +75,7 @@ class PermutedPlan:
         if len(single.combinations) > 1:
             several = ", ".join(axis.parameter.label for axis in single.axes if len(axis.values) > 1)
             raise PlanError(f"{several}: expected one value for a permutation test, got several.")
-        fold = _fold(plan, dataset)
+        fold = training_fold(plan, dataset)
         parameters = single.combinations[0].parameters
         method = estimator(single, plan.entry, parameters, dataset.feature_ids)
         train = with_preferences(plan, fold, group_training(fold))
@@ -92,7 +92,14 @@ class PermutedPlan:
         return last.selected
 
 
-def _fold(plan: Plan, dataset: FoldedDataset) -> Fold:
+def training_fold(plan: Plan, dataset: FoldedDataset) -> Fold:
+    """Return the fold that a plan names, or the first.
+
+    Raises
+    ------
+    PlanError
+        If there is none of its number.
+    """
     number = plan.folds[0] if plan.folds else dataset.folds[0].number
     for fold in dataset.folds:
         if fold.number == number:

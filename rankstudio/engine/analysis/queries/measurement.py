@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.results import FoldResult
+from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 
@@ -44,6 +45,16 @@ class Measurement:
 @lru_cache(maxsize=256)
 def _changed(plan: Plan, convention: str, names: tuple[str, ...], chosen_by: str) -> Plan:
     return plan.changed(convention=convention, measures=names, select_by=chosen_by)
+
+
+def sealed_data(dataset: FoldedDataset) -> FoldedDataset:
+    """Return data without test parts."""
+    return replace(dataset, folds=tuple(replace(fold, test=None) for fold in dataset.folds))
+
+
+def sealed_run(result: RunResult) -> RunResult:
+    """Return a run without measures on test parts."""
+    return replace(result, folds=tuple(map(without_test, result.folds)))
 
 
 def without_test(result: FoldResult) -> FoldResult:

@@ -13,7 +13,7 @@ from rankstudio.engine.analysis.comparability import ComparableGroup, comparable
 from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence, unpack_importance
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
-from rankstudio.engine.analysis.queries.measurement import without_test
+from rankstudio.engine.analysis.queries.measurement import sealed_run
 from rankstudio.engine.analysis.significance import (
     ComparedRun,
     best_run,
@@ -96,7 +96,7 @@ class ReportedRun:
     @property
     def without_test(self) -> ReportedRun:
         """The run without all numbers of the test part."""
-        return replace(self, result=replace(self.result, folds=tuple(map(without_test, self.result.folds))))
+        return replace(self, result=sealed_run(self.result))
 
 
 @dataclass(frozen=True, eq=False)

@@ -142,7 +142,7 @@ def refuse_invalid(entry: object) -> None:
     _refuse_unknown(entry.key, "traits", entry.traits, TRAITS)
     if not entry.label.strip():
         raise PlanError(tr("{key}: the label is empty.").format(key=entry.key))
-    _refuse_parameters(entry)
+    refuse_parameters(entry.key, entry.parameters)
 
 
 def _refuse_texts(entry: Method) -> None:
@@ -169,19 +169,19 @@ def _refuse_unknown(key: str, field: str, names: Iterable[str], known: tuple[str
         raise PlanError(text.format(**named, name=shown(unknown[0])))
 
 
-def _refuse_parameters(entry: Method) -> None:
-    """Raise a PlanError for invalid parameters."""
+def refuse_parameters(owner: str, parameters: Iterable[object]) -> None:
+    """Raise a PlanError for invalid parameters of an entry with a key."""
     names = set[str]()
-    for p in entry.parameters:
+    for p in parameters:
         if not isinstance(p, Parameter) or not _NAME.fullmatch(p.name) or not _OPTION.fullmatch(p.option):
             text = tr("{key}: expected parameters with names and options, got {value}.")
-            raise PlanError(text.format(key=entry.key, value=shown(p)))
+            raise PlanError(text.format(key=owner, value=shown(p)))
         if p.name in names:
             text = tr("{key}: the parameter {name} exists twice.")
-            raise PlanError(text.format(key=entry.key, name=p.name))
+            raise PlanError(text.format(key=owner, name=p.name))
         names.add(p.name)
         try:
             p.validate(p.default)
         except Exception as error:
             text = tr("{key}: the default of {name} is invalid: {error}")
-            raise PlanError(text.format(key=entry.key, name=p.name, error=error)) from error
+            raise PlanError(text.format(key=owner, name=p.name, error=error)) from error

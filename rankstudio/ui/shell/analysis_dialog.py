@@ -1,0 +1,261 @@
+"""The dialog *Analyses*: those of plug-ins, with their parameters and the tables that they return."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QTabWidget, QVBoxLayout, QWidget
+
+from rankstudio.engine.analysis.plugin_analysis import analysis_steps
+from rankstudio.engine.analysis.queries.measurement import sealed_data, sealed_run
+from rankstudio.engine.methods.catalog.analysis import Analysis, AnalysisTable, Needs, cell_text
+from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.select.fields import align_labels
+from rankstudio.ui.select.section import ParameterSection
+from rankstudio.ui.style.progress_bar import DeferredProgressBar
+from rankstudio.ui.style.shared import Shared
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column, ElidedLabel, TableView
+from rankstudio.ui.widgets.choices import choice_box
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import ColumnArea, WrappedLabel
+
+_SIZE = 960, 560
+_FORM_WIDTH = 300
+_LEAST_FIRST = 170
+
+
+class AnalysisDialog(QDialog):
+    """Chooses an analysis, carries it out, and shows its tables; it ends what runs when it is closed.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+        On whose data, or shown run, it is carried out; without test parts while these are sealed.
+    entries : Mapping of str to Analysis
+        By key; at least one.
+    parent : QWidget, optional
+
+    Attributes
+    ----------
+    choice : QComboBox
+    start, stop : QPushButton
+    tabs : QTabWidget
+        A table each.
+    message : WrappedLabel
+        Why there are no tables.
+    """
+
+    def __init__(
+        self, theme: Theme, models: Models, entries: Mapping[str, Analysis], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._models = models
+        self._entries = entries
+        self._subject = ""
+        self._problem = ""
+        self._notes: list[str] = []
+        title = tr("Analyses")
+        named(self, "analysis-dialog", title)
+        self.setWindowTitle(title)
+        self.choice = named(
+            choice_box(tuple((key, tr(entry.label)) for key, entry in entries.items())),
+            "analysis-choice",
+            tr("Analysis"),
+        )
+        self.summary = named(WrappedLabel(), "analysis-summary", role="caption")
+        self.section = ParameterSection(theme, "analysis-", "analysis-options")
+        self.start = named(QPushButton(tr("Start")), "analysis-start", role="primary")
+        self.stop = named(QPushButton(tr("Stop")), "analysis-stop")
+        self.bar = named(DeferredProgressBar(), "analysis-progress", tr("progress of the analysis"))
+        self.status = named(ElidedLabel(), "analysis-status", role="muted")
+        self.message = named(WrappedLabel(), "analysis-message", role="muted")
+        self.message.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.tabs = named(QTabWidget(), "analysis-tables", tr("tables"))
+        self.note = named(WrappedLabel(), "analysis-note", role="caption")
+        self.close_button = named(QPushButton(tr("Close")), "analysis-close")
+        self._work = BackgroundSimulation(models.task_worker, tr("Computing the analysis"), "analysis", self)
+        self._lay_out()
+        self._connect()
+        self._choose()
+
+    @property
+    def entry(self) -> Analysis:
+        """The analysis that is chosen."""
+        return self._entries[self.choice.currentData()]
+
+    def tables(self) -> tuple[TableView, ...]:
+        """Return the tables that are shown."""
+        return tuple(self.tabs.widget(place) for place in range(self.tabs.count()))  # type: ignore[misc]
+
+    def _lay_out(self) -> None:
+        page = named(QWidget(), role="page")
+        form = fill(QVBoxLayout(page), self.section, margins=(0, 0, 8, 0), spacing=6)
+        form.addStretch(1)
+        area = named(ColumnArea(), "analysis-form")
+        area.setWidget(page)
+        buttons = fill(QHBoxLayout(), (self.start, 1), self.stop, spacing=8)
+        left = QWidget()
+        left.setFixedWidth(_FORM_WIDTH)
+        parts = self.choice, self.summary, (area, 1), buttons, self.bar
+        fill(QVBoxLayout(left), *parts, margins=(0, 0, 0, 0), spacing=10)
+        right = fill(QVBoxLayout(), self.message, (self.tabs, 1), self.note, spacing=8)
+        right.addStretch(0)
+        above = fill(QHBoxLayout(), left, (right, 1), spacing=16)
+        foot = fill(QHBoxLayout(), (self.status, 1), self.close_button, spacing=8)
+        fill(QVBoxLayout(self), (above, 1), foot, margins=(16, 14, 16, 14), spacing=10)
+        self.resize(*_SIZE)
+
+    def _connect(self) -> None:
+        session, runs = self._models.session, self._models.runs
+        self.choice.currentIndexChanged.connect(self._choose)
+        self.start.clicked.connect(self._start)
+        self.stop.clicked.connect(self._work.stop)
+        self._work.grew.connect(self._grow)
+        self._work.changed.connect(self._show_state)
+        self._work.failed.connect(self._fail)
+        self.tabs.currentChanged.connect(self._show_note)
+        self.close_button.clicked.connect(self.reject)
+        self.finished.connect(self._work.stop)
+        for signal in (session.datasetChanged, session.foldChanged, runs.shownChanged, session.sealChanged):
+            signal.connect(self._show_state)
+
+    @Slot()
+    def _choose(self) -> None:
+        """Show the form of another analysis, without tables."""
+        self._work.stop()
+        entry = self.entry
+        self.summary.setText(f"{tr(entry.summary)}.")
+        self.section.show_parameters(entry.key, entry.parameters)
+        dataset = self._models.session.dataset
+        if dataset is not None:
+            self.section.set_features(dataset.feature_ids, dataset.feature_names)
+        fields = self.section.shown()
+        if fields:
+            align_labels(fields)
+        self._show_tables(())
+        self._show_state()
+
+    @Slot()
+    def _start(self) -> None:
+        """Carry the analysis out, unless a value is invalid."""
+        wrong = [field for field in self.section.shown() if not field.commit()]
+        if wrong:
+            self.section.reveal(wrong[0])
+            wrong[0].editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            return
+        subject, self._subject = self._subject_of(self.entry)
+        values = {name.removeprefix("analysis-"): value for name, value in self.section.values().items()}
+        self._show_tables(())
+        self.bar.set_share(0.0)
+        self._work.start(partial(analysis_steps, self.entry, subject, values))
+
+    def _subject_of(self, entry: Analysis) -> tuple[tuple[Any, ...], str]:
+        """Return what an analysis is carried out on, and its name; nothing where that is not there."""
+        session = self._models.session
+        dataset = session.dataset
+        if dataset is None or not session.has_documents:
+            return (), ""
+        if entry.needs is Needs.DATA:
+            number = session.fold or dataset.folds[0].number
+            fold = next(fold for fold in dataset.folds if fold.number == number)
+            return (fold.train,), tr("{data}, training part of fold {fold}").format(
+                data=dataset.name, fold=number
+            )
+        record = self._models.current.shown.record
+        result = None if record is None else self._models.measured.view(record).result
+        if record is None or result is None or record.dataset is not dataset:
+            return (), ""
+        name = tr("run {key} on {data}").format(key=record.key, data=dataset.name)
+        return ((sealed_run(result), sealed_data(dataset)) if session.sealed else (result, dataset)), name
+
+    @Slot(object)
+    def _grow(self, state: Any) -> None:
+        if isinstance(state, tuple):
+            self._show_tables(state)
+        else:
+            self.bar.set_share(state.share)
+            self.status.setText(str(state.what))
+
+    @Slot(str)
+    def _fail(self, sentence: str) -> None:
+        self._problem = sentence
+        self._show_state()
+
+    @Slot()
+    def _show_state(self) -> None:
+        """Enable what can be done now, and say why nothing is shown."""
+        running = self._work.state is SimulationState.RUNNING
+        subject, _ = self._subject_of(self.entry)
+        self.start.setEnabled(bool(subject) and not running)
+        self.stop.setEnabled(running)
+        self.bar.setVisible(running)
+        if running:
+            self.message.setText(tr("Computing …"))
+        elif subject or self._problem:
+            self.message.setText(self._problem or tr("Press Start to compute the tables."))
+        elif self.entry.needs is Needs.RUN:
+            self.message.setText(tr("This analysis needs a finished run on the open data."))
+        else:
+            self.message.setText(tr("This analysis needs open data."))
+        if not running:
+            self.status.setText(self._subject if self.tabs.count() else "")
+
+    def _show_tables(self, tables: Sequence[AnalysisTable]) -> None:
+        """Show other tables, a tab each."""
+        for view in self.tables():
+            view.deleteLater()
+        self.tabs.clear()
+        self._notes = [table.note for table in tables]
+        for place, table in enumerate(tables):
+            self.tabs.addTab(self._view(place, table), table.title.replace("&", "&&"))
+        self.tabs.setVisible(bool(tables))
+        self.tabs.tabBar().setVisible(len(tables) > 1)
+        self.message.setVisible(not tables)
+        self._problem = ""
+        self._show_note()
+
+    @Slot()
+    def _show_note(self) -> None:
+        place = self.tabs.currentIndex()
+        note = self._notes[place] if 0 <= place < len(self._notes) else ""
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
+
+    def _view(self, place: int, table: AnalysisTable) -> TableView:
+        columns = [
+            Column(
+                str(number),
+                title,
+                "left" if number in table.text_columns else "right",
+                cell_text,
+                partial(_cell, number),
+                stretch=number == 0,
+                least=_LEAST_FIRST,
+            )
+            for number, title in enumerate(table.header)
+        ]
+        view = TableView(
+            self._theme,
+            columns,
+            f"analysis-table-{place + 1}",
+            id,
+            said=table.title,
+            placeholder=tr("The table has no rows."),
+            shared=Shared(f"analysis-{self.entry.key}-{place + 1}", table.title),
+        )
+        view.set_rows(list(table.rows))
+        view.failed.connect(self.status.setText)
+        return view
+
+
+def _cell(number: int, row: Sequence[Any]) -> Any:
+    """Return a cell of a row."""
+    return row[number]

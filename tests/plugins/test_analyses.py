@@ -1,0 +1,250 @@
+"""Analyses of packages: a command and a function from one entry; odd ones are one warning or sentence."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankstudio import cli
+from rankstudio.api import Analysis, AnalysisTable, Kind, Needs, Parameter, Plugin, analyse
+from rankstudio.cli import main
+from rankstudio.engine import load_sample
+from rankstudio.engine.analysis.plugin_analysis import MOST_CELLS, analysis_steps
+from rankstudio.engine.errors import AnalysisError, Cancelled, ParameterError, PlanError, PluginWarning
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.results.events import RunFinished
+from rankstudio.engine.experiment.runner import open_data, run
+from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import SealMark
+from rankstudio.engine.methods.catalog.analysis import analyses
+from rankstudio.engine.plugins import entries
+from rankstudio.engine.plugins.loader import PluginSet, plugins_with
+from rankstudio.engine.plugins.plugin import LoadedPlugin
+from rankstudio.engine.support.stop_request import heeding
+
+MODULE = """
+import sys, threading, time
+import numpy as np
+from rankstudio.api import AnalysisTable, WorkProgress
+
+HOLD = threading.Event()
+
+
+def means(data, digits=2):
+    yield WorkProgress("adding", 0.5)
+    means = data.X.mean(axis=0).tolist()
+    rows = tuple((name, round(mean, digits), None) for name, mean in zip(data.feature_names, means))
+    return AnalysisTable("Means", ("feature", "mean", "nothing"), rows, "Of all documents.")
+
+
+def tested(run, data):
+    n_tests = sum(fold.test is not None for fold in data.folds)
+    rows = tuple((fold.fold, bool(fold.test), n_tests) for fold in run.folds)
+    return [AnalysisTable("Folds", ("fold", "tested", "test parts"), rows)] * 2
+
+
+def raises(data):
+    raise RuntimeError("no \\x1b[2J luck")
+
+
+def exits(data):
+    sys.exit(3)
+
+
+def number(data):
+    return 7
+
+
+def text(data):
+    yield "a text"
+    return AnalysisTable("", (), ())
+
+
+def ragged(data):
+    return AnalysisTable("Ragged", ("a", "b"), ((1, 2), (3,)))
+
+
+def odd(data):
+    return AnalysisTable("Odd", ("a",), ((object(),),))
+
+
+def large(data):
+    return AnalysisTable("Large", ("a",), ((1,),) * 2_000_001)
+
+
+def printing(data):
+    print("not for the result")
+    return AnalysisTable("\\x1b[2JTitle", ("a\\nb",), (("\\x1b[2J",), (np.float64("nan"),), (np.int64(3),)))
+
+
+def changing(data):
+    data.X[:] = 0
+    return AnalysisTable("Changed", (), ())
+
+
+def hangs(data):
+    HOLD.wait()
+"""
+DIGITS = Parameter("digits", "digits", Kind.INTEGER, 2, "Decimals of each mean.", low=0, high=9)
+MEANS = Analysis("means", "Means", "List the mean of each feature", "analysis_of_test:means", (DIGITS,))
+TESTED = Analysis("tested", "Tested folds", "List the folds", "analysis_of_test:tested", needs=Needs.RUN)
+BAD = ("raises", "exits", "number", "text", "ragged", "odd", "large", "changing")
+
+Installed = Callable[..., None]
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Installed]:
+    """A function that has analyses found as those of a package; what they name is in the folder."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "analysis_of_test.py").write_text(MODULE, encoding="utf-8")
+    monkeypatch.setattr(entries, "_warned", set())
+    cli.known_commands.cache_clear()
+
+    def install(*given: Any) -> None:
+        loaded = LoadedPlugin(Plugin(name="odd\x1b", analyses=given), "rankstudio-odd", "1.0")
+
+        def found(kind: str) -> PluginSet:
+            return PluginSet((*plugins_with(kind).loaded, loaded))
+
+        monkeypatch.setattr(entries, "plugins_with", found)
+
+    yield install
+    cli.known_commands.cache_clear()
+
+
+def named(name: str) -> Analysis:
+    """Return the analysis of a function of the module."""
+    return Analysis(name, name, "Do it", f"analysis_of_test:{name}")
+
+
+def test_command_and_function_give_the_same_table(
+    installed: Installed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    installed(MEANS)
+    assert main(["means", "--sample", "--folds", "2", "--digits", "4", "--json"]) == 0
+    (table,) = json.loads(capsys.readouterr().out)["tables"]
+    train = load_sample().folds[1].train
+    (same,) = analyse("means", train, digits=4)
+    assert table == same.as_dict()
+    assert [row["mean"] for row in table["rows"]] == np.round(train.X.mean(axis=0), 4).tolist()
+    assert main(["means", "--sample"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "Means" and len(printed) == 4 + train.X.shape[1]
+
+
+def test_values_are_checked_before_the_data_are_read(
+    installed: Installed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    installed(MEANS)
+    assert main(["means", "no-such-file", "--digits", "10"]) == 1
+    assert "digits" in capsys.readouterr().err
+    with pytest.raises(ParameterError):
+        analyse("means", load_sample(), digit=3)
+    with pytest.raises(PlanError):
+        analyse("mean", load_sample())
+    with pytest.raises(PlanError):
+        analyse("means", load_sample().folds[0].train, load_sample())
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+def test_a_run_is_analysed_without_what_is_sealed(
+    installed: Installed, tmp_path: Path, capsys: pytest.CaptureFixture[str], sealed: bool
+) -> None:
+    installed(TESTED)
+    learned = ["--method", "rankrls", "--lambda", "1", "--folds", "1"]
+    assert main(["run", "--sample", *learned, "--study", "s.rankstudio"]) == 0
+    if sealed:
+        with Study.open(tmp_path / "s.rankstudio") as study:
+            study.note_seal(SealMark.now(sealed=True, data=study.data(study.runs()[0].key)))
+    capsys.readouterr()
+    assert main(["tested", "s.rankstudio", "--json"]) == 0
+    first, second = json.loads(capsys.readouterr().out)["tables"]
+    assert first == second
+    assert first["rows"] == [{"fold": 1, "tested": not sealed, "test parts": 0 if sealed else 5}]
+
+
+def test_python_takes_a_run_with_its_data(installed: Installed) -> None:
+    installed(TESTED)
+    plan = Plan(SAMPLE, method="rankrls", parameters={"regularization": "1"}, folds=(1,))
+    data = open_data(plan)
+    (event,) = (event for event in run(plan, data) if isinstance(event, RunFinished))
+    table, _ = analyse("tested", event.result, data)
+    assert table.rows == ((1, True, 5),)
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_code_that_fails_is_one_sentence(
+    installed: Installed, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    installed(named(name))
+    with pytest.raises(AnalysisError):
+        analyse(name, load_sample())
+    assert main([name, "--sample"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == "" and captured.err.count("\n") == 1 and "\x1b" not in captured.err
+    assert MOST_CELLS == 2_000_000
+
+
+def test_what_is_printed_and_escaped_stays_out_of_the_result(
+    installed: Installed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    installed(named("printing"))
+    assert main(["printing", "--sample"]) == 0
+    captured = capsys.readouterr()
+    assert "not for the result" not in captured.out and "not for the result" in captured.err
+    assert "\x1b" not in captured.out and captured.out.splitlines()[-1].strip() == "3"
+
+
+def test_one_that_hangs_is_left_behind(installed: Installed) -> None:
+    installed(named("hangs"))
+    entry = analyses()["hangs"]
+    stop = threading.Event()
+
+    def check() -> None:
+        if stop.is_set():
+            raise Cancelled
+        stop.set()
+
+    with heeding(check), pytest.raises(Cancelled):
+        list(analysis_steps(entry, (load_sample().folds[0].train,), {}))
+    import_module("analysis_of_test").HOLD.set()
+
+
+ODD = (
+    7,
+    replace(MEANS, key="Means"),
+    replace(MEANS, key="run"),
+    replace(MEANS, key="judges"),
+    replace(MEANS, compute="os.system"),
+    replace(MEANS, label=""),
+    replace(MEANS, summary="two\nlines"),
+    replace(MEANS, needs="data"),
+    replace(MEANS, parameters=[DIGITS]),
+    replace(MEANS, parameters=(DIGITS, DIGITS)),
+    replace(MEANS, parameters=(replace(DIGITS, default=10),)),
+)
+
+
+@pytest.mark.parametrize("entry", ODD, ids=range(len(ODD)))
+def test_an_odd_entry_is_a_warning(installed: Installed, entry: Any) -> None:
+    installed(entry, MEANS) if getattr(entry, "key", "") != MEANS.key else installed(entry)
+    with pytest.warns(PluginWarning) as warned:
+        known = cli.known_commands()
+    assert len(warned) == 1 and "\x1b" not in str(warned[0].message)
+    assert ("means" in known) == (getattr(entry, "key", "") != MEANS.key)
+
+
+def test_cells_are_numbers_texts_or_nothing() -> None:
+    table = AnalysisTable("T", ("a", "b"), (("x", 0.123456), (None, float("nan")), (None, 1e-9), (None, 2.0)))
+    assert table.text_columns == (0,)
+    assert table.as_text().rows == [["x", "0.1235"], ["", ""], ["", "1e-09"], ["", "2.0000"]]

@@ -1,0 +1,152 @@
+"""The dialog of analyses: chosen, started, stopped and closed with the mouse; failing and hanging code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit
+from waiting import wait_until
+from windows import Opened, settle
+
+from rankstudio.api import Analysis, Kind, Needs, Parameter, Plugin
+from rankstudio.engine.plugins import entries
+from rankstudio.engine.plugins.loader import PluginSet, plugins_with
+from rankstudio.engine.plugins.plugin import LoadedPlugin
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.shell.analysis_dialog import AnalysisDialog
+
+MODULE = """
+import threading
+from rankstudio.api import AnalysisTable, WorkProgress
+
+HOLD = threading.Event()
+
+
+def means(data, digits=2):
+    yield WorkProgress("adding", 0.5)
+    means = data.X.mean(axis=0).tolist()
+    rows = tuple((name, round(mean, digits)) for name, mean in zip(data.feature_names, means))
+    return AnalysisTable("Means", ("feature", "mean"), rows, "Of all documents.")
+
+
+def tested(run, data):
+    n_tests = sum(fold.test is not None for fold in data.folds)
+    return [AnalysisTable(f"A & {n}", ("fold", "test parts"), ((run.folds[0].fold, n_tests),)) for n in "BC"]
+
+
+def raises(data):
+    raise RuntimeError("no <b>luck</b>")
+
+
+def hangs(data):
+    HOLD.wait()
+"""
+DIGITS = Parameter("digits", "digits", Kind.INTEGER, 2, "Decimals of each mean.", low=0, high=9)
+ENTRIES = (
+    Analysis("means", "Means", "List the mean of each feature", "analysis_for_window:means", (DIGITS,)),
+    Analysis("tested", "Tested", "List the folds", "analysis_for_window:tested", needs=Needs.RUN),
+    Analysis("raises", "Raises", "Fail", "analysis_for_window:raises"),
+    Analysis("hangs", "Hangs", "Never end", "analysis_for_window:hangs"),
+)
+
+
+@pytest.fixture(autouse=True)
+def _installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    (tmp_path / "analysis_for_window.py").write_text(MODULE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    loaded = LoadedPlugin(Plugin(name="odd", analyses=ENTRIES), "rankstudio-odd", "1.0")
+
+    def found(kind: str) -> PluginSet:
+        return PluginSet((*plugins_with(kind).loaded, loaded))
+
+    monkeypatch.setattr(entries, "plugins_with", found)
+    yield
+    sys.modules.pop("analysis_for_window", None)
+
+
+def shown(window: MainWindow, key: str) -> AnalysisDialog:
+    """Open the dialog by its command, and choose an analysis."""
+    window.commands["analyses"].setVisible(True)  # in a window that was there before the package
+    window.commands["analyses"].trigger()
+    dialog = window.analysis_dialog
+    QTest.qWaitForWindowExposed(dialog)
+    dialog.choice.setCurrentIndex(dialog.choice.findData(key))
+    return dialog
+
+
+def press(dialog: AnalysisDialog) -> None:
+    """Press *Start*."""
+    QTest.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+
+
+def test_tables_of_the_training_part(window: MainWindow) -> None:
+    assert window.commands["analyses"].isVisible()
+    dialog = shown(window, "means")
+    editor = dialog.findChild(QLineEdit, "editor-analysis-digits")
+    editor.selectAll()
+    QTest.keyClicks(editor, "10")
+    press(dialog)
+    assert not dialog.tables() and dialog.section.fields["digits"].has_error
+    editor.selectAll()
+    QTest.keyClicks(editor, "3")
+    press(dialog)
+    wait_until(lambda: bool(dialog.tables()))
+    train = window.session.dataset.folds[0].train
+    (table,) = dialog.tables()
+    lines = table.rows_as_csv().splitlines()
+    assert lines[0] == "feature,mean" and len(lines) == 1 + train.X.shape[1]
+    assert float(lines[1].split(",")[1]) == pytest.approx(train.X[:, 0].mean(), rel=2e-3)
+    assert dialog.note.text() == "Of all documents." and not dialog.message.isVisible()
+    wait_until(dialog.start.isEnabled)
+    dialog.choice.setCurrentIndex(dialog.choice.findData("raises"))
+    assert not dialog.tables() and not dialog.note.isVisible()
+    dialog.reject()
+    settle(window)
+
+
+def test_a_run_is_given_without_its_sealed_part(ran: MainWindow) -> None:
+    dialog = shown(ran, "tested")
+    press(dialog)
+    wait_until(lambda: bool(dialog.tables()))
+    first, second = dialog.tables()
+    sealed = ran.session.sealed
+    n_tests = 0 if sealed else len(ran.session.dataset.folds)
+    assert first.rows_as_csv() == second.rows_as_csv() == f"fold,test parts\n1,{n_tests}\n"
+    assert dialog.tabs.tabText(0) == "A && B"
+    dialog.reject()
+
+
+def test_one_without_a_run_says_what_it_needs(window: MainWindow) -> None:
+    dialog = shown(window, "tested")
+    assert not dialog.start.isEnabled() and dialog.message.isVisible() and dialog.message.text()
+    dialog.reject()
+
+
+def test_failing_and_hanging_code_end_in_a_sentence_and_by_stop(window: MainWindow) -> None:
+    dialog = shown(window, "raises")
+    press(dialog)
+    wait_until(lambda: "luck" in dialog.message.text())
+    assert dialog.message.isVisible() and dialog.start.isEnabled()
+    dialog.choice.setCurrentIndex(dialog.choice.findData("hangs"))
+    assert "luck" not in dialog.message.text()
+    press(dialog)
+    wait_until(dialog.stop.isEnabled)
+    QTest.mouseClick(dialog.stop, Qt.MouseButton.LeftButton)
+    wait_until(lambda: not window.models.task_worker.jobs)
+    assert dialog.start.isEnabled() and not dialog.stop.isEnabled()
+    press(dialog)
+    dialog.reject()
+    wait_until(lambda: not window.models.task_worker.jobs)
+    import_module("analysis_for_window").HOLD.set()
+
+
+def test_without_analyses_the_command_is_not_seen(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entries, "plugins_with", plugins_with)
+    with opened() as window:
+        assert not window.commands["analyses"].isVisible()
