@@ -13,7 +13,7 @@ from rankstudio.cli.terminal import tell
 from rankstudio.engine.analysis.batch import Comparison, folder_name
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.experiment.plan.given_ranking import GivenRanking
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 
 if TYPE_CHECKING:

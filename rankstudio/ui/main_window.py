@@ -10,7 +10,7 @@ from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.experiment.plan.given_ranking import GivenRanking
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.methods.catalog.analysis import analyses
 from rankstudio.ui.compare.comparison_runs import ComparisonRuns
 from rankstudio.ui.compare.run_changes import RunChanges

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.feature_groups import groups_in_words
-from rankstudio.engine.experiment.plan.given_ranking import GivenRanking
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.left_out_names import PAIR_MEASURES, left_out_name
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, preferences_in_words, refusal
 from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE, SMALLEST, at_most, parse_rule

@@ -11,7 +11,7 @@ from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine.data.synthetic import load_sample
-from rankstudio.engine.experiment.plan.given_ranking import GivenRanking
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.toml import load_plan
 
 

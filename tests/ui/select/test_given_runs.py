@@ -14,7 +14,7 @@ from waiting import wait_until
 from windows import open_window, settle
 from wording import naming
 
-from rankstudio.engine.experiment.plan.given_ranking import GivenRanking
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.reports import write_results
 from rankstudio.engine.export.models import load_model
 from rankstudio.engine.metrics.evaluation import evaluate

@@ -13,7 +13,7 @@ from typing import Any
 from rankstudio.engine.data.columns import COLUMN_OPTIONS
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import format_groups
-from rankstudio.engine.experiment.plan.given_ranking import GivenRanking
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.hand_choice import HandChoices
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_as_toml

@@ -20,7 +20,7 @@ from rankstudio.engine.data.formats.format_catalog import FormatSource, format_s
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.checks import check_field
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
-from rankstudio.engine.experiment.plan.given_ranking import GivenRanking
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.hand_choice import fold_origin
 from rankstudio.engine.experiment.plan.left_out_names import (
     PAIR_MEASURES,

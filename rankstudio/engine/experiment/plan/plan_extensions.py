@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankstudio.engine.data.feature_costs import FeatureCosts
-from rankstudio.engine.experiment.plan.given_ranking import GivenRanking
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.hand_choice import HandChoices
 from rankstudio.engine.support.extensions import Extensions
 

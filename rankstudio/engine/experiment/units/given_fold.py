@@ -14,7 +14,7 @@ from rankstudio.engine.data.given_scores import GivenFiles, find_scores
 from rankstudio.engine.data.splitting.leave_query_out import LeftOut
 from rankstudio.engine.errors import DatasetError, PlanError, shown_path
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.given_ranking import GivenRanking
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN, parse_protocol
 from rankstudio.engine.experiment.units.fold_context import FoldContext

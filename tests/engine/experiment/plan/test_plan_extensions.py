@@ -8,7 +8,7 @@ import pytest
 
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.errors import RankStudioError
-from rankstudio.engine.experiment.plan.given_ranking import GivenRanking
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.hand_choice import HandChoice, HandChoices
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_as_toml, plan_from_dict

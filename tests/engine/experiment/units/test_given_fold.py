@@ -16,7 +16,7 @@ from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.errors import DatasetError, PlanError, RankStudioError
 from rankstudio.engine.experiment.plan.as_code import as_command
-from rankstudio.engine.experiment.plan.given_ranking import GivenRanking
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.plan.toml import plan_as_toml, plan_from_dict, read_toml

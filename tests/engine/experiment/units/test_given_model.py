@@ -14,7 +14,7 @@ from rankstudio.engine.analysis.features.score_contributions import score_contri
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import DataError, DatasetError, PlanError
 from rankstudio.engine.experiment.plan.as_code import as_command
-from rankstudio.engine.experiment.plan.given_ranking import GivenRanking
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.plan.toml import plan_as_toml, plan_from_dict, read_toml
