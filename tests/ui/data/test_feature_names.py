@@ -54,11 +54,11 @@ def test_names_come_from_a_file_and_what_is_none_is_refused(
     other.write_text("id,name\n7777,far\n")
     with open_window(theme, tmp_path / "config", folds) as window:
         show_data(window)
-        window.names.read(other)
+        window.sections.data.names.read(other)
         assert naming("names features").search(window.notice.text())
-        window.names.read(folds)
+        window.sections.data.names.read(folds)
         assert str(folds) in window.notice.text()
-        window.names.read(solr)
+        window.sections.data.names.read(solr)
         assert window.session.dataset.feature_names[:2] == ("first", "second")
         settle(window)
 
@@ -84,7 +84,7 @@ def test_a_feature_set_is_imported_shown_kept_and_exported_in_part(
         path, other = tmp_path / "set.json", tmp_path / "other.json"
         path.write_text(json.dumps(feature_set(n)))
         other.write_text('{"featureset": {"features": []}}')
-        window.names.read_set(other)
+        window.sections.data.names.read_set(other)
         assert str(other) in window.notice.text()
         assert window.session.dataset.extension(FeatureSet) is None
         record = window.runs.records[0]
@@ -133,22 +133,24 @@ def test_costs_are_imported_shown_kept_and_select(theme: Theme, tmp_path: Path, 
         finish(window)
         ids = window.session.dataset.feature_ids.tolist()
         path.write_text("feature,per_document,per_query\n" + "".join(f"{i},0.01,{i % 3}\n" for i in ids))
-        window.names.read_costs(other)
+        window.sections.data.names.read_costs(other)
         assert naming("other.csv 2").search(window.notice.text())
-        assert window.session.dataset.extension(FeatureCosts) is None and not window.session.plan.costs
+        assert window.session.dataset.extension(FeatureCosts) is None
+        assert window.session.plan.extension(FeatureCosts) is None
         window.open_path(str(path))  # as a drop does
         plan = window.session.plan
         assert plan.parameters["costs"] == "milliseconds"
-        assert plan.feature_costs == window.session.dataset.extension(FeatureCosts)
+        assert plan.extension(FeatureCosts) == window.session.dataset.extension(FeatureCosts)
         settle(window)
         model = window.current.model
-        assert model is not None and model.plan.costs == plan.costs, window.notice.text()
+        assert model is not None, window.notice.text()
+        assert model.plan.extension(FeatureCosts) == plan.extension(FeatureCosts)
         show_data(window)
         rows = window.sections.data.statistics.table.rows()
         assert [(row.per_document, row.per_query) for row in rows] == [(0.01, i % 3) for i in ids]
         assert all(row.cost is None for row in rows)
         finish(window)
-        assert window.runs.records[-1].plan.costs == plan.costs
+        assert window.runs.records[-1].plan.extension(FeatureCosts) == plan.extension(FeatureCosts)
         window._show_page("compare")
         pareto = window.sections.compare.views.pareto
         wait_until(lambda: not pareto.by.isHidden())
@@ -168,12 +170,12 @@ def test_costs_are_imported_shown_kept_and_select(theme: Theme, tmp_path: Path, 
         cascades.budget.setValue(1e-3)
         assert naming("budget cheapest").search(cascades.sentence.text())
         window.session.undo.undo()
-        assert not window.session.plan.costs
+        assert window.session.plan.extension(FeatureCosts) is None
         settle(window)
     with open_window(theme, tmp_path / "config", folds) as window:
         kept = window.session.dataset.extension(FeatureCosts)
-        assert kept == plan.feature_costs, "they are kept for the next start"
-        assert window.session.plan.costs == plan.costs
+        assert kept == plan.extension(FeatureCosts), "they are kept for the next start"
+        assert window.session.plan.extension(FeatureCosts) == plan.extension(FeatureCosts)
         assert window.session.plan.parameters["costs"] == (), "what is kept changes no selection"
         settle(window)
 
@@ -318,13 +320,13 @@ def test_groups_come_from_files_with_names_or_without(theme: Theme, tmp_path: Pa
     other.write_text("feature,group\n7777,C\n")
     with open_window(theme, tmp_path / "config", folds) as window:
         show_data(window)
-        window.names.read(both)
+        window.sections.data.names.read(both)
         assert dict(window.session.plan.groups) == {"A": (1, 2)}
         assert window.session.dataset.feature_names[:2] == ("first", "second")
-        window.names.read(alone)
+        window.sections.data.names.read(alone)
         assert dict(window.session.plan.groups) == {"C": (2, 3)}
         assert window.session.dataset.feature_names[:2] == ("first", "second"), "groups are no names"
-        window.names.read(other)
+        window.sections.data.names.read(other)
         assert str(other) in window.notice.text()
         settle(window)
 
