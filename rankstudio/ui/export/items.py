@@ -34,7 +34,6 @@ from rankstudio.ui.plots import Plot
 from rankstudio.ui.plots.base import FORMATS as PLOT_FORMATS
 from rankstudio.ui.plots.base import save_figure
 from rankstudio.ui.process.files_read import file_stem
-from rankstudio.ui.report.controller import ReportController
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.style.number_format import combination_label
 from rankstudio.ui.widgets.columns import FORMATS
@@ -63,7 +62,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         feature_set_item(model, session.dataset, name, absent),
         selected_data_item(session, current.model, models.task_worker, name, absent),
         _run_item(current.shown.record, session, name),
-        _report_item(sections.report, name),
+        *(item for page in sections.controllers.values() for item in page.export_items()),
         *(_table_item(table, name) for page in pages for table in page.shared(TableView) if _there(table)),
         *(_plot_item(models, plot, name) for page in pages for plot in page.shared(Plot)),
         *_permutation_items(models.permutations),
@@ -212,16 +211,6 @@ def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportIt
         f"{name}-results",
         write,
         unavailable=SEALED if record is not None and session.is_sealed(record.dataset) else why,
-    )
-
-
-def _report_item(report: ReportController, name: str) -> ExportItem:
-    said = tr("Results, tests, features and figures of all finished runs: what the Report page shows.")
-    formats = (("HTML", ".html"), ("PDF", ".pdf"))
-    return ExportItem(
-        *("report", tr("Report"), said, formats, f"{name}-report"),
-        unavailable="" if report.request().runs else tr("The study has no finished run yet."),
-        writers=tuple(FormatWriter(begin=partial(report.export, suffix=suffix)) for _, suffix in formats),
     )
 
 
