@@ -88,12 +88,18 @@ def main() -> int:
         walk.do("look at a feature, after a run", lambda: window.sections.features.inspect(9))
         window.workspace.show_page("select")
         runs = window.runs
-        walk.do("begin a run", window.control.run, lambda: runs.current is not None and runs.current.growing)
+        walk.do(
+            "begin a run",
+            window.sections.select.control.run,
+            lambda: runs.current is not None and runs.current.growing,
+        )
         walk.do("stop it", window.runs.stop)
         for seconds in (1.0, 4.0, 16.0):
             until = time.perf_counter() + seconds
             walk.do(
-                f"run for {seconds:.0f} s", window.control.run, lambda end=until: time.perf_counter() > end
+                f"run for {seconds:.0f} s",
+                window.sections.select.control.run,
+                lambda end=until: time.perf_counter() > end,
             )
             walk.do(f"stop after {seconds:.0f} s", window.runs.stop)
         walk.meter.stop()

@@ -130,10 +130,10 @@ def measure(data: Path, runs: int, record: Record) -> bool:
     window.open_path(str(data))
     good &= follow(f"loading {data.name} again", lambda: not window.models.loader.busy and not _busy(window))
     for _ in range(runs):
-        window.control.run()
+        window.sections.select.control.run()
         good &= follow("greedy RankRLS, 11 λ, all folds", lambda: not window.runs.busy)
     window.models.backend.select("processes")
-    window.control.run()
+    window.sections.select.control.run()
     good &= follow(f"the same on {window.models.backend.n_processes} processes", lambda: not window.runs.busy)
     window.models.backend.select("live")
     window.session.look_at(window.session.dataset.folds[0].number)
@@ -150,7 +150,7 @@ def reopen(window, follow) -> bool:  # type: ignore[no-untyped-def]
     studies, file = window.study_files, Path(window._settings.folder) / "again.rankstudio"
     studies.save_as(str(file))
     good = follow("saving the study as a file", lambda: not _busy(window))
-    window.control.run()
+    window.sections.select.control.run()
     good &= follow("half of a run", lambda: window.runs.records[-1].progress > 0.5)
     window.study_files._change_to(None)  # as the command does when its question is answered
     good &= follow("beginning a new study", lambda: not _busy(window))

@@ -209,7 +209,7 @@ class Walk:
             f"choose {what}",
             lambda: session.change("editing", method=method, ranker="", parameters=parameters),
         )
-        self.do(f"run {what}", self.window.control.run)
+        self.do(f"run {what}", self.window.sections.select.control.run)
 
     def search(self) -> None:
         """Type into the field of pinned features, and pin by key."""
@@ -264,7 +264,7 @@ class Walk:
         self.do(f"list {n} runs", panel._show)
         self.sort(panel.panel.table, f"{n} runs")
         self.do(f"look at another of {n} runs", lambda: panel._select(first + n // 2))
-        self.do(f"run once more beside {n} runs", self.window.control.run)
+        self.do(f"run once more beside {n} runs", self.window.sections.select.control.run)
 
     def views(self, what: str) -> None:
         """Look at every view of the results, and sort its tables."""
@@ -305,7 +305,7 @@ class Walk:
 
     def close(self) -> None:
         """Close while a run works."""
-        self.window.control.run()
+        self.window.sections.select.control.run()
         self.do("work for a moment", lambda: None, lambda: True)
         self.do("close while a run works", self.window.close, lambda: True)
         self.meter.stop()

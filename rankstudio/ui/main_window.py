@@ -28,12 +28,11 @@ from rankstudio.ui.page.page import GAP, Page
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.process.turns import RefreshTimer
 from rankstudio.ui.select.given_runs import GivenModelsController, GivenScoresController
-from rankstudio.ui.select.run_commands import RunCommands
 from rankstudio.ui.select.run_strip import HEIGHT as STRIP_HEIGHT
 from rankstudio.ui.shell.actions import Actions, enabled_commands
 from rankstudio.ui.shell.analysis_dialog import AnalysisDialog
 from rankstudio.ui.shell.chip_bar import add_chips
-from rankstudio.ui.shell.command_palette import CommandPalette, feature_asked_for, palette_entries
+from rankstudio.ui.shell.command_palette import CommandPalette, palette_entries
 from rankstudio.ui.shell.help import Help
 from rankstudio.ui.shell.measurement import MeasurementController
 from rankstudio.ui.shell.menus import BackendMenu, Menus, PagesMenu
@@ -81,9 +80,6 @@ class MainWindow(QMainWindow):
         self.session, self.runs, self.current = models.session, models.runs, models.current
         self.sections = sections = Sections(theme, models, self)
         self.open_controller = OpenController(theme, models, settings, self)
-        self.control = RunCommands(
-            models, sections.select, sections.select.method.form, sections.select.forecast, self
-        )
         self.export_controller = ExportController(theme, models, sections, settings, self)
         self.refresh_timer = RefreshTimer(
             *(page.refresh for page in sections.controllers.values()), self._show_runs, parent=self
@@ -148,7 +144,7 @@ class MainWindow(QMainWindow):
         self.welcome.setFocus()
 
     def _connect_commands(self) -> None:
-        session, control, export_controller = self.session, self.control, self.export_controller
+        session, export_controller = self.session, self.export_controller
         self.commands.connect(
             **self.open_controller.commands,
             sources=self._show_sources,
@@ -171,7 +167,6 @@ class MainWindow(QMainWindow):
             palette=self._open_palette,
             whole_page=self.workspace.toggle_whole_page,
             pop_out=self.workspace.pop_out,
-            run=control.run,
             comparison=self.comparison.ask,
             add_scores=self.scores.ask,
             open_model=self.rankers.ask,
@@ -181,18 +176,14 @@ class MainWindow(QMainWindow):
             add_order=self.scores.run_order,
             add_method=self.method_files.ask,
             analyses=self._show_analyses,
-            pause=control.toggle_pause,
-            step=control.step,
             go_on=lambda: self.restorer.go_on(self.runs.shown),
-            stop=control.stop,
             stop_all=self.runs.stop_all,
             guide=self.help.show_guide,
             log=self.help.show_log,
             plugins=self.help.show_plugins,
             about=self.help.about,
         )
-        for controller in self.sections.controllers.values():
-            self.commands.connect(**controller.commands())
+        self.commands.connect(**self.sections.commands())
         self._connect_plugin_parts()
         self.commands["follow"].setCheckable(True)
         self.commands["analyses"].setVisible(bool(analyses()))
@@ -235,7 +226,6 @@ class MainWindow(QMainWindow):
         self.current.recovered.connect(self.notice.withdraw)
         self.crashed.connect(self.say_error)
         self.window_state.saved.connect(self.status.show_saved)
-        self.sections.evidence.tray.pointedAt.connect(self.status.hint)
         self.open_controller.noted.connect(self.messages.note)
         self.open_controller.offered.connect(self.notice.say)
         self.menus.told.connect(self.notice.say)
@@ -275,14 +265,12 @@ class MainWindow(QMainWindow):
             method=self.method_files.open,
             code=lambda named: self.method_files.before(*named),
         )
-        self.method_files.added.connect(self.sections.select.method.form.offer_methods)
+        self.method_files.added.connect(self.session.methodsAdded)
         self.method_files.added.connect(lambda _: self._show_page("select"))
         self.menus.measureFileAsked.connect(self.method_files.ask_measure)
         self.method_files.offered.connect(self.notice.say)
         self.session.labelAsked.connect(self.open_controller.use_label)
         self.session.labelsAsked.connect(self.comparison.ask_labels)
-        for asking in (self.sections.compare.panel.several, self.sections.select.strip.another):
-            asking.clicked.connect(self.comparison.ask)
         self.comparison.goOnAsked.connect(self.restorer.go_on)
         self.comparison.composed.connect(lambda: self.workspace.show_page("compare"))
         for controller in self.sections.contributed.over_window:
@@ -291,17 +279,20 @@ class MainWindow(QMainWindow):
         self.study_files.changed.connect(self._update)
         self.study_files.changed.connect(self.measurement.seal.write)
         self.study_files.left.connect(self._offer)
-        self.resplit.failed.connect(self.sections.select.method.form.refuse_protocol)
+        self.resplit.failed.connect(self.session.protocolRefused)
         self.resplit.divided.connect(self.notice.dismiss)
-        self.sections.data.panel.sources.clicked.connect(self._show_sources)
-        self.sections.compare.goOnAsked.connect(self.restorer.go_on)
-        self.sections.compare.runsAsked.connect(self.comparison.start)
-        self.sections.compare.removalAsked.connect(self.run_changes.ask_removals)
+        services = {"comparison": self.comparison.ask, "sources": self._show_sources}
+        for page in self.sections.controllers.values():
+            page.commandAsked.connect(lambda key: services[key]())
+            page.goOnAsked.connect(self.restorer.go_on)
+            page.runsAsked.connect(self.comparison.start)
+            page.removalAsked.connect(self.run_changes.ask_removals)
+            page.stateChanged.connect(self._update)
+            page.progressShown.connect(self._show_progress)
+            page.hinted.connect(self.status.hint)
         self.runs.shownChanged.connect(self._update)
         self.runs.shownChanged.connect(self._show_workspace)
-        self.open_controller.runAsked.connect(self.control.run)
-        self.control.resumeAsked.connect(self.restorer.go_on)
-        self.sections.select.followingChanged.connect(self._update)
+        self.open_controller.runAsked.connect(self.sections.commands()["run"])
         self.session.datasetChanged.connect(self._update)
         self.session.planChanged.connect(self._update)
         self.session.undo.indexChanged.connect(self._update)
@@ -310,7 +301,6 @@ class MainWindow(QMainWindow):
         self.commands["stop"].triggered.connect(self.models.permutations.stop)
         self.commands["stop"].triggered.connect(self.method_files.stop)
         self.method_files.busyChanged.connect(self._update)
-        self.sections.select.strip.shown.connect(self._show_progress)
         self.runs.added.connect(self._show_runs)
         self.runs.changed.connect(self._show_runs)
         self.runs.changed.connect(self.refresh_timer.ask)  # a paused run has no more to deliver
@@ -361,8 +351,7 @@ class MainWindow(QMainWindow):
     def _open_palette(self) -> None:
         """Open the field that finds everything."""
         entries = palette_entries(self.models, self.sections, self.commands, self.workspace)
-        asked = partial(feature_asked_for, self.models, self.sections, self.workspace)
-        self.palette_dialog = CommandPalette(entries, self, asked)
+        self.palette_dialog = CommandPalette(entries, self, self.sections.asked_for)
         self.palette_dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.palette_dialog.open()
 
@@ -393,7 +382,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_runs(self) -> None:
-        self.sections.select.show_runs()
+        self.sections.show_runs()
         self._show_workers()
         self._update()
 
@@ -406,7 +395,7 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _end_run(self, record: RunRecord) -> None:
         self.status.show_run(record, 0)
-        self.sections.select.show_runs()
+        self.sections.show_runs()
         self.messages.tell(record)
         self._show_workers()
         self._update()
@@ -443,7 +432,6 @@ class MainWindow(QMainWindow):
     def _show_preparation(self, sentence: str) -> None:
         """Show what is compiled, and when all is there again what works."""
         self.status.show_preparation(sentence)
-        self.sections.select.show_preparation(sentence)
         if not sentence:
             self._show_runs()
 
@@ -456,8 +444,11 @@ class MainWindow(QMainWindow):
             self.commands.enable(stop=True)
         there = session.dataset is not None
         self.commands.enable(**{command.key: there for command in self.commands.of_parts})
-        self.commands.rename("run", self.control.label)
-        self.commands["follow"].setChecked(self.sections.select.following)
+        for page in self.sections.controllers.values():
+            for key, name in page.command_names().items():
+                self.commands.rename(key, name)
+            for key, checked in page.checked_commands().items():
+                self.commands[key].setChecked(checked)
         self._close_notice.setEnabled(not self.commands["stop"].isEnabled())  # which Esc stops
         self.menus.show_pause(current is not None and current.state is RunState.PAUSED)
         self.menus.show_undo()

@@ -260,7 +260,7 @@ def test_the_form_changes_while_a_run_works_which_is_stopped(window: MainWindow)
 
 def test_step_right_after_run_is_of_that_run(window: MainWindow) -> None:
     window.commands["run"].trigger()
-    window.control.step()
+    window.sections.select.control.step()
     assert len(window.runs.records) == 1
     wait_until(lambda: not window.runs.busy)
     belongs_together(window)

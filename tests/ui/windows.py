@@ -20,10 +20,10 @@ from rankstudio.engine.experiment.results.events import Event, UnitFinished
 from rankstudio.engine.support.work import Note
 from rankstudio.ui.background.on_demand import OnDemand
 from rankstudio.ui.background.worker import Outcome
-from rankstudio.ui.export.dialog import ExportItem
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import Runner, engine_run
 from rankstudio.ui.model.study_store import RunTarget
+from rankstudio.ui.page.export_item import ExportItem
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.theme import Theme
 

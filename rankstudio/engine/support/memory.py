@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
@@ -33,10 +33,6 @@ _LEAST = 1e6  # bytes: a limit below 1 MB is a unit that was forgotten
 _OWN = 900e6  # bytes of addresses that the program and its libraries take, on one processor
 _STACK = 8.4e6  # bytes of them for each thread of a library
 _LIBRARIES = 2  # with a thread for each processor: the BLAS of numpy and of scipy
-
-_DONTNEED = 4  # MADV_DONTNEED of Linux
-_MAPPING = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+ *(.*)$")
-_LLVM = "libllvmlite"
 
 
 def available() -> float:
@@ -146,20 +142,13 @@ def sufficient(what: str) -> Iterator[None]:
 
 
 def release_unused() -> None:
-    """Return freed memory to the system, including the code of LLVM, which only kernels need.
+    """Return freed memory to the system, which otherwise stays with the allocator between small objects.
 
-    Otherwise freed memory stays with the allocator if a few small objects remain in between. The code is
-    unchanged file content: on the next use its pages are still in the system's cache. It takes a few
-    hundredths of a second, and does nothing on systems other than Linux.
+    It takes a few hundredths of a second, and does nothing on systems other than Linux.
     """
     libc = _libc()
-    if libc is None:
-        return
-    if hasattr(libc, "malloc_trim"):
+    if libc is not None and hasattr(libc, "malloc_trim"):
         libc.malloc_trim(0)
-    if "llvmlite.binding" in sys.modules:
-        for begin, size in _code_of_llvm():
-            libc.madvise(ctypes.c_void_p(begin), ctypes.c_size_t(size), _DONTNEED)
 
 
 def _bounds() -> Iterator[tuple[float, float]]:
@@ -242,18 +231,3 @@ def _text(file: str) -> str:
 def _libc() -> Any:
     """Return the C library of Linux, None elsewhere."""
     return ctypes.CDLL(None) if sys.platform.startswith("linux") else None
-
-
-@cache
-def _code_of_llvm() -> tuple[tuple[int, int], ...]:
-    """Return begins and sizes of the mappings of LLVM's file that are only read and were never written."""
-    found, place = [], None
-    for line in _text("proc/self/smaps").splitlines():
-        mapping = _MAPPING.match(line)
-        if mapping:
-            begin, end, rights, name = mapping.groups()
-            read_only = Path(name).name.startswith(_LLVM) and "w" not in rights
-            place = (int(begin, 16), int(end, 16) - int(begin, 16)) if read_only else None
-        elif place and line.startswith("Anonymous:") and line.split()[1] == "0":
-            found.append(place)
-    return tuple(found)

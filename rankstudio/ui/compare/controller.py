@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
@@ -39,13 +39,6 @@ class CompareController(PageController):
     table : TableController
         Makes the table of a paper of them.
     """
-
-    removalAsked = Signal(object)
-    """Runs are not wanted any more (tuple of RunRecord)."""
-    goOnAsked = Signal(object)
-    """A run is to go on where it was left (RunRecord)."""
-    runsAsked = Signal(object)
-    """Plans are to be run, to compare them (tuple of Plan)."""
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import ClassVar
 
 from PySide6.QtCore import QObject
 
 from rankstudio.ui.compare.controller import CompareController
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.page.page import Splitter, column, row
 from rankstudio.ui.page.page_controller import PanelsOf
+from rankstudio.ui.page.palette_entry import PaletteEntry
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 
@@ -23,6 +27,7 @@ class ComparePage(CompareController):
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(theme, models, parent)
         self.views.viewChosen.connect(self.choiceMoved)
+        self.panel.several.clicked.connect(lambda: self.commandAsked.emit("comparison"))
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
         beside = row("curves-views", (self.curves, 1, 640), (self.views, 1, 640))
@@ -33,6 +38,15 @@ class ComparePage(CompareController):
 
     def commands(self) -> Mapping[str, Callable[[], object]]:  # noqa: D102 - inherited
         return {"export_table": self.table.open}
+
+    def palette_entries(self) -> Iterator[PaletteEntry]:  # noqa: D102 - inherited
+        session, runs = self._session, self._runs
+        for run in runs.records:
+            title = tr("run {key} {title}").format(key=run.key, title=run.title)
+            yield PaletteEntry(tr("run"), title, partial(look_at, session, runs, run), run.dataset.name)
+            delete = tr("Remove run {key} {title}").format(key=run.key, title=run.title)
+            remove = partial(self.removalAsked.emit, (run,))
+            yield PaletteEntry(tr("command"), delete, remove, run.dataset.name)
 
     def refresh(self) -> None:  # noqa: D102 - inherited
         self.update()

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from PySide6.QtCore import QObject
+
 from rankstudio.ui.data.controller import DataController
+from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.page import Splitter, column, row
 from rankstudio.ui.page.page_controller import PanelsOf
+from rankstudio.ui.style.theme import Theme
 
 
 class DataPage(DataController):
     """Lays the panels of the data out."""
+
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+        super().__init__(theme, models, parent)
+        self.panel.sources.clicked.connect(lambda: self.commandAsked.emit("sources"))
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
         about = column("data-left", (self.panel, 0, 270), *panels_of("data-left"))

@@ -27,6 +27,7 @@ class EvidencePage(EvidenceController):
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(theme, models, parent)
         self.tray = SetTrayController(theme, models, self, self)
+        self.tray.pointedAt.connect(self.hinted)
         self.heads = dict(zip(("features", "evidence"), self.tray.trays, strict=True))
         self.panel.table.row_actions = lambda row: [
             *self.actions(row.feature),

@@ -17,12 +17,12 @@ from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.support.work import Waiting, WorkProgress
 from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Worker
-from rankstudio.ui.export.dialog import ExportItem, FormatWriter
 from rankstudio.ui.export.written_models import save_and_compare
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.page.export_item import ExportItem, FormatWriter
 from rankstudio.ui.style.number_format import combination_label
 
 if TYPE_CHECKING:

@@ -20,7 +20,6 @@ from rankstudio.engine.export.figures.style import style_of
 from rankstudio.engine.support.files import write_text
 from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Worker
 from rankstudio.ui.compare.feeders import ComparisonScope
-from rankstudio.ui.export.dialog import ExportItem, FormatWriter
 from rankstudio.ui.export.final_model import final_model_item
 from rankstudio.ui.export.written_models import compare_rankings, save_and_compare, save_model_form
 from rankstudio.ui.language import tr, trn
@@ -30,6 +29,7 @@ from rankstudio.ui.model.permutation_tests import PermutationTests
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.page.export_item import ExportItem, FormatWriter
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.plots.base import FORMATS as PLOT_FORMATS
 from rankstudio.ui.plots.base import save_figure
@@ -62,7 +62,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         feature_set_item(model, session.dataset, name, absent),
         selected_data_item(session, current.model, models.task_worker, name, absent),
         _run_item(current.shown.record, session, name),
-        *(item for page in sections.controllers.values() for item in page.export_items()),
+        *sections.export_items(),
         *(_table_item(table, name) for page in pages for table in page.shared(TableView) if _there(table)),
         *(_plot_item(models, plot, name) for page in pages for plot in page.shared(Plot)),
         *_permutation_items(models.permutations),

@@ -5,19 +5,23 @@ The Select page has a path and a feature in detail, too, and the Data page each 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
 from PySide6.QtCore import QObject
 
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.ui.features.alone_panel import AloneController
 from rankstudio.ui.features.controller import FeaturesController
 from rankstudio.ui.features.substitutes_panel import SubstitutesController
 from rankstudio.ui.features.why_panel import WhyController
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.feature_search import MOST_LISTED, asked_for
 from rankstudio.ui.page.page import Part, Splitter, column, row
 from rankstudio.ui.page.page_controller import OtherPages, PanelsOf, hide_where_empty
+from rankstudio.ui.page.palette_entry import PaletteEntry
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 
@@ -76,5 +80,31 @@ class FeaturesPage(FeaturesController):
     def commands(self) -> Mapping[str, Callable[[], object]]:  # noqa: D102 - inherited
         return {"pin": partial(self.toggle, "pinned"), "ban": partial(self.toggle, "banned")}
 
+    def palette_entries(self) -> Iterator[PaletteEntry]:  # noqa: D102 - inherited
+        dataset = self._session.dataset
+        if dataset is not None:
+            places = range(min(dataset.n_features, MOST_LISTED))
+            yield from found_features(dataset, places, self._inspect_found)
+
+    def asked_for(self, typed: str) -> Iterator[PaletteEntry]:  # noqa: D102 - inherited
+        dataset = self._session.dataset
+        if dataset is not None:
+            places = asked_for(dataset.feature_ids, dataset.feature_names, typed)
+            yield from found_features(dataset, places, self._inspect_found)
+
+    def _inspect_found(self, feature: int) -> None:
+        self.pageAsked.emit("features")
+        self.inspect(feature)
+
     def refresh(self) -> None:  # noqa: D102 - inherited
         self.substitutes.refresh()
+
+
+def found_features(
+    dataset: FoldedDataset, places: Sequence[int], inspect: Callable[[int], object]
+) -> Iterator[PaletteEntry]:
+    """Yield the features at some places; one that is chosen is inspected, by its id."""
+    for place, feature in zip(places, dataset.feature_ids[places].tolist(), strict=True):
+        yield PaletteEntry(
+            tr("feature"), dataset.feature_names[place], partial(inspect, feature), str(feature)
+        )

@@ -75,6 +75,10 @@ class Session(QObject):
     terminal's command are views of it.
     """
 
+    methodsAdded = Signal(object)
+    """Methods were added or read again, the last one to be shown (Method)."""
+    protocolRefused = Signal(str)
+    """The data cannot be divided as the plan asks for: why, as a sentence."""
     datasetChanged = Signal()
     planChanged = Signal()
     choiceChanged = Signal()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.export_item import ExportItem
 
 
 class Controller(QObject):
@@ -34,8 +34,8 @@ class Controller(QObject):
     def update(self) -> None:
         """Show what there is by now, where somebody sees it: its page is shown."""
 
-    def export_items(self) -> Iterable[Any]:
-        """Return what it offers in the dialog *Export*, as `ExportItem`; a plug-in's controller is asked."""
+    def export_items(self) -> Iterable[ExportItem]:
+        """Return what it offers in the dialog *Export*, besides its tables and plots."""
         return ()
 
     def leave(self) -> None:

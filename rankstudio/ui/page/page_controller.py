@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.page.page import Page, Part, Splitter
+from rankstudio.ui.page.palette_entry import PaletteEntry
 from rankstudio.ui.widgets import Panel
 
 PanelsOf = Callable[[str], Iterable[Part]]
@@ -41,11 +42,29 @@ class PageController(Controller):
         Line at the bottom of the page.
     pageAsked : Signal(str)
         Another page is to be shown (its key).
+    commandAsked : Signal(str)
+        A command of the menus is to be carried out (its key).
+    goOnAsked, runsAsked, removalAsked : Signal(object)
+        A run is to go on where it was left (RunRecord), plans are to be run and compared (tuple of Plan),
+        runs are not wanted any more (tuple of RunRecord).
+    stateChanged : Signal()
+        Other commands may be possible now, or be called otherwise.
+    progressShown : Signal()
+        How far the runs are was shown anew.
+    hinted : Signal(str)
+        What is under the mouse, for the status bar.
     choiceMoved : Signal()
         Models may be inspected in another panel now.
     """
 
     pageAsked = Signal(str)
+    commandAsked = Signal(str)
+    goOnAsked = Signal(object)
+    runsAsked = Signal(object)
+    removalAsked = Signal(object)
+    stateChanged = Signal()
+    progressShown = Signal()
+    hinted = Signal(str)
     choiceMoved = Signal()
     heads: Mapping[str, QWidget] = {}
     places: ClassVar[Mapping[str, str]] = {}
@@ -75,6 +94,25 @@ class PageController(Controller):
     def commands(self) -> Mapping[str, Callable[[], object]]:
         """Return what commands of the menus do here, by their keys."""
         return {}
+
+    def command_names(self) -> Mapping[str, str]:
+        """Return what commands are called just now whose names change, with mnemonics, by their keys."""
+        return {}
+
+    def checked_commands(self) -> Mapping[str, bool]:
+        """Return which commands that can be ticked are, by their keys."""
+        return {}
+
+    def palette_entries(self) -> Iterable[PaletteEntry]:
+        """Return what of the page the palette finds; there are data."""
+        return ()
+
+    def asked_for(self, typed: str) -> Iterable[PaletteEntry]:
+        """Return what of the page was typed, of things that are too many for the palette to list."""
+        return ()
+
+    def show_runs(self) -> None:
+        """Show how far the runs are."""
 
     def refresh(self) -> None:
         """Show what a run has brought since the last time."""

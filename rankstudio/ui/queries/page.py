@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
 from PySide6.QtCore import QObject
 
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.page import Splitter, column, row
 from rankstudio.ui.page.page_controller import PanelsOf
+from rankstudio.ui.page.palette_entry import PaletteEntry
 from rankstudio.ui.queries.controller import QueriesController
 from rankstudio.ui.style.theme import Theme
+
+_MOST_FOUND = 5000
 
 
 class QueriesPage(QueriesController):
@@ -25,6 +32,23 @@ class QueriesPage(QueriesController):
         content = column("queries", (above, 1, 380), (below, 1, 360))
         self.emptied.connect(content.setHidden)
         return content
+
+    def palette_entries(self) -> Iterator[PaletteEntry]:
+        """Yield the queries that are compared, where they are not too many to look through."""
+        if len(self.queries) > _MOST_FOUND:
+            return
+        for query in self.queries:
+            beside = trn("{n_documents} document", "{n_documents} documents", query.n_documents)
+            yield PaletteEntry(
+                tr("query"),
+                tr("query {query_id}").format(query_id=query.query_id),
+                partial(self._show_found, query.fold, query.position),
+                beside.format(n_documents=query.n_documents),
+            )
+
+    def _show_found(self, fold: int, position: int) -> None:
+        self.pageAsked.emit("queries")
+        self.show_query(fold, position)
 
     def refresh(self) -> None:  # noqa: D102 - inherited
         self.update()

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import ClassVar
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from rankstudio.engine.methods.catalog import methods
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.page.page import Splitter, column, row
 from rankstudio.ui.page.page_controller import OtherPages, PanelsOf, hide_where_empty
+from rankstudio.ui.page.palette_entry import PaletteEntry
 from rankstudio.ui.select.curve_controllers import ChanceController, SliderController
 from rankstudio.ui.select.method_controller import FoldHint, MethodController
-from rankstudio.ui.select.run_commands import MemoryForecast
+from rankstudio.ui.select.run_commands import MemoryForecast, RunCommands
 from rankstudio.ui.select.run_controller import RunController
 from rankstudio.ui.select.run_strip import NO_RUN, RunStrip
 from rankstudio.ui.style.theme import Theme
@@ -35,6 +39,7 @@ class SelectPage(RunController):
         Also on the Compare page.
     strip : RunStrip
     forecast : MemoryForecast
+    control : RunCommands
     """
 
     places: ClassVar[Mapping[str, str]] = {
@@ -70,8 +75,18 @@ class SelectPage(RunController):
             self.strip.every: "compare",
             self.strip.another: "compare",
         }
+        self.control = RunCommands(models, self, self.method.form, self.forecast, self)
+        self.control.resumeAsked.connect(self.goOnAsked)
+        self.control.failed.connect(self.failed)
+        self.control.said.connect(self.said)
+        self.strip.shown.connect(self.progressShown)
+        self.followingChanged.connect(self.stateChanged)
+        models.preparing.connect(self.show_preparation)
+        session.methodsAdded.connect(self.method.form.offer_methods)
+        session.protocolRefused.connect(self.method.form.refuse_protocol)
         for button, page in leads.items():
             button.clicked.connect(lambda _=False, page=page: self.pageAsked.emit(page))
+        self.strip.another.clicked.connect(lambda: self.commandAsked.emit("comparison"))
 
     def join(self, pages: OtherPages) -> None:  # noqa: D102 - inherited
         SliderController(self._models.session, self._models.current, self.curves.slider, self)
@@ -103,7 +118,38 @@ class SelectPage(RunController):
             "chance": self._models.permutations.toggle,
             "left_out": self._models.left_out.toggle,
             "follow": lambda: self.follow(not self.following),
+            "run": self.control.run,
+            "pause": self.control.toggle_pause,
+            "step": self.control.step,
+            "stop": self.control.stop,
         }
+
+    def command_names(self) -> Mapping[str, str]:  # noqa: D102 - inherited
+        return {"run": self.control.label}
+
+    def checked_commands(self) -> Mapping[str, bool]:  # noqa: D102 - inherited
+        return {"follow": self.following}
+
+    def palette_entries(self) -> Iterator[PaletteEntry]:
+        """Yield the fields of the form, and the methods."""
+        form, plan = self.method.form, self._models.session.plan
+        names = ["method", *plan.parameters, "protocol"]
+        names += [] if plan.entry.given else ["select_by", "rule"]
+        names += ["ranked_by"] if plan.entry.selects else []
+        for name in names:
+            yield PaletteEntry(tr("setting"), form.field(name).label.text(), partial(self._go_to, name))
+        for entry in methods():
+            if not entry.lacking:
+                use = partial(self._use, entry.key, entry.label)
+                yield PaletteEntry(tr("method"), entry.label, use, entry.description.citation)
+
+    def _go_to(self, name: str) -> None:
+        self.pageAsked.emit("select")
+        self.method.form.go_to(name)
+
+    def _use(self, key: str, label: str) -> None:
+        self._models.session.change(tr("the method {label}").format(label=label), method=key, parameters={})
+        self.pageAsked.emit("select")
 
     @Slot()
     def show_runs(self) -> None:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from rankstudio.engine.methods.catalog import methods
-from rankstudio.ui.language import tr, trn
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.model.feature_search import MOST_LISTED, asked_for
-from rankstudio.ui.model.run_queue import look_at
+from rankstudio.ui.page.palette_entry import PaletteEntry
 from rankstudio.ui.shell.actions import SUBMENUS, Actions
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.shell.workspace import Workspace
@@ -27,28 +24,7 @@ _WIDTH, _HEIGHT, _FROM_TOP = 560, 380, 90
 _LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
-@dataclass(frozen=True)
-class Entry:
-    """Something that can be found.
-
-    Attributes
-    ----------
-    kind : str
-        What it is, as it is shown: "command", "setting", "page", "method", "feature", "run", "query".
-    text : str
-    act : callable
-        Called without arguments when it is chosen.
-    note : str
-        Shown behind the text: a key, an id.
-    """
-
-    kind: str
-    text: str
-    act: Callable[[], object]
-    note: str = ""
-
-
-def matching(entries: Sequence[Entry], typed: str) -> list[Entry]:
+def matching(entries: Sequence[PaletteEntry], typed: str) -> list[PaletteEntry]:
     """Return the entries that have every word that was typed.
 
     Those with the words themselves come before those with longer ones ("Theme › Light" before "LightGBM"), of
@@ -57,7 +33,7 @@ def matching(entries: Sequence[Entry], typed: str) -> list[Entry]:
     """
     words = typed.lower().split()
 
-    def rank(entry: Entry) -> tuple[int, bool]:
+    def rank(entry: PaletteEntry) -> tuple[int, bool]:
         text = entry.text.lower()
         parts = text.split()
         begins = text.startswith(" ".join(words))
@@ -75,7 +51,7 @@ class CommandPalette(QDialog):
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of PaletteEntry
     parent : QWidget
         The window.
     asked : callable, optional
@@ -83,12 +59,15 @@ class CommandPalette(QDialog):
     """
 
     def __init__(
-        self, entries: Sequence[Entry], parent: QWidget, asked: Callable[[str], list[Entry]] = lambda _: []
+        self,
+        entries: Sequence[PaletteEntry],
+        parent: QWidget,
+        asked: Callable[[str], list[PaletteEntry]] = lambda _: [],
     ) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         named(self, "command-palette", tr("find anything"), role="palette")
         self._entries, self._asked = entries, asked
-        self._found: list[Entry] = []
+        self._found: list[PaletteEntry] = []
         self.field = named(
             QLineEdit(), "palette-field", tr("find a command, setting, page, method, feature, run or query")
         )
@@ -142,42 +121,22 @@ class CommandPalette(QDialog):
             self._found[row].act()
 
 
-_MOST_QUERIES = 5000
-
-
 def palette_entries(
     models: Models, sections: Sections, actions: Actions, workspace: Workspace
-) -> tuple[Entry, ...]:
-    """Return all that can be chosen: enabled commands, settings, pages, methods, runs, features, queries."""
-    session, runs = models.session, models.runs
+) -> tuple[PaletteEntry, ...]:
+    """Return all that can be chosen: enabled commands, settings, pages, and what is on the pages."""
     entries = [*_commands(actions), *_choices(actions)]
-    if session.dataset is not None:
+    if models.session.dataset is not None:
         entries += [
-            Entry(tr("page"), page.label, partial(workspace.show_page, page.key))
+            PaletteEntry(tr("page"), page.label, partial(workspace.show_page, page.key))
             for page in workspace.entries
         ]
-        entries += _parameters(models, sections, workspace)
-        entries += _methods(models, workspace)
-        for run in runs.records:
-            show = partial(look_at, session, runs, run)
-            entries.append(
-                Entry(
-                    tr("run"),
-                    tr("run {key} {title}").format(key=run.key, title=run.title),
-                    show,
-                    run.dataset.name,
-                )
-            )
-            delete = tr("Remove run {key} {title}").format(key=run.key, title=run.title)
-            remove = partial(sections.compare.removalAsked.emit, (run,))
-            entries.append(Entry(tr("command"), delete, remove, run.dataset.name))
-        listed = range(min(session.dataset.n_features, MOST_LISTED))
-        entries += _features(models, sections, workspace, listed)
-        entries += _queries(sections, workspace)
+        for controller in sections.controllers.values():
+            entries += controller.palette_entries()
     return tuple(entries)
 
 
-def _commands(actions: Actions) -> Iterator[Entry]:
+def _commands(actions: Actions) -> Iterator[PaletteEntry]:
     for commands in actions.menus.values():
         for command in commands:
             known = command is not None and command.key not in SUBMENUS
@@ -185,10 +144,12 @@ def _commands(actions: Actions) -> Iterator[Entry]:
                 continue
             action = actions[command.key]
             if action.isEnabled():
-                yield Entry(tr("command"), action.iconText(), action.trigger, key_text(command.shortcuts))
+                yield PaletteEntry(
+                    tr("command"), action.iconText(), action.trigger, key_text(command.shortcuts)
+                )
 
 
-def _choices(actions: Actions) -> Iterator[Entry]:
+def _choices(actions: Actions) -> Iterator[PaletteEntry]:
     """Yield the entries of submenus: themes, languages, measures, scalings, recent files."""
     for key, menu in actions.submenus.items():
         if key == "pages":  # which are found as pages
@@ -197,78 +158,4 @@ def _choices(actions: Actions) -> Iterator[Entry]:
         for action in menu.actions():
             if action.text() and action.isEnabled() and action.menu() is None:
                 text = f"{title} › {action.text().replace('&', '')}"
-                yield Entry(tr("setting"), text, action.trigger, action.whatsThis())
-
-
-def _parameters(models: Models, sections: Sections, workspace: Workspace) -> Iterator[Entry]:
-    """Yield the fields of the form."""
-    form, plan = sections.select.method.form, models.session.plan
-    names = ["method", *plan.parameters, "protocol"]
-    names += [] if plan.entry.given else ["select_by", "rule"]
-    names += ["ranked_by"] if plan.entry.selects else []
-
-    def go(name: str) -> None:
-        workspace.show_page("select")
-        form.go_to(name)
-
-    for name in names:
-        yield Entry(tr("setting"), form.field(name).label.text(), partial(go, name))
-
-
-def _methods(models: Models, workspace: Workspace) -> Iterator[Entry]:
-    def use(key: str, label: str) -> None:
-        models.session.change(tr("the method {label}").format(label=label), method=key, parameters={})
-        workspace.show_page("select")
-
-    for method in methods():
-        if not method.lacking:
-            yield Entry(
-                tr("method"),
-                method.label,
-                partial(use, method.key, method.label),
-                method.description.citation,
-            )
-
-
-def _features(
-    models: Models, sections: Sections, workspace: Workspace, places: Sequence[int]
-) -> Iterator[Entry]:
-    """Yield the features at some places."""
-
-    def inspect(feature: int) -> None:
-        workspace.show_page("features")
-        sections.features.inspect(feature)
-
-    dataset = models.session.dataset
-    if dataset is not None:
-        ids = dataset.feature_ids[places].tolist()
-        for place, feature in zip(places, ids, strict=True):
-            yield Entry(tr("feature"), dataset.feature_names[place], partial(inspect, feature), str(feature))
-
-
-def feature_asked_for(models: Models, sections: Sections, workspace: Workspace, typed: str) -> list[Entry]:
-    """Return the feature with the id or the name that was typed, of those that are too many to be listed."""
-    dataset = models.session.dataset
-    found = [] if dataset is None else asked_for(dataset.feature_ids, dataset.feature_names, typed)
-    return list(_features(models, sections, workspace, found))
-
-
-def _queries(sections: Sections, workspace: Workspace) -> Iterator[Entry]:
-    """Yield the queries that are compared, where they are not too many to look through."""
-    queries = sections.queries.queries
-    if len(queries) > _MOST_QUERIES:
-        return
-
-    def show(fold: int, position: int) -> None:
-        workspace.show_page("queries")
-        sections.queries.show_query(fold, position)
-
-    for query in queries:
-        beside = trn("{n_documents} document", "{n_documents} documents", query.n_documents)
-        beside = beside.format(n_documents=query.n_documents)
-        yield Entry(
-            tr("query"),
-            tr("query {query_id}").format(query_id=query.query_id),
-            partial(show, query.fold, query.position),
-            beside,
-        )
+                yield PaletteEntry(tr("setting"), text, action.trigger, action.whatsThis())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Slot
@@ -11,9 +11,11 @@ from PySide6.QtWidgets import QWidget
 from rankstudio.engine.plugins.entries import imported
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.export_item import ExportItem
 from rankstudio.ui.page.model_chips import ChooseButtons
 from rankstudio.ui.page.page import Page, Part
 from rankstudio.ui.page.page_controller import PageController
+from rankstudio.ui.page.palette_entry import PaletteEntry
 from rankstudio.ui.shell.contributed_parts import ContributedParts
 from rankstudio.ui.shell.pages import PAGES
 from rankstudio.ui.shell.plugin_parts import PluginParts
@@ -70,6 +72,23 @@ class Sections(QObject):
     def places(self) -> dict[str, str]:
         """Places of the guide by the object names of panels."""
         return {name: place for one in self.controllers.values() for name, place in one.places.items()}
+
+    def commands(self) -> dict[str, Callable[[], object]]:
+        """Return what commands of the menus do on pages, by their keys."""
+        return {key: call for one in self.controllers.values() for key, call in one.commands().items()}
+
+    def asked_for(self, typed: str) -> list[PaletteEntry]:
+        """Return what was typed, of things on pages that are too many for the palette to list."""
+        return [entry for one in self.controllers.values() for entry in one.asked_for(typed)]
+
+    def export_items(self) -> list[ExportItem]:
+        """Return what the pages offer for export, besides their tables and plots."""
+        return [item for one in self.controllers.values() for item in one.export_items()]
+
+    def show_runs(self) -> None:
+        """Show how far the runs are."""
+        for controller in self.controllers.values():
+            controller.show_runs()
 
     def find(self, key: str) -> Any:
         """Return the controller of a page of the window; None where there is no such page."""

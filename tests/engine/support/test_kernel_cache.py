@@ -91,6 +91,7 @@ def read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return temporary
 
 
+@pytest.mark.smoke  # with the lowest version of numba, whose classes the cache stands on
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 @pytest.mark.parametrize("how", ["a bit", "zeros", "cut", "empty", "gone"])
 def test_what_is_damaged_is_compiled_anew(folder: Path, suffix: str, how: str) -> None:

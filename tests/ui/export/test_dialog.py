@@ -6,7 +6,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from rankstudio.engine.errors import OutputError
-from rankstudio.ui.export.dialog import ExportDialog, ExportItem, FormatWriter
+from rankstudio.ui.export.dialog import ExportDialog
+from rankstudio.ui.page.export_item import ExportItem, FormatWriter
 from rankstudio.ui.plots.base import FORMATS
 
 

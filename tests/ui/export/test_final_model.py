@@ -29,11 +29,12 @@ from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.export.models import load_model, save_model
 from rankstudio.engine.support.work import WorkProgress
 from rankstudio.ui.background.worker import Worker
-from rankstudio.ui.export.dialog import ExportDialog, ExportItem
+from rankstudio.ui.export.dialog import ExportDialog
 from rankstudio.ui.export.final_model import final_model_item
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord, RunState
+from rankstudio.ui.page.export_item import ExportItem
 
 MODEL_FORMATS = model_formats()
 

@@ -23,10 +23,10 @@ from windows import finish, settle, write_item
 from rankstudio.cli import main
 from rankstudio.engine.experiment.reports import RESULT_FILES, write_results
 from rankstudio.engine.export.models import load_model
-from rankstudio.ui.export.dialog import ExportItem
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS
+from rankstudio.ui.page.export_item import ExportItem
 
 _RUN_NOTEBOOK = """
 import sys, nbclient, nbformat

@@ -11,8 +11,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from windows import finish, settle
 
+from rankstudio.ui.features.page import found_features
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.shell.command_palette import Entry, feature_asked_for, matching, palette_entries
+from rankstudio.ui.model.feature_search import asked_for
+from rankstudio.ui.page.palette_entry import PaletteEntry
+from rankstudio.ui.shell.command_palette import matching, palette_entries
 
 
 def nothing() -> None:
@@ -20,11 +23,11 @@ def nothing() -> None:
 
 
 ENTRIES = (
-    Entry("command", "Save study as…", nothing, "Ctrl+Shift+S"),
-    Entry("method", "Greedy RankRLS", nothing, "Pahikkala et al. 2010"),
-    Entry("feature", "BM25 of body", nothing, "21"),
-    Entry("method", "RankRLS", nothing),
-    Entry("run", "run 1 RankRLS", nothing, "MQ2008"),
+    PaletteEntry("command", "Save study as…", nothing, "Ctrl+Shift+S"),
+    PaletteEntry("method", "Greedy RankRLS", nothing, "Pahikkala et al. 2010"),
+    PaletteEntry("feature", "BM25 of body", nothing, "21"),
+    PaletteEntry("method", "RankRLS", nothing),
+    PaletteEntry("run", "run 1 RankRLS", nothing, "MQ2008"),
 )
 
 
@@ -48,7 +51,7 @@ def test_every_word_is_found_and_beginnings_come_first(typed: str, found: list[i
 def test_words_come_before_the_beginnings_of_longer_ones() -> None:
     """Catches another convention chosen where the light theme was meant."""
     texts = "Convention › LightGBM", "Theme › Light"
-    found = matching([Entry("setting", text, nothing) for text in texts], "light")
+    found = matching([PaletteEntry("setting", text, nothing) for text in texts], "light")
     assert [entry.text for entry in found] == ["Theme › Light", "Convention › LightGBM"]
 
 
@@ -123,15 +126,12 @@ def test_settings_and_delete_are_found_and_nothing_is_said_to_match(
 def test_one_of_very_many_features_is_found_by_its_id_or_its_name() -> None:
     ids = np.arange(2, 60_002, 2)
     names = tuple(f"word {i}" for i in ids.tolist())
-    dataset = SimpleNamespace(feature_ids=ids, feature_names=names, n_features=ids.size)
-    models: Any = SimpleNamespace(session=SimpleNamespace(dataset=dataset))
+    dataset: Any = SimpleNamespace(feature_ids=ids, feature_names=names, n_features=ids.size)
     looked_at: list[object] = []
-    sections: Any = SimpleNamespace(features=SimpleNamespace(inspect=looked_at.append))
-    workspace: Any = SimpleNamespace(show_page=looked_at.append)
     for typed in ("60000", "word 60000"):
-        (entry,) = feature_asked_for(models, sections, workspace, typed)
+        (entry,) = found_features(dataset, asked_for(ids, names, typed), looked_at.append)
         assert (entry.text, entry.note) == ("word 60000", "60000")
         entry.act()
-    assert looked_at == ["features", 60_000] * 2
+    assert looked_at == [60_000] * 2
     for typed in ("", "60001", "word", "2"):  # the first ones are listed anyway
-        assert not feature_asked_for(models, sections, workspace, typed)
+        assert not asked_for(ids, names, typed)

@@ -25,12 +25,12 @@ from rankstudio.plugins.lab.window.sentences import (
 from rankstudio.plugins.lab.window.variation_panel import VariationPanel
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.background.worker import Worker
-from rankstudio.ui.export.dialog import ExportItem
 from rankstudio.ui.export.items import code_items
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.export_item import ExportItem
 from rankstudio.ui.page.page import Splitter, column, row
 from rankstudio.ui.page.tabs import PageTabs, Tab
 from rankstudio.ui.process.turns import turns

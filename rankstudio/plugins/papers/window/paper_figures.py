@@ -10,10 +10,10 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.support.files import make_folder
 from rankstudio.ui.background.worker import Job, Worker
-from rankstudio.ui.export.dialog import ExportItem, FormatWriter
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.selected_model import SEALED
 from rankstudio.ui.page.controller import CommandController
+from rankstudio.ui.page.export_item import ExportItem, FormatWriter
 from rankstudio.ui.process.files_read import file_stem
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from rankstudio.plugins.report.window.controller import ReportController
-from rankstudio.ui.export.dialog import ExportItem, FormatWriter
 from rankstudio.ui.language import tr
+from rankstudio.ui.page.export_item import ExportItem, FormatWriter
 from rankstudio.ui.page.page import Splitter, column, row
 from rankstudio.ui.page.page_controller import PanelsOf
 from rankstudio.ui.process.files_read import file_stem
@@ -16,23 +16,17 @@ from rankstudio.ui.process.files_read import file_stem
 class ReportPage(ReportController):
     """Lays the panels of the report out."""
 
-    def export_items(self) -> Iterator[ExportItem]:
-        """Yield the report, as a file."""
-        data = self._session.dataset
-        said = tr("Results, tests, features and figures of all finished runs: what the Report page shows.")
-        formats = (("HTML", ".html"), ("PDF", ".pdf"))
-        yield ExportItem(
-            *(
-                "report",
-                tr("Report"),
-                said,
-                formats,
-                f"{file_stem(data.name if data else 'rankstudio')}-report",
-            ),
-            unavailable="" if self.request().runs else tr("The study has no finished run yet."),
-            writers=tuple(FormatWriter(begin=partial(self.export, suffix=suffix)) for _, suffix in formats),
-        )
-
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
         outline = column("report-outline", (self.words, 2, 290), (self.outline, 3, 450))
         return row("report", (outline, 0, 320), (self.preview, 1, 940))
+
+    def export_items(self) -> Iterator[ExportItem]:  # noqa: D102 - inherited
+        said = tr("Results, tests, features and figures of all finished runs: what the Report page shows.")
+        formats = (("HTML", ".html"), ("PDF", ".pdf"))
+        data = self._session.dataset
+        name = file_stem(data.name if data is not None else "rankstudio")
+        yield ExportItem(
+            *("report", tr("Report"), said, formats, f"{name}-report"),
+            unavailable="" if self.request().runs else tr("The study has no finished run yet."),
+            writers=tuple(FormatWriter(begin=partial(self.export, suffix=suffix)) for _, suffix in formats),
+        )

@@ -189,8 +189,10 @@ class CurveSet:
 
     def all_xs(self) -> Floats:
         """Return every x that some curve has, ascending, without repetition."""
-        xs = [x for curve in self.curves.values() for x in curve.xs]
-        return np.unique(np.asarray(xs, dtype=np.float64))
+        xs = {
+            float(x) for curve in self.curves.values() for x in curve.xs
+        }  # np.unique imports numpy.ma first
+        return np.array(sorted(xs), dtype=np.float64)
 
     def points(self, key: Hashable | None, alone: bool) -> tuple[Floats, Floats]:
         """Return x and y of all points, those of one curve five times over, or of it alone."""
