@@ -13,6 +13,7 @@ from rankstudio.cli.terminal import tell
 from rankstudio.engine.analysis.batch import Comparison, folder_name
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.errors import OutputError
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 
 if TYPE_CHECKING:
@@ -87,7 +88,9 @@ def recorded_files(study: Study) -> list[Path]:
 def inputs_of_plan(plan: Plan) -> list[Path]:
     """Return the files and folders that a plan reads."""
     files = DataColumns.of(plan.columns).files
-    told = (plan.data, plan.scores.get("path", ""), plan.preferences.get("path", ""), *files)
+    given = plan.extension(GivenRanking)
+    scores = given.path if given is not None else ""
+    told = (plan.data, scores, plan.preferences.get("path", ""), *files)
     return [Path(place) for place in told if place not in ("", SAMPLE)]
 
 

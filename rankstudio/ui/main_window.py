@@ -10,6 +10,7 @@ from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.methods.catalog.analysis import analyses
 from rankstudio.ui.compare.comparison_runs import ComparisonRuns
 from rankstudio.ui.compare.run_changes import RunChanges
@@ -460,7 +461,8 @@ class MainWindow(QMainWindow):
         dataset, plan, study = self.session.dataset, self.session.plan, self.models.study_store.path
         parts = [part for fold in dataset.folds for part in fold.parts.values()] if dataset else []
         sources = (part.source.path for part in parts if part.source is not None)
-        told = (mapping.get("path", "") for mapping in (plan.scores, plan.preferences))
+        given = plan.extension(GivenRanking)
+        told = (given.path if given is not None else "", plan.preferences.get("path", ""))
         return [
             *dict.fromkeys(sources),
             *(Path(place) for place in told if place),

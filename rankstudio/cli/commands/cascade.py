@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     result, plan, dataset = opened.result, opened.plan, opened.dataset
     chosen = plan.measures[0] if plan.chosen_by == CRITERION else plan.chosen_by
     name = measure(args.measure).name if args.measure else chosen
-    costs = costs_from(args, plan) or plan.feature_costs or dataset.extension(FeatureCosts)
+    costs = costs_from(args, plan) or plan.extension(FeatureCosts) or dataset.extension(FeatureCosts)
     if costs is None:
         raise PlanError(
             f"--costs: run {opened.key.id} of {args.study} has no costs; expected a file of them."

@@ -283,7 +283,7 @@ def _costs(what: JudgedSelection, names: _Names) -> FeatureCosts | None:
     """Return the costs of the plan, else those beside the data of a study."""
     from rankstudio.engine.data.feature_costs import FeatureCosts
 
-    return what.plan.feature_costs or names.dataset.extension(FeatureCosts)
+    return what.plan.extension(FeatureCosts) or names.dataset.extension(FeatureCosts)
 
 
 def as_dict(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
-from rankstudio.engine.experiment.plan.hand_choice import HandChoice
+from rankstudio.engine.experiment.plan.hand_choice import HandChoice, HandChoices
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
 from rankstudio.engine.experiment.results.part import Part
@@ -115,10 +115,11 @@ def _is_hand_chosen(plan: Plan, folds: Iterable[int], part: Part) -> bool:
 
     Only the test queries of the one fold that was looked at are unknown for sure.
     """
-    if not plan.hand_choices:
+    known = plan.extension(HandChoices)
+    if known is None:
         return False
     own = tuple(HandChoice(plan.fold_origin, fold) for fold in folds)
-    return part is not Part.TEST or len(own) != 1 or plan.hand_choices != own
+    return part is not Part.TEST or len(own) != 1 or known.choices != own
 
 
 def label_of(plan: Plan) -> str:
@@ -345,13 +346,14 @@ class ExpectedRun:
     @property
     def kind(self) -> tuple[str, str, str, str, tuple[int, ...], str]:
         """What is known of its :class:`ComparisonKey` before it has results."""
+        known = self.plan.extension(HandChoices)
         return (
             self.data_name,
             label_of(self.plan),
             self.plan.convention,
             _origin_of_folds(self.plan),
             self.folds,
-            self.plan.hand_chosen,
+            known.text if known is not None else "",
         )
 
     def belongs_to(self, group: ComparableGroup[Any]) -> bool:

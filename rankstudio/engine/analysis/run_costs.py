@@ -9,6 +9,7 @@ import numpy as np
 
 from rankstudio.engine.analysis.tried_models import TriedModel
 from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.methods.catalog import Kind
 from rankstudio.engine.methods.catalog.parameter import MILLISECONDS
@@ -44,8 +45,8 @@ def costs_of(runs: Sequence[RunResult]) -> RunCosts | None:
     None where all features cost 1: then the cost of a model is its number of features.
     """
     for run in runs:
-        if run.plan.feature_costs is not None:
-            costs = run.plan.feature_costs
+        costs = run.plan.extension(FeatureCosts)
+        if costs is not None:
             return RunCosts({i: costs.milliseconds([i]) for i in costs.per_query}, True)
     for run in runs:
         for p in run.plan.entry.parameters:

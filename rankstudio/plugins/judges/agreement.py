@@ -97,7 +97,7 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
     Parameters
     ----------
     judgments : sequence of Judgments
-        One for each part, with the same judges, as in ``dataset.judgments``.
+        One for each part, with the same judges, as in `PartJudgments`.
 
     Raises
     ------

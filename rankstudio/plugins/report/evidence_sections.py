@@ -15,6 +15,7 @@ from rankstudio.engine.analysis.evidence.model_importance import MeasuredImporta
 from rankstudio.engine.analysis.evidence.smallest_set import smallest_set_beside
 from rankstudio.engine.analysis.figures.evidence_figures import evidence_figures, importance_figure
 from rankstudio.engine.analysis.reported_runs import ReportedRun, ReportSource
+from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.plugins.report.document import Block, Paragraph, ReportFigure
 
 _MOST = 6  # selections, and models, with figures
@@ -41,7 +42,7 @@ def _of_selection(run: ReportedRun, fold: int, found: SelectionEvidence, drawn: 
         yield Paragraph(f"Run {run.number}, fold {fold}: {sets.sentence}")
     title = f"Run {run.number}, fold {fold}: evidence for {found.k} features"
     selected = [row for row in found.rows if row.selected]
-    milliseconds = column_milliseconds(run.plan.feature_costs, run.result.feature_ids.tolist())
+    milliseconds = column_milliseconds(run.plan.extension(FeatureCosts), run.result.feature_ids.tolist())
     yield evidence_text(title, found, selected, names.id, names.full, milliseconds)
     sentences = evidence_sentences(found, names.id)
     if sentences:

@@ -20,6 +20,7 @@ from rankstudio.engine.analysis.significance import (
     compared_runs,
 )
 from rankstudio.engine.analysis.tried_models import Part
+from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.statistics.paired import PairedComparison
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
@@ -356,7 +357,7 @@ class ViewFeeder(Controller):
 
     def _key(self) -> Key | None:
         record = self._record
-        self._views.offer("cascades", record is not None and record.plan.feature_costs is not None)
+        self._views.offer("cascades", record is not None and record.plan.extension(FeatureCosts) is not None)
         looked_at = self._session.measure, self._session.convention, self._session.seal_marks
         chosen = self._views.folds.scope.value(), self._views.pareto.by.value()
         asked = (looked_at, self._scope.marks.reference, chosen)
@@ -433,7 +434,7 @@ class ViewFeeder(Controller):
     def _find_cascades(self) -> Computation | None:
         record, view, name = self._record, self._views.cascades, self._session.measure
         result = record.result if record is not None else None
-        costs = record.plan.feature_costs if record is not None else None
+        costs = record.plan.extension(FeatureCosts) if record is not None else None
         if record is None or result is None or costs is None or not result.complete:
             view.clear(NO_COSTS if costs is None else NO_RUN)
             return None

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.summary import is_wide
-from rankstudio.engine.experiment.plan.hand_choice import HandChoice, hand_choices_text
+from rankstudio.engine.experiment.plan.hand_choice import HandChoice, HandChoices, hand_choices_text
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.engine.methods.catalog import method
@@ -295,7 +296,7 @@ class EvidenceController(PageController):
     def _show_features(self) -> None:
         parts = "stability", "losses", "shares", "deciding", "done", "near_best", self._session.measure
         permuted = self.importance.found if self._permutes else None
-        costs = self._session.plan.feature_costs
+        costs = self._session.plan.extension(FeatureCosts)
         found = self._known("features", *parts, id(permuted), costs)
         if found is not None:
             self.panel.show_evidence(found, *self._columns, self._session.measure, permuted, costs)
@@ -487,7 +488,9 @@ class EvidenceController(PageController):
             values |= _greedy_grids(model)
         own = {"pinned": ids, "banned": (), "n_features_to_select": 1, "search": "forward"}
         one_fold = (model.fold.number,) if len(dataset.folds) > 1 else ()
-        known = {*model.plan.hand_choices, HandChoice(model.plan.fold_origin, model.fold.number)}
+        before = model.plan.extension(HandChoices)
+        looked_at = HandChoice(model.plan.fold_origin, model.fold.number)
+        known = {*(before.choices if before is not None else ()), looked_at}
         plan = model.plan.changed(
             method=GREEDY,
             parameters={**values, **own},
@@ -532,4 +535,4 @@ def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
 def _learned(plan: Plan) -> tuple[object, ...]:
     """Return what of a plan says which models are learned, on which folds, and what they may measure."""
     models = plan.method, plan.parameters, plan.ranker, plan.ranker_parameters, plan.groups, plan.folds
-    return *models, plan.select_by, plan.hand_chosen
+    return *models, plan.select_by, plan.extension(HandChoices)

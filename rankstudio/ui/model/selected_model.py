@@ -16,6 +16,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.left_out_names import plain_name
 from rankstudio.engine.experiment.plan.plan import Plan, path_plan
@@ -410,7 +411,7 @@ class CurrentModel(QObject):
             return shown.plan
         by_costs = MILLISECONDS in form.parameters.values()  # else they change no number
         return shown.plan.changed(
-            costs=form.costs if by_costs else shown.plan.costs,
+            costs=(form if by_costs else shown.plan).extension(FeatureCosts) or {},
             parameters=form.parameters,
             ranker_parameters=form.ranker_parameters,
             groups=form.groups,

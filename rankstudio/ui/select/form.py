@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.feature_groups import groups_in_words
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.left_out_names import PAIR_MEASURES, left_out_name
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, preferences_in_words, refusal
 from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE, SMALLEST, at_most, parse_rule
@@ -262,7 +263,7 @@ class MethodForm(Panel):
         self._offer(plan)
         grouped = bool(plan.groups) and (plan.entry.selects or not plan.entry.groups)
         self._groups.setText(groups_text(plan) if grouped else files_text(plan))
-        self._groups.setVisible(grouped or bool(plan.scores))
+        self._groups.setVisible(grouped or plan.extension(GivenRanking) is not None)
         entries = (plan.entry, *filter(None, (plan.ranker_entry,)))
         self._preferences.say(preferences_in_words(plan.preferences, entries) if plan.preferences else "")
         self._update_reset()
@@ -468,9 +469,10 @@ def groups_text(plan: Plan) -> str:
 
 def files_text(plan: Plan) -> str:
     """Return what a plan ranks by that was given, and from where; "" for nothing of the kind."""
-    if not plan.scores:
+    files = plan.extension(GivenRanking)
+    if files is None:
         return ""
-    return tr("{name}, read from {path}").format(name=plan.scores["name"], path=plan.scores["path"])
+    return tr("{name}, read from {path}").format(name=files.name, path=files.path)
 
 
 def about(entry: Method) -> str:

@@ -13,6 +13,7 @@ from rankstudio.cli import main
 from rankstudio.engine import open_dataset
 from rankstudio.engine.analysis.cascades import find_cascades
 from rankstudio.engine.data.cost_files import read_costs
+from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.storage.study_contents import SealMark
 from rankstudio.engine.support.work import finish
@@ -83,8 +84,8 @@ def test_a_budget_that_is_too_small_is_a_note(made: Path, done) -> None:
 def test_costs_beside_the_data_are_in_every_plan_and_select_when_asked(made: Path, answer, done) -> None:
     with Study.open(made / "s.rankstudio") as study:
         plain, priced, _ = (study.result(one.key) for one in study.runs())
-    assert plain.plan.costs == priced.plan.costs and plain.plan.parameters["costs"] == ()
-    costs = priced.plan.feature_costs
+    costs = priced.plan.extension(FeatureCosts)
+    assert plain.plan.extension(FeatureCosts) == costs and plain.plan.parameters["costs"] == ()
     assert costs is not None
     for fold in priced.folds:
         assert costs.milliseconds(fold.selected) <= 3.0 + 1e-9

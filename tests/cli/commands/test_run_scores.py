@@ -11,6 +11,7 @@ from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine.data.synthetic import load_sample
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.toml import load_plan
 
 
@@ -30,7 +31,7 @@ def test_each_is_a_run_of_the_study(scores: Path, tmp_path: Path, done, capsys) 
     printed = done(["run", "--sample", *given, "--study", str(study), "--out", str(out)]).out
     assert "neural net (given scores) on" in printed and "other (given scores) on" in printed
     plan = load_plan(out / "neural-net" / "plan.toml")
-    assert plan.scores["name"] == "neural net" and plan.scores["files"]
+    assert plan.extension(GivenRanking).name == "neural net" and plan.extension(GivenRanking).files
     assert json.loads((out / "other" / "results.json").read_text())["average"]
     assert not (out / "other" / "models").exists()  # there is none to score other documents with
     assert main(["run", "--sample", "--method", "given-order", "--study", str(study), "--out", str(out)]) == 0

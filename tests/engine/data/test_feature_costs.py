@@ -162,8 +162,9 @@ def test_costs_beside_the_data_are_found_or_said_to_be_wrong(tmp_path: Path) -> 
     data = opened(tmp_path, **{"costs.csv": TABLE})
     assert data.extension(FeatureCosts) is not None and data.extension(FeatureCosts).features == COSTS
     plan = usual_choices(Plan(str(tmp_path / "train.txt")), data, ())
-    assert plan.feature_costs == data.extension(FeatureCosts)
-    assert usual_choices(plan.changed(costs={}), opened(tmp_path, **{"costs.csv": "x"}), ()).costs == {}
+    assert plan.extension(FeatureCosts) == data.extension(FeatureCosts)
+    unread = opened(tmp_path, **{"costs.csv": "x"})
+    assert usual_choices(plan.changed(costs={}), unread, ()).extension(FeatureCosts) is None
     wrong = opened(tmp_path, **{"costs.csv": "feature,per_query\n1,2\n"})
     assert wrong.extension(FeatureCosts) is None
     assert any(naming("costs.csv 2").search(note) for note in wrong.folds[0].train.warnings)
@@ -178,13 +179,14 @@ def test_plans_keep_costs_and_commands_say_them(tmp_path: Path) -> None:
         parameters={"costs": "Milliseconds"},
     )
     save_plan(plan, tmp_path / "plan.toml")
-    assert load_plan(tmp_path / "plan.toml") == plan and hash(plan.costs["features"])
+    assert load_plan(tmp_path / "plan.toml") == plan and hash(plan)
     prices = np.asarray(estimator(plan, plan.entry, plan.combinations[0].parameters, data.feature_ids).costs)
     np.testing.assert_array_equal(prices, list(FeatureCosts(COSTS, 2.5).prices().values()))
     parser = argparse.ArgumentParser()
     add_options(parser)
     again = plan_from(parser.parse_args(shlex.split(as_command(plan))[2:]))
-    assert (again.costs, again.parameters) == (plan.costs, plan.parameters)
+    assert again.extension(FeatureCosts) == plan.extension(FeatureCosts)
+    assert again.parameters == plan.parameters
     both = plan.changed(parameters={"costs": "milliseconds | 1: 3"})
     assert list(dict.fromkeys(c.parameters["costs"] for c in both.combinations)) == [
         "milliseconds",

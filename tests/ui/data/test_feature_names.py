@@ -135,20 +135,22 @@ def test_costs_are_imported_shown_kept_and_select(theme: Theme, tmp_path: Path, 
         path.write_text("feature,per_document,per_query\n" + "".join(f"{i},0.01,{i % 3}\n" for i in ids))
         window.names.read_costs(other)
         assert naming("other.csv 2").search(window.notice.text())
-        assert window.session.dataset.extension(FeatureCosts) is None and not window.session.plan.costs
+        assert window.session.dataset.extension(FeatureCosts) is None
+        assert window.session.plan.extension(FeatureCosts) is None
         window.open_path(str(path))  # as a drop does
         plan = window.session.plan
         assert plan.parameters["costs"] == "milliseconds"
-        assert plan.feature_costs == window.session.dataset.extension(FeatureCosts)
+        assert plan.extension(FeatureCosts) == window.session.dataset.extension(FeatureCosts)
         settle(window)
         model = window.current.model
-        assert model is not None and model.plan.costs == plan.costs, window.notice.text()
+        assert model is not None, window.notice.text()
+        assert model.plan.extension(FeatureCosts) == plan.extension(FeatureCosts)
         show_data(window)
         rows = window.sections.data.statistics.table.rows()
         assert [(row.per_document, row.per_query) for row in rows] == [(0.01, i % 3) for i in ids]
         assert all(row.cost is None for row in rows)
         finish(window)
-        assert window.runs.records[-1].plan.costs == plan.costs
+        assert window.runs.records[-1].plan.extension(FeatureCosts) == plan.extension(FeatureCosts)
         window._show_page("compare")
         pareto = window.sections.compare.views.pareto
         wait_until(lambda: not pareto.by.isHidden())
@@ -168,12 +170,12 @@ def test_costs_are_imported_shown_kept_and_select(theme: Theme, tmp_path: Path, 
         cascades.budget.setValue(1e-3)
         assert naming("budget cheapest").search(cascades.sentence.text())
         window.session.undo.undo()
-        assert not window.session.plan.costs
+        assert window.session.plan.extension(FeatureCosts) is None
         settle(window)
     with open_window(theme, tmp_path / "config", folds) as window:
         kept = window.session.dataset.extension(FeatureCosts)
-        assert kept == plan.feature_costs, "they are kept for the next start"
-        assert window.session.plan.costs == plan.costs
+        assert kept == plan.extension(FeatureCosts), "they are kept for the next start"
+        assert window.session.plan.extension(FeatureCosts) == plan.extension(FeatureCosts)
         assert window.session.plan.parameters["costs"] == (), "what is kept changes no selection"
         settle(window)
 

@@ -16,6 +16,7 @@ from waiting import wait_until
 from windows import finish, settle
 
 from rankstudio.engine import RankRLS, set_changes
+from rankstudio.engine.experiment.plan.hand_choice import HandChoices
 from rankstudio.ui.evidence.set_sentences import signed_percent
 from rankstudio.ui.evidence.set_tray import LEAST_SAID, SetTray, SetTrayController, ShownSet
 from rankstudio.ui.features.alone_panel import AlonePlot
@@ -79,7 +80,8 @@ def test_a_set_becomes_a_run_on_all_folds_beside_the_run_that_it_came_from(windo
     wait_until(lambda: len(window.runs.records) == 2 and not window.runs.busy)
     record = window.runs.records[-1]
     assert record.label.name.endswith("1")
-    assert record.plan.hand_chosen == f"given: {window.session.fold}"  # whose queries test the other fold
+    chosen = record.plan.extension(HandChoices)  # whose queries test the other fold
+    assert chosen is not None and chosen.text == f"given: {window.session.fold}"
     assert record.plan.axes[0].values == source.plan.axes[0].values  # λ is chosen on each fold
     assert sorted(record.folds) == sorted(source.folds) == [1, 2]
     for result in record.folds.values():

@@ -14,6 +14,7 @@ from waiting import wait_until
 from windows import open_window, settle
 from wording import naming
 
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.reports import write_results
 from rankstudio.engine.export.models import load_model
 from rankstudio.engine.metrics.evaluation import evaluate
@@ -111,7 +112,7 @@ def test_models_dropped_are_a_run_that_every_page_shows(ran: MainWindow, tmp_pat
     ran.workspace.show_page("select")
     assert not form.field("select_by").isVisible() and not form.field("rule").isVisible()
     ran.session.change("another method", method="rankrls", parameters={})
-    assert not ran.session.plan.scores and form.field("rule").isVisible()
+    assert ran.session.plan.extension(GivenRanking) is None and form.field("rule").isVisible()
 
 
 def test_one_of_the_folds_models_stands_for_all_or_ranks_in_all(
@@ -205,7 +206,7 @@ def test_scores_become_a_run_that_every_page_shows(ran: MainWindow, tmp_path: Pa
     (path, *_) = ran.workspace.findChildren(FeaturesPanel)
     assert naming("features path").search(path.table.placeholder)
     ran.session.change("another method", method="rankrls", parameters={})
-    assert not ran.session.plan.scores
+    assert ran.session.plan.extension(GivenRanking) is None
 
 
 def test_the_order_of_the_file_becomes_a_run(ran: MainWindow) -> None:

@@ -11,7 +11,10 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 from rankstudio.engine.data.columns import COLUMN_OPTIONS
+from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import format_groups
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
+from rankstudio.engine.experiment.plan.hand_choice import HandChoices
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_as_toml
 from rankstudio.engine.methods.catalog import GIVEN_MODEL, Kind, Method, Parameter, is_added
@@ -45,10 +48,10 @@ def as_command(plan: Plan, out: str = "") -> str:
     words = ["rankstudio", "run"]
     words += ["--sample"] if plan.data == SAMPLE else ["--data", plan.data]
     convention_words = ["--convention", plan.convention] if plan.convention else []
-    given = plan.scores  # from them alone nothing is learned
-    if given:
+    given = plan.extension(GivenRanking)  # from them alone nothing is learned
+    if given is not None:
         option = "--models" if plan.method == GIVEN_MODEL.key else "--scores"
-        words += [option, f"{given['name']}={given['path']}", *convention_words]
+        words += [option, f"{given.name}={given.path}", *convention_words]
     else:
         words += ["--method", plan.method]
     ranker = plan.ranker_entry
@@ -63,6 +66,8 @@ def as_command(plan: Plan, out: str = "") -> str:
     said = {*_SAID, "rule"} if given else _SAID
     plain = [f.name for f in fields(plan) if f.default is not MISSING]  # the others have words of their own
     words += field_words(plan, [name for name in plain if name not in said])
+    known = plan.extension(HandChoices)
+    words += [] if known is None else option_words("--hand-chosen", known.text)
     words += [*column_words(plan), *group_words(plan)]
     words += option_words("--out", out) if out else []
     return shell_command(words)
@@ -123,8 +128,9 @@ def group_words(plan: Plan) -> Iterator[str]:
     """Yield the options for feature groups, costs and preferences."""
     if plan.groups:
         yield from option_words("--groups", format_groups(plan.groups))
-    if plan.feature_costs is not None:
-        yield from option_words("--costs", plan.feature_costs.text())
+    costs = plan.extension(FeatureCosts)
+    if costs is not None:
+        yield from option_words("--costs", costs.text())
     if plan.preferences:
         yield from option_words("--preferences", plan.preferences["path"])
     if "pairs" in plan.preferences:

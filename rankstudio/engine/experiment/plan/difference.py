@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import groups_in_words
+from rankstudio.engine.experiment.plan.hand_choice import HandChoices
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, learned_from
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Kind, Parameter
@@ -149,6 +151,7 @@ def _named(ids: Iterable[int], names: Names) -> str:
 
 def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
     """Return what differs besides method and parameters."""
+    known = plan.extension(HandChoices)
     told = {
         "select_by": tr("chosen by {chooser}").format(chooser=_chooser(plan)),
         "rule": tr("rule: {rule}").format(rule=plan.rule),
@@ -161,16 +164,18 @@ def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
         "groups": tr("groups: {groups}").format(groups=groups_in_words(plan.groups)),
         "costs": _costs(plan, reference),
         "hand_chosen": tr("features chosen by hand on {folds}").format(
-            folds=plan.hand_chosen or tr("no fold")
+            folds=known.text if known is not None else tr("no fold")
         ),
     }
-    return tuple(text for name, text in told.items() if getattr(plan, name) != getattr(reference, name))
+    return tuple(text for name, text in told.items() if plan.named(name) != reference.named(name))
 
 
 def _costs(plan: Plan, reference: Plan) -> str:
-    if plan.costs and reference.costs:
-        return tr("other costs of features")
-    return tr("with costs of features") if plan.costs else tr("without costs of features")
+    if plan.extension(FeatureCosts) is None:
+        return tr("without costs of features")
+    if reference.extension(FeatureCosts) is None:
+        return tr("with costs of features")
+    return tr("other costs of features")
 
 
 def _chooser(plan: Plan) -> str:

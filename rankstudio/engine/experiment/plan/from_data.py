@@ -23,4 +23,6 @@ def with_usual_convention(plan: Plan, dataset: FoldedDataset) -> Plan:
 def with_known_costs(plan: Plan, dataset: FoldedDataset) -> Plan:
     """Return a plan with the costs of features that are kept beside its data, if it has none."""
     known = dataset.extension(FeatureCosts)
-    return plan if plan.costs or known is None else plan.changed(costs=known.plain())
+    if known is None or plan.extension(FeatureCosts) is not None:
+        return plan
+    return plan.changed(costs=known)

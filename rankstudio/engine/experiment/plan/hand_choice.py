@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Any, Self
 
 from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.experiment.plan.checks import check_field
 from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
 from rankstudio.engine.language import tr
 
@@ -32,6 +34,34 @@ class HandChoice:
 
     origin: str
     fold: int
+
+
+@dataclass(frozen=True)
+class HandChoices:
+    """Folds whose training and validation queries were known when the pinned features were chosen by hand.
+
+    They change no number; a run that measures such queries is not ranked, see
+    `rankstudio.engine.analysis.comparability`.
+
+    Attributes
+    ----------
+    choices : tuple of HandChoice
+        In order, at least one.
+    """
+
+    choices: tuple[HandChoice, ...]
+
+    @classmethod
+    def parsed(cls, text: Any) -> Self | None:
+        """Return the choices in a text, see :func:`parse_hand_choices`; None for ""."""
+        check_field("hand_chosen", text, tr("a text"), isinstance(text, str))
+        choices = parse_hand_choices(text)
+        return cls(choices) if choices else None
+
+    @property
+    def text(self) -> str:
+        """The choices as a plan's file has them: "given: 1", or "5-fold, seed 0: 1, 2"."""
+        return hand_choices_text(self.choices)
 
 
 def fold_origin(protocol: str, seed: int) -> str:

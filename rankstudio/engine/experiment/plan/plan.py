@@ -17,14 +17,11 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import checked_groups, greatest_size
 from rankstudio.engine.data.formats.format_catalog import FormatSource, format_sources
-from rankstudio.engine.errors import ParameterError, PlanError, shown
+from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.experiment.plan.checks import check_field
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
-from rankstudio.engine.experiment.plan.hand_choice import (
-    HandChoice,
-    fold_origin,
-    hand_choices_text,
-    parse_hand_choices,
-)
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
+from rankstudio.engine.experiment.plan.hand_choice import fold_origin
 from rankstudio.engine.experiment.plan.left_out_names import (
     PAIR_MEASURES,
     canonical_name,
@@ -33,10 +30,10 @@ from rankstudio.engine.experiment.plan.left_out_names import (
     left_out_name,
     plain_name,
 )
+from rankstudio.engine.experiment.plan.plan_extensions import KINDS, PLAN_EXTENSIONS, with_words
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import (
-    FROM_FILES,
     GIVEN_MODEL,
     Kind,
     Method,
@@ -59,6 +56,7 @@ from rankstudio.engine.metrics.conventions import USUAL, convention
 from rankstudio.engine.metrics.measure_entry import MeasureEntry
 from rankstudio.engine.metrics.measure_registry import MEASURES
 from rankstudio.engine.metrics.names import ONE_RANKING_MEASURES, foreign_entries, measure
+from rankstudio.engine.support.extensions import Extensions, Value
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 if TYPE_CHECKING:
@@ -86,7 +84,7 @@ CRITERION = "criterion"
 """Choosing by the method's own criterion, for data without a validation part."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Plan:
     """Specification of a run: data, method, grid and protocol.
 
@@ -139,24 +137,18 @@ class Plan:
         Columns of tables, if their names are not recognised: ``qid``, ``label`` and ``part``, names as
         ``features`` and ``ignore``, and ``ids_from`` 0 or 1; of several judges all ``labels``, or several
         files of ``judgments``, and in ``label`` the one in use; see `rankstudio.engine.data.columns`.
-    scores : Mapping of str to object
-        Scores or models of the methods "given-scores" and "given-model": their ``name``, the ``path`` of a
-        file or a folder, and ``files``, the SHA-256 of each file by its path in the folder. If checksums are
-        present, files with other contents are rejected.
     preferences : Mapping of str to str
         ``path`` of a CSV file of preferences between documents, which replace the labels in training, and
         ``checksum``, its SHA-256; if present, a file with other contents is rejected. For clicks, ``pairs``
         and ``eta`` as in `ClickRule` of `rankstudio.engine.data.preferences.clicks`. Measures still use the
         labels. Running it with a method that does not support preferences is an error.
-    costs : Mapping of str to object
-        Milliseconds that features cost: ``documents``, the mean number per query, and ``features``, tuples of
-        1-based id, milliseconds per document and milliseconds per query; see
-        :class:`rankstudio.engine.data.feature_costs.FeatureCosts`. They change no number unless a parameter
-        of the method is "milliseconds".
-    hand_chosen : str
-        Folds whose training and validation queries were known when the pinned features were chosen by hand,
-        such as "given: 1" or "5-fold, seed 0: 1, 2"; "" for none. It changes no number; a run that measures
-        such queries is not ranked, see `rankstudio.engine.analysis.comparability`.
+    extensions : Extensions
+        What abilities add, see :meth:`extension` and
+        `rankstudio.engine.experiment.plan.plan_extensions`. Plain values are arguments with these names:
+        ``scores``, files for the methods "given-scores" and "given-model" (`GivenRanking`); ``costs``,
+        milliseconds that features cost (`FeatureCosts`), which change no number unless a parameter of the
+        method is "milliseconds"; and ``hand_chosen``, folds whose queries were known when features were
+        pinned, such as "given: 1" (`HandChoices`).
     """
 
     data: str
@@ -175,13 +167,42 @@ class Plan:
     rule: str = BEST
     groups: Mapping[str, tuple[int, ...]] = field(default_factory=FrozenMapping)
     columns: Mapping[str, Any] = field(default_factory=FrozenMapping)
-    scores: Mapping[str, Any] = field(default_factory=FrozenMapping)
     preferences: Mapping[str, str] = field(default_factory=FrozenMapping)
-    costs: Mapping[str, Any] = field(default_factory=FrozenMapping)
-    hand_chosen: str = ""
+    extensions: Extensions = field(default_factory=Extensions)
 
-    def __post_init__(self) -> None:
-        keep = partial(object.__setattr__, self)  # in canonical form, although the plan is frozen
+    def __init__(
+        self,
+        data: str,
+        method: str = "greedy-rankrls",
+        parameters: Mapping[str, Any] = FrozenMapping(),
+        select_by: str = "MAP",
+        measures: tuple[str, ...] = USUAL_MEASURES,
+        convention: str = USUAL,
+        folds: tuple[int, ...] = (),
+        missing: Missing = "query_min",
+        normalize: Normalize = "none",
+        seed: int = 0,
+        ranker: str = "",
+        ranker_parameters: Mapping[str, Any] = FrozenMapping(),
+        protocol: str = GIVEN,
+        rule: str = BEST,
+        groups: Mapping[str, tuple[int, ...]] = FrozenMapping(),
+        columns: Mapping[str, Any] = FrozenMapping(),
+        preferences: Mapping[str, str] = FrozenMapping(),
+        extensions: Extensions = Extensions(),  # noqa: B008
+        **words: Any,
+    ) -> None:
+        given = {name: value for name, value in locals().items() if name not in ("self", "words")}
+        unknown = [word for word in words if word not in KINDS]
+        if unknown:
+            raise TypeError(f"Plan() got an unexpected keyword argument {unknown[0]!r}")
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+        self._settle(words)
+
+    def _settle(self, words: Mapping[str, Any]) -> None:
+        """Bring all values into canonical form; ``words`` are those of extensions."""
+        keep = partial(object.__setattr__, self)  # although the plan is frozen
         if not isinstance(self.method, str) and hasattr(self.method, "fit"):
             from rankstudio.engine.methods.foreign.instances import instance_of  # noqa: PLC0415 - for objects
 
@@ -199,22 +220,20 @@ class Plan:
         columns = DataColumns.of(self.columns).as_dict()
         frozen = {name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()}
         keep("columns", FrozenMapping(frozen))
-        keep("scores", _checked_scores(self.scores, self.method))
         keep("preferences", _checked_preferences(self.preferences))
-        keep("costs", FeatureCosts.of(self.costs).plain() if self.costs else FrozenMapping())
+        keep("extensions", with_words(self.extensions, words, self.method))
         convention(self.convention)
         if self.select_by != CRITERION:
             keep("select_by", canonical_name(self.select_by))
         keep("protocol", str(parse_protocol(self.protocol)))
         keep("rule", str(parse_rule(self.rule)))
-        keep("hand_chosen", hand_choices_text(parse_hand_choices(self.hand_chosen)))
         for name, known in (("missing", MISSING), ("normalize", NORMALIZE)):
             value = getattr(self, name)
-            _check(name, value, tr("one of {keys}").format(keys=", ".join(known)), value in known)
+            check_field(name, value, tr("one of {keys}").format(keys=", ".join(known)), value in known)
         tried = prod(len(axis.values) for axis in self.axes)
         several = ", ".join(axis.label for axis in self.axes)
         expected = tr("at most {most} combinations of values").format(most=MOST_COMBINATIONS)
-        _check(several, tried, expected, tried <= MOST_COMBINATIONS)
+        check_field(several, tried, expected, tried <= MOST_COMBINATIONS)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what makes the plan: a process that gets it derives the rest itself.
@@ -234,6 +253,15 @@ class Plan:
         for measured in state.pop(_MEASURES, ()):
             MEASURES.receive(measured)
         vars(self).update(state)
+
+    def extension(self, kind: type[Value]) -> Value | None:
+        """Return what an ability adds to the plan, by its type, such as `FeatureCosts`; None if nothing."""
+        return self.extensions.find(kind)
+
+    def named(self, word: str) -> Any:
+        """Return the value of a field, or of an extension by its word."""
+        kind = KINDS.get(word)
+        return getattr(self, word) if kind is None else self.extension(kind)
 
     @property
     def entry(self) -> Method:
@@ -283,9 +311,10 @@ class Plan:
     @property
     def _methods(self) -> str:
         ranker = self.ranker_entry
-        if self.scores:
+        files = self.extension(GivenRanking)
+        if files is not None:
             given = tr("{name} (model)") if self.method == GIVEN_MODEL.key else tr("{name} (given scores)")
-            return given.format(name=self.scores["name"])
+            return given.format(name=files.name)
         if ranker is None:
             return self.entry.label
         return tr("{selector}, then {ranker}").format(selector=self.entry.label, ranker=ranker.label)
@@ -317,20 +346,10 @@ class Plan:
         """Number of inner folds that select the model; 0 with a validation part."""
         return parse_protocol(self.protocol).inner
 
-    @cached_property
-    def feature_costs(self) -> FeatureCosts | None:
-        """What features cost; None if that is not known."""
-        return FeatureCosts.of(self.costs) if self.costs else None
-
     @property
     def one_ranking(self) -> bool:
         """Whether all documents are read as one ranking, without queries."""
         return bool(self.columns.get("no_queries"))
-
-    @cached_property
-    def hand_choices(self) -> tuple[HandChoice, ...]:
-        """Folds whose queries were known when the pinned features were chosen by hand."""
-        return parse_hand_choices(self.hand_chosen)
 
     @property
     def fold_origin(self) -> str:
@@ -444,14 +463,16 @@ class Plan:
     def changed(self, **changes: Any) -> Plan:
         """Return a copy with some attributes replaced.
 
-        Given scores are removed with their method, and what was known when features were chosen by hand with
-        the last of these features.
+        Of extensions some go with the method, such as given scores, or with the last pinned feature, such as
+        what was known when these features were chosen by hand.
         """
-        if changes.get("method", self.method) != self.method:
-            changes.setdefault("scores", {})
-        if self.hand_chosen and not changes.get("parameters", self.parameters).get("pinned"):
-            changes.setdefault("hand_chosen", "")
-        return replace(self, **changes)
+        moved = changes.get("method", self.method) != self.method
+        parameters = changes.get("parameters", self.parameters)
+        extensions = changes.pop("extensions", self.extensions)
+        for one in PLAN_EXTENSIONS:
+            if one.word not in changes and not one.lasts(moved, parameters):
+                extensions = extensions.without(one.kind)
+        return replace(self, extensions=extensions, **changes)
 
 
 def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
@@ -686,14 +707,15 @@ def _check_bans(parameters: Mapping[str, Any], groups: Mapping[str, Sequence[int
 
 def _prices(plan: Plan) -> tuple[tuple[int, float], ...]:
     """Return the milliseconds per query of every feature as the value of a parameter."""
-    if plan.feature_costs is None:
+    costs = plan.extension(FeatureCosts)
+    if costs is None:
         raise PlanError(
             tr(
                 "The plan selects by milliseconds, but has no costs of features. Import costs, or put "
                 "costs.csv beside the data."
             )
         )
-    return tuple(plan.feature_costs.prices().items())
+    return tuple(costs.prices().items())
 
 
 def _in_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:
@@ -726,18 +748,18 @@ def _column(what: str, feature: int, columns: Mapping[int, int]) -> int:
 
 def _check_kinds(plan: Plan) -> None:
     """Refuse what is not even of the right kind: a person may have written the plan."""
-    texts = ("data", "method", "select_by", "convention", "ranker", "protocol", "rule", "hand_chosen")
+    texts = ("data", "method", "select_by", "convention", "ranker", "protocol", "rule")
     for name in texts:
         value = getattr(plan, name)
-        _check(name, value, tr("a text"), isinstance(value, str))
+        check_field(name, value, tr("a text"), isinstance(value, str))
     for name in ("parameters", "ranker_parameters"):
         value = getattr(plan, name)
-        _check(name, value, tr("a table"), isinstance(value, Mapping))
+        check_field(name, value, tr("a table"), isinstance(value, Mapping))
     several = isinstance(plan.measures, tuple | list) and len(plan.measures) > 0
-    _check("measures", plan.measures, tr("a list of names such as MAP, NDCG@10"), several)
+    check_field("measures", plan.measures, tr("a list of names such as MAP, NDCG@10"), several)
     numbers = isinstance(plan.folds, tuple | list) and all(_whole(f) and f >= 1 for f in plan.folds)
-    _check("folds", plan.folds, tr("a list of numbers from 1 up"), numbers)
-    _check("seed", plan.seed, tr("a whole number from 0 up"), _whole(plan.seed) and plan.seed >= 0)
+    check_field("folds", plan.folds, tr("a list of numbers from 1 up"), numbers)
+    check_field("seed", plan.seed, tr("a whole number from 0 up"), _whole(plan.seed) and plan.seed >= 0)
 
 
 def _check_ranker(plan: Plan) -> Method | None:
@@ -745,46 +767,26 @@ def _check_ranker(plan: Plan) -> Method | None:
     ranker = plan.ranker_entry
     if ranker is None:
         given = dict(plan.ranker_parameters)
-        _check("ranker_parameters", given, tr("no value without a ranker"), not given)
+        check_field("ranker_parameters", given, tr("no value without a ranker"), not given)
         return None
     rankers = ", ".join(entry.key for entry in methods() if not entry.selects)
     expected = tr("a ranker, one of {rankers}").format(rankers=rankers)
-    _check("ranker", plan.ranker, expected, not ranker.selects)
+    check_field("ranker", plan.ranker, expected, not ranker.selects)
     expected = tr("no ranker, because {label} does not select features").format(label=plan.entry.label)
-    _check("ranker", plan.ranker, expected, plan.entry.selects)
+    check_field("ranker", plan.ranker, expected, plan.entry.selects)
     return ranker
-
-
-def _checked_scores(values: Any, method: str) -> FrozenMapping[str, Any]:
-    """Return what a plan says of scores, or of models, in canonical form."""
-    expected = tr(
-        "a table with the strings name and path, and a table files with the SHA-256 of each file by its name"
-    )
-    _check("scores", values, expected, isinstance(values, Mapping))
-    given = dict(values)
-    if method not in FROM_FILES:
-        _check("scores", given, tr("none with the method {method}").format(method=method), not given)
-    if not given:  # of a method that needs them they are missed when it is to be run
-        return FrozenMapping({})
-    files = given.get("files", {})
-    named = all(isinstance(given.get(name), str) and given[name].strip() for name in ("name", "path"))
-    known = set(given) <= {"name", "path", "files"}
-    _check("scores", given, expected, named and known and isinstance(files, Mapping))
-    _check("scores", given, expected, all(isinstance(text, str) for item in files.items() for text in item))
-    name = " ".join(given["name"].split())
-    return FrozenMapping({"name": name, "path": given["path"], "files": FrozenMapping(dict(files))})
 
 
 def _checked_preferences(values: Any) -> FrozenMapping[str, str]:
     """Return what a plan says of preferences in canonical form."""
     expected = tr("a table with the strings path and checksum (SHA-256)")
-    _check("preferences", values, expected, isinstance(values, Mapping))
+    check_field("preferences", values, expected, isinstance(values, Mapping))
     if not values:
         return FrozenMapping({})
     known = {"path"} <= set(values) <= {"path", "checksum", "pairs", "eta"}
     values = {**values, "eta": str(values["eta"])} if "eta" in values else values
     texts = all(isinstance(text, str) for text in values.values())
-    _check("preferences", values, expected, known and texts and bool(values["path"].strip()))
+    check_field("preferences", values, expected, known and texts and bool(values["path"].strip()))
     kept = {name: values[name] for name in ("path", "checksum") if values.get(name)}
     if "pairs" in values or "eta" in values:
         from rankstudio.engine.data.preferences.clicks import ClickRule  # noqa: PLC0415 - for clicks alone
@@ -792,12 +794,6 @@ def _checked_preferences(values: Any) -> FrozenMapping[str, str]:
         rule = ClickRule(**{name: values[name] for name in ("pairs", "eta") if name in values})
         kept |= {"pairs": rule.pairs, "eta": rule.eta}
     return FrozenMapping(kept)
-
-
-def _check(name: str, value: object, expected: str, met: bool) -> None:
-    if not met:
-        text = tr("{name}: expected {expected}, got {value}.")
-        raise PlanError(text.format(name=name, expected=expected, value=shown(value)))
 
 
 def _whole(value: object) -> bool:

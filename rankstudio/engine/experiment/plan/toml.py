@@ -12,6 +12,7 @@ from typing import Any
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan.plan_extensions import KINDS, in_words
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Method, Parameter, find_method
 from rankstudio.engine.metrics.measure_entry import MeasureEntry
@@ -22,6 +23,7 @@ from rankstudio.engine.support.files import is_there, read_text, write_text
 PACKAGES = "packages"
 """Table of a plan's file with the package and version of each method and measure of a plug-in."""
 
+_TABLES = ("scores", "preferences", "columns", "groups", "costs")  # which files have in this order
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,99})==([A-Za-z0-9.+!_-]{1,50})")
 _DIGITS = 12  # of a file's checksum
 _FILE = re.compile(r"([^\x00-\x1f:/\\]{1,100}\.py):([A-Za-z_]\w{0,63})@([0-9a-f]{12})")
@@ -31,7 +33,9 @@ _MOST_BYTES = 4 << 20  # of a plan, which would take some seconds
 
 def plan_as_dict(plan: Plan) -> dict[str, Any]:
     """Return the plan as plain lists, strings and numbers, for TOML and JSON, without None."""
-    values = {f.name: as_lists(getattr(plan, f.name)) for f in fields(plan)}
+    added = {word: as_lists(value) for word, value in in_words(plan.extensions)}
+    values = {f.name: as_lists(getattr(plan, f.name)) for f in fields(plan) if f.name != "extensions"}
+    values |= {word: value for word, value in added.items() if not isinstance(value, dict)}
     # TOML wants the tables after the plain values.
     for table, entry in (("parameters", plan.entry), ("ranker_parameters", plan.ranker_entry)):
         given = getattr(plan, table)
@@ -39,13 +43,12 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
         if entry:
             said = [p for p in entry.parameters if given[p.name] is not None or p.default is not None]
             values[table] = {p.name: _plain(p, given[p.name]) for p in said}
-    for name in ("ranker", "hand_chosen"):
-        if not values[name]:
-            del values[name]
-    for table in ("scores", "preferences", "columns", "groups", "costs"):
-        filled = values.pop(table)
-        values |= {table: filled} if filled else {}
-    return values
+    if not values["ranker"]:
+        del values["ranker"]
+    tables = {name: values.pop(name) for name in ("preferences", "columns", "groups")}
+    tables |= {word: value for word, value in added.items() if isinstance(value, dict)}
+    ordered = dict.fromkeys((*_TABLES, *tables))
+    return values | {name: tables[name] for name in ordered if tables.get(name)}
 
 
 def _plain(parameter: Parameter, value: Any) -> Any:
@@ -71,7 +74,7 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
     PlanError, ParameterError
         For an unknown field or a value out of range.
     """
-    known = {f.name for f in fields(Plan)}
+    known = {*(f.name for f in fields(Plan)), *KINDS} - {"extensions"}
     _refuse_absent(values.get(PACKAGES, {}))
     values = {name: value for name, value in values.items() if name != PACKAGES}
     for name in values:

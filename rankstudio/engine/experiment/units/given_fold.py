@@ -14,6 +14,7 @@ from rankstudio.engine.data.given_scores import GivenFiles, find_scores
 from rankstudio.engine.data.splitting.leave_query_out import LeftOut
 from rankstudio.engine.errors import DatasetError, PlanError, shown_path
 from rankstudio.engine.experiment.plan.combinations import Unit
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN, parse_protocol
 from rankstudio.engine.experiment.units.fold_context import FoldContext
@@ -132,15 +133,16 @@ def _steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
     if plan.method == GIVEN_ORDER.key:
         return {fold.number: _ranked(plan, fold, dict(_reading_order(fold))) for fold in dataset.folds}, ""
     models = plan.method == GIVEN_MODEL.key
-    if not plan.scores:
+    files = plan.extension(GivenRanking)
+    if files is None:
         raise PlanError(
             tr("scores: expected a name and a path of models to rank by, got none.")
             if models
             else tr("scores: expected a name and a path of scores to rank by, got none.")
         )
-    found = _found(plan.method, Path(plan.scores["path"]), dataset)
+    found = _found(plan.method, Path(files.path), dataset)
     asked = plan.folds or [fold.number for fold in dataset.folds]
-    _check_found(plan.scores, found.checksums, asked, found.of_folds)
+    _check_found(files, found.checksums, asked, found.of_folds)
     by_fold = {number: found.of_folds[number] for number in asked}
     if not models:
         folds = {fold.number: fold for fold in dataset.folds}
@@ -153,18 +155,18 @@ def _steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
 
 
 def _check_found(
-    scores: Mapping[str, Any], checksums: Mapping[str, str], asked: Sequence[int], there: Collection[int]
+    scores: GivenRanking, checksums: Mapping[str, str], asked: Sequence[int], there: Collection[int]
 ) -> None:
     """Refuse files that are not those of a plan any more, or that have nothing for a fold to run."""
-    files = scores["files"]
+    files = scores.files
     for file, checksum in checksums.items():
         if files and files.get(file) != checksum:
             text = tr("{file}: the file has changed since it was added to the plan as {name}. Add it again.")
-            raise DatasetError(text.format(file=file, name=scores["name"]))
+            raise DatasetError(text.format(file=file, name=scores.name))
     for number in asked:
         if number not in there:
             text = tr("folds: {name} has no file for fold {fold}. Add one, or choose other folds.")
-            raise PlanError(text.format(name=scores["name"], fold=number))
+            raise PlanError(text.format(name=scores.name, fold=number))
 
 
 def _reading_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
@@ -176,7 +178,8 @@ def _reading_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
 def _ranked(plan: Plan, fold: Fold, scores: Mapping[str, Floats]) -> Step:
     """Return the scores of the parts of a fold as the one step of a path."""
     parts = [(fold.parts[name].X, values) for name, values in scores.items()]
-    return given_scores(plan.scores.get("name", plan.entry.label), parts, fold.train.n_features)
+    files = plan.extension(GivenRanking)
+    return given_scores(files.name if files is not None else plan.entry.label, parts, fold.train.n_features)
 
 
 def _check_reading(models: Iterable[Model], plan: Plan, dataset: FoldedDataset) -> None:
@@ -253,7 +256,8 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
                 known[key] = _learned_from(number, dataset)
             n = n_shared(part, known[key])
         counts[fold.number] = n, part.n_queries
-    name = plan.scores["name"]
+    files = plan.extension(GivenRanking)
+    name = files.name if files is not None else ""
     said = seen_sentence(name, counts)
     if said or not unclear:
         return said

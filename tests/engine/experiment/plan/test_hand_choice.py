@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.plan.hand_choice import HandChoice, parse_hand_choices
+from rankstudio.engine.experiment.plan.hand_choice import HandChoice, HandChoices, parse_hand_choices
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_from_dict
 
@@ -26,7 +26,8 @@ PINNED = {"pinned": (1, 2)}
 )
 def test_the_folds_are_kept_in_one_form(text: str, canonical: str) -> None:
     plan = Plan("x", parameters=PINNED, hand_chosen=text)
-    assert plan.hand_chosen == canonical
+    known = plan.extension(HandChoices)
+    assert (known.text if known is not None else "") == canonical
     assert plan_from_dict(plan_as_dict(plan)) == plan
     assert ("hand_chosen" in plan_as_dict(plan)) is bool(canonical)
 
@@ -54,12 +55,12 @@ def test_something_else_than_a_text_is_refused() -> None:
 
 def test_the_fold_is_that_of_the_plan_whatever_share_of_queries_it_learns_from() -> None:
     plan = Plan("x", protocol="5-fold, train 20%", seed=4, hand_chosen="5-fold, seed 4: 2")
-    assert plan.hand_choices == (HandChoice(plan.fold_origin, 2),)
+    assert plan.extension(HandChoices).choices == (HandChoice(plan.fold_origin, 2),)
 
 
 def test_without_the_features_nothing_is_said_of_their_choice() -> None:
     plan = Plan("x", parameters=PINNED, hand_chosen="given: 1")
-    assert plan.changed(rule="smallest").hand_chosen == "given: 1"
-    assert plan.changed(parameters={"pinned": (1, 2, 3)}).hand_chosen == "given: 1"
-    assert plan.changed(parameters={}).hand_chosen == ""
-    assert plan.changed(method="gas", parameters={}).hand_chosen == ""
+    assert plan.changed(rule="smallest").extension(HandChoices).text == "given: 1"
+    assert plan.changed(parameters={"pinned": (1, 2, 3)}).extension(HandChoices).text == "given: 1"
+    assert plan.changed(parameters={}).extension(HandChoices) is None
+    assert plan.changed(method="gas", parameters={}).extension(HandChoices) is None

@@ -16,6 +16,7 @@ from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.errors import DatasetError, PlanError, RankStudioError
 from rankstudio.engine.experiment.plan.as_code import as_command
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.plan.toml import plan_as_toml, plan_from_dict, read_toml
@@ -130,7 +131,8 @@ def test_toml_brings_the_plan_back(tmp_path: Path) -> None:
     path.write_text(plan_as_toml(plan))
     back = plan_from_dict(read_toml(path))
     assert back == plan and hash(back) == hash(plan)
-    assert set(back.scores["files"]) == {"Fold1/test.scores", "Fold2/test.scores"}
+    files = back.extension(GivenRanking)
+    assert files is not None and set(files.files) == {"Fold1/test.scores", "Fold2/test.scores"}
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from rankstudio.engine.analysis.features.score_contributions import score_contri
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import DataError, DatasetError, PlanError
 from rankstudio.engine.experiment.plan.as_code import as_command
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.plan.toml import plan_as_toml, plan_from_dict, read_toml
@@ -114,7 +115,9 @@ def test_a_study_and_a_plan_bring_it_back(tmp_path: Path) -> None:
     path = tmp_path / "again.toml"
     path.write_text(plan_as_toml(plan))
     back = plan_from_dict(read_toml(path))
-    assert back == plan and set(back.scores["files"]) == {"fold1.json", "fold2.json"}
+    files = back.extension(GivenRanking)
+    assert back == plan and files is not None
+    assert set(files.files) == {"fold1.json", "fold2.json"}
     with Study.create(tmp_path / "s.rankstudio") as study:
         first = ended(run_stored(plan, data, study))
     assert_same(first, run_plan(back, data))

@@ -1,0 +1,13 @@
+"""The refusal of a value that a plan cannot have."""
+
+from __future__ import annotations
+
+from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.language import tr
+
+
+def check_field(name: str, value: object, expected: str, met: bool) -> None:
+    """Raise a PlanError with the field and its value, unless a condition is met."""
+    if not met:
+        text = tr("{name}: expected {expected}, got {value}.")
+        raise PlanError(text.format(name=name, expected=expected, value=shown(value)))

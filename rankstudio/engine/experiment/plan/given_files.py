@@ -1,0 +1,62 @@
+"""Files of scores, or of models, that a plan ranks by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from rankstudio.engine.experiment.plan.checks import check_field
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.catalog import FROM_FILES
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
+
+
+@dataclass(frozen=True)
+class GivenRanking:
+    """Scores of the method "given-scores", or models of "given-model".
+
+    Attributes
+    ----------
+    name : str
+        Name for tables.
+    path : str
+        A file or a folder.
+    files : Mapping of str to str
+        SHA-256 of each file by its path in the folder; files with other contents are rejected.
+    """
+
+    name: str
+    path: str
+    files: Mapping[str, str]
+
+    @classmethod
+    def parsed(cls, values: Any, method: str) -> Self | None:
+        """Return what plain values of a plan say; None for nothing.
+
+        Raises
+        ------
+        PlanError
+            If they are not such files, or the method reads none.
+        """
+        expected = tr(
+            "a table with the strings name and path, and a table files with the SHA-256 of each file by its "
+            "name"
+        )
+        check_field("scores", values, expected, isinstance(values, Mapping))
+        given = dict(values)
+        if method not in FROM_FILES:
+            check_field("scores", given, tr("none with the method {method}").format(method=method), not given)
+        if not given:  # of a method that needs them they are missed when it is to be run
+            return None
+        files = given.get("files", {})
+        named = all(isinstance(given.get(name), str) and given[name].strip() for name in ("name", "path"))
+        known = set(given) <= {"name", "path", "files"}
+        check_field("scores", given, expected, named and known and isinstance(files, Mapping))
+        texts = all(isinstance(text, str) for item in files.items() for text in item)
+        check_field("scores", given, expected, texts)
+        return cls(" ".join(given["name"].split()), given["path"], FrozenMapping(dict(files)))
+
+    def plain(self) -> dict[str, Any]:
+        """Return the values as a plan's file has them."""
+        return {"name": self.name, "path": self.path, "files": dict(self.files)}

@@ -1,0 +1,88 @@
+"""What abilities add to plans: the word of each in files and programs, its type, and its codec."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rankstudio.engine.data.feature_costs import FeatureCosts
+from rankstudio.engine.experiment.plan.given_files import GivenRanking
+from rankstudio.engine.experiment.plan.hand_choice import HandChoices
+from rankstudio.engine.support.extensions import Extensions
+
+
+def _lasts(_moved: bool, _parameters: Mapping[str, Any]) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class PlanExtension:
+    """One thing that an ability adds to plans.
+
+    Attributes
+    ----------
+    word : str
+        Its name in a plan's file and among the arguments of `Plan`.
+    kind : type
+        Type of its value; see :meth:`Plan.extension`.
+    parsed : callable
+        Returns the value from plain values and the key of the plan's method; None for nothing.
+    plain : callable
+        Returns the plain values of a value.
+    lasts : callable
+        Returns whether it stays in a changed plan: told are whether the method is another one, and the
+        parameters.
+    """
+
+    word: str
+    kind: type[Any]
+    parsed: Callable[[Any, str], Any]
+    plain: Callable[[Any], Any]
+    lasts: Callable[[bool, Mapping[str, Any]], bool] = _lasts
+
+
+PLAN_EXTENSIONS: tuple[PlanExtension, ...] = (
+    PlanExtension(
+        "hand_chosen",
+        HandChoices,
+        lambda values, _: HandChoices.parsed(values),
+        lambda value: value.text,
+        lambda _, parameters: bool(parameters.get("pinned")),
+    ),
+    PlanExtension(
+        "scores",
+        GivenRanking,
+        GivenRanking.parsed,
+        GivenRanking.plain,
+        lambda moved, _: not moved,
+    ),
+    PlanExtension(
+        "costs",
+        FeatureCosts,
+        lambda values, _: FeatureCosts.of(values) if values else None,
+        lambda value: value.plain(),
+    ),
+)
+"""In the order of a plan's file."""
+
+KINDS: Mapping[str, type[Any]] = {one.word: one.kind for one in PLAN_EXTENSIONS}
+"""Types of the values by their words."""
+
+
+def with_words(extensions: Extensions, values: Mapping[str, Any], method: str) -> Extensions:
+    """Return extensions with those of plain values by their words, for a method; empty ones go."""
+    for one in PLAN_EXTENSIONS:
+        if one.word in values:
+            told = values[one.word]
+            value = told if isinstance(told, one.kind) else one.parsed(told, method)
+            extensions = extensions.without(one.kind).extended(value)
+    return extensions
+
+
+def in_words(extensions: Extensions) -> Iterator[tuple[str, Any]]:
+    """Yield the words and plain values of extensions, in the order of a plan's file."""
+    for one in PLAN_EXTENSIONS:
+        value = extensions.find(one.kind)
+        if value is not None:
+            yield one.word, one.plain(value)
