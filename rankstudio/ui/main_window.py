@@ -14,10 +14,7 @@ from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.methods.catalog.analysis import analyses
 from rankstudio.ui.compare.comparison_runs import ComparisonRuns
-from rankstudio.ui.compare.run_changes import RunChanges
 from rankstudio.ui.data.data_sources import DataSources
-from rankstudio.ui.data.feature_names import FeatureNames
-from rankstudio.ui.data.preferences import PreferencesController
 from rankstudio.ui.data.resplit import ResplitController
 from rankstudio.ui.export.controller import ExportController
 from rankstudio.ui.language import tr
@@ -117,14 +114,11 @@ class MainWindow(QMainWindow):
         self.measurement = MeasurementController(self.models, self.menus, self.commands, self.status, self)
         self.study_files.sealRead.connect(self.measurement.seal.show_marks)
         self.resplit = ResplitController(self.session, self.runs, self.models.loader, self)
-        self.run_changes = RunChanges(self.models, self.sections.compare.panel, self.notice, self)
         self.comparison = ComparisonRuns(self.models, self._settings, self._theme, self)
         self.waiting = WaitingRuns(self.runs, self.comparison, self._settings, self.notice, self)
         self.scores = GivenScoresController(self.models, self)
         self.method_files = MethodFiles(self.models, self)
         self.rankers = GivenModelsController(self.models, self)
-        self.preferences = PreferencesController(self.models, self.sections.data.panel.preferences, self)
-        self.names = FeatureNames(self.models, self.sections.data, self._settings, self)
         self.help = Help(self._theme, self.notice, self.sections.places, self)
         self.loading = LoadingBar()
         self.welcome = Welcome(self._theme)
@@ -163,7 +157,6 @@ class MainWindow(QMainWindow):
             quit=self.close,
             undo=session.undo.undo,
             redo=session.undo.redo,
-            group=self.names.groups.ask,
             best=partial(session.select, None, None),
             **{f"page_{page.key}": partial(self._show_page, page.key) for page in PAGES},
             palette=self._open_palette,
@@ -172,9 +165,6 @@ class MainWindow(QMainWindow):
             comparison=self.comparison.ask,
             add_scores=self.scores.ask,
             open_model=self.rankers.ask,
-            open_preferences=self.preferences.ask,
-            import_feature_set=self.names.ask_set,
-            import_costs=self.names.ask_costs,
             add_order=self.scores.run_order,
             add_method=self.method_files.ask,
             analyses=self._show_analyses,
@@ -231,7 +221,7 @@ class MainWindow(QMainWindow):
         self.open_controller.noted.connect(self.messages.note)
         self.open_controller.offered.connect(self.notice.say)
         self.menus.told.connect(self.notice.say)
-        for teller in (self.open_controller, self.study_files, self.names):
+        for teller in (self.open_controller, self.study_files):
             teller.warned.connect(self.say_warning)
         for controller in self.sections.contributed.over_window:
             controller.warned.connect(self.say_warning)
@@ -261,9 +251,7 @@ class MainWindow(QMainWindow):
             study=self.study_files.open,
             comparison=self.comparison.open,
             models=self.rankers.open,
-            preferences=self.preferences.open,
-            feature_set=self.names.read_set,
-            costs=self.names.read_costs,
+            **self.sections.openers(),
             method=self.method_files.open,
             code=lambda named: self.method_files.before(*named),
         )
@@ -288,7 +276,9 @@ class MainWindow(QMainWindow):
             page.commandAsked.connect(lambda key: services[key]())
             page.goOnAsked.connect(self.restorer.go_on)
             page.runsAsked.connect(self.comparison.start)
-            page.removalAsked.connect(self.run_changes.ask_removals)
+            page.warned.connect(self.say_warning)
+            page.offered.connect(self.notice.say)
+            page.withdrawn.connect(self.notice.withdraw)
             page.stateChanged.connect(self._update)
             page.progressShown.connect(self._show_progress)
             page.hinted.connect(self.status.hint)
@@ -479,7 +469,8 @@ class MainWindow(QMainWindow):
             return
         self.refresh_timer.stop()
         self.window_state.save()
-        self.run_changes.keep_choice()
+        for page in self.sections.controllers.values():
+            page.close_down()
         self.waiting.close()
         self.workspace.bring_back()
         self.hide()

@@ -127,7 +127,7 @@ def _asking(window: MainWindow) -> dict[str, Callable[[], object]]:
         "about": window.help.about,
         "plug-ins": window.help.show_plugins,
         "measure": window.measurement.ask_measure,
-        "removal": lambda: window.run_changes.ask_removal(waiting),
+        "removal": lambda: window.sections.compare.changes.ask_removal(waiting),
     }
 
 

@@ -160,7 +160,7 @@ def test_a_cell_that_is_cut_off_tells_its_text(
 def test_a_question_shows_it_as_text(opened: Opened, named_folds: Path, questions: list[str]) -> None:
     with opened(named_folds, slowly) as window:
         window.commands["run"].trigger()
-        window.run_changes.ask_removal(window.runs.records[0])
+        window.sections.compare.changes.ask_removal(window.runs.records[0])
         settle(window)
     assert len(questions) == 1
     assert EVIL in shown(plain(questions[0]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
@@ -39,6 +39,9 @@ class CompareController(PageController):
     table : TableController
         Makes the table of a paper of them.
     """
+
+    removalAsked = Signal(object)
+    """Runs are not wanted any more (tuple of RunRecord)."""
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -9,25 +9,38 @@ from typing import ClassVar
 from PySide6.QtCore import QObject
 
 from rankstudio.ui.compare.controller import CompareController
+from rankstudio.ui.compare.run_changes import RunChanges
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.page.page import Splitter, column, row
-from rankstudio.ui.page.page_controller import PanelsOf
+from rankstudio.ui.page.page_controller import OtherPages, PanelsOf
 from rankstudio.ui.page.palette_entry import PaletteEntry
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 
 
 class ComparePage(CompareController):
-    """Lays the panels of the comparison out."""
+    """Lays the panels of the comparison out, and keeps what is changed of runs.
+
+    Attributes
+    ----------
+    changes : RunChanges
+    """
 
     places: ClassVar[Mapping[str, str]] = {"runs-panel": "compare-methods.md#runs"}
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(theme, models, parent)
+        self._models = models
         self.views.viewChosen.connect(self.choiceMoved)
         self.panel.several.clicked.connect(lambda: self.commandAsked.emit("comparison"))
+
+    def join(self, pages: OtherPages) -> None:  # noqa: D102 - inherited
+        self.changes = RunChanges(self._models, self.panel, pages.window)
+        self.changes.offered.connect(self.offered)
+        self.changes.withdrawn.connect(self.withdrawn)
+        self.removalAsked.connect(self.changes.ask_removals)
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
         beside = row("curves-views", (self.curves, 1, 640), (self.views, 1, 640))
@@ -47,6 +60,9 @@ class ComparePage(CompareController):
             delete = tr("Remove run {key} {title}").format(key=run.key, title=run.title)
             remove = partial(self.removalAsked.emit, (run,))
             yield PaletteEntry(tr("command"), delete, remove, run.dataset.name)
+
+    def close_down(self) -> None:  # noqa: D102 - inherited
+        self.changes.keep_choice()
 
     def refresh(self) -> None:  # noqa: D102 - inherited
         self.update()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
@@ -18,7 +18,7 @@ from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import NOTHING_CHOSEN, LastingChange, Session
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.turns import single_shot
-from rankstudio.ui.widgets import Notices, Question
+from rankstudio.ui.widgets import Question
 
 _NO_LABEL = tr("{path}: this study is read-only.")
 _NO_REMOVAL = tr("{path}: run {key} stays in the list, because this study is read-only.")
@@ -35,16 +35,19 @@ class RunChanges(Controller):
     ----------
     models : Models
     panel : RunsPanel
-    notice : Notices
-        Offers to undo a removal.
     parent : QWidget
         Over which the question opens.
     """
 
-    def __init__(self, models: Models, panel: RunsPanel, notice: Notices, parent: QWidget) -> None:
+    offered = Signal(str, str, object)
+    """A message with its level, and what buttons of it do by their labels: to undo a removal."""
+    withdrawn = Signal(str)
+    """A message is not to be shown any more."""
+
+    def __init__(self, models: Models, panel: RunsPanel, parent: QWidget) -> None:
         super().__init__(parent)
         self._models, self._runs, self._undo = models, models.runs, models.session.undo
-        self._notice, self._window = notice, parent
+        self._window = parent
         self._offer = ""
         panel.written.connect(self._write)
         panel.hiddenAsked.connect(self._hide)
@@ -81,7 +84,7 @@ class RunChanges(Controller):
         self._withdraw()
         self._offer = text
         undo = partial(self._undo.setIndex, self._undo.index() - n_runs)
-        self._notice.say(text, "info", {tr("Undo"): undo})
+        self.offered.emit(text, "info", {tr("Undo"): undo})
 
     @Slot(int, str, str)
     def _write(self, key: int, what: str, text: str) -> None:
@@ -129,7 +132,7 @@ class RunChanges(Controller):
     def _withdraw(self) -> None:
         """Offer no undo any more, which by now would take back something else."""
         if self._offer:
-            self._notice.withdraw(self._offer)
+            self.withdrawn.emit(self._offer)
 
     @Slot(object)
     def _store_named(self, record: RunRecord) -> None:

@@ -43,7 +43,6 @@ from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.files_read import ask_beside
-from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.widgets.columns import ROW_ROLE
 from rankstudio.ui.widgets.table import RowAction
 
@@ -64,8 +63,6 @@ class FeatureNames(Controller):
     models : Models
     data : DataController
         Where they are written.
-    settings : Settings
-        Beside which they are kept.
     parent : QWidget
         Over which questions are asked.
 
@@ -78,10 +75,10 @@ class FeatureNames(Controller):
     warned = Signal(str)
     """What the user should know of a feature set."""
 
-    def __init__(self, models: Models, data: DataController, settings: Settings, parent: QWidget) -> None:
+    def __init__(self, models: Models, data: DataController, parent: QWidget) -> None:
         super().__init__(parent)
         self._session, self._runs, self._data = models.session, models.runs, data
-        self._folder = settings.names_folder
+        self._folder = models.names_folder
         self._window = parent
         self._notes = FeatureNotes()
         self.groups = FeatureGroups(models.session, data, parent)

@@ -8,17 +8,26 @@ from functools import partial
 from PySide6.QtCore import QObject
 
 from rankstudio.ui.data.controller import DataController
+from rankstudio.ui.data.feature_names import FeatureNames
+from rankstudio.ui.data.preferences import PreferencesController
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.page import Splitter, column, row
-from rankstudio.ui.page.page_controller import PanelsOf
+from rankstudio.ui.page.page_controller import OtherPages, PanelsOf
 from rankstudio.ui.style.theme import Theme
 
 
 class DataPage(DataController):
-    """Lays the panels of the data out."""
+    """Lays the panels of the data out, and takes what is added to features and documents.
+
+    Attributes
+    ----------
+    preferences : PreferencesController
+    names : FeatureNames
+    """
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(theme, models, parent)
+        self._models = models
         self.panel.sources.clicked.connect(lambda: self.commandAsked.emit("sources"))
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
@@ -26,5 +35,24 @@ class DataPage(DataController):
         described = column("data-right", (self.statistics, 1, 330), *panels_of("data-right"))
         return row("data-page", (about, 0, 330), (described, 1, 900))
 
+    def join(self, pages: OtherPages) -> None:  # noqa: D102 - inherited
+        self.preferences = PreferencesController(self._models, self.panel.preferences, pages.window)
+        self.names = FeatureNames(self._models, self, pages.window)
+        self.names.warned.connect(self.warned)
+
+    def openers(self) -> Mapping[str, Callable[[str], object]]:  # noqa: D102 - inherited
+        return {
+            "preferences": self.preferences.open,
+            "feature_set": self.names.read_set,
+            "costs": self.names.read_costs,
+        }
+
     def commands(self) -> Mapping[str, Callable[[], object]]:  # noqa: D102 - inherited
-        return {"next_fold": partial(self.turn, 1), "previous_fold": partial(self.turn, -1)}
+        return {
+            "next_fold": partial(self.turn, 1),
+            "previous_fold": partial(self.turn, -1),
+            "open_preferences": self.preferences.ask,
+            "import_feature_set": self.names.ask_set,
+            "import_costs": self.names.ask_costs,
+            "group": self.names.groups.ask,
+        }

@@ -170,7 +170,8 @@ class Models(QObject):
         seen_alone = self.session, self.runs, self.current
         self.evidence = Evidence(*seen_alone, self.task_worker, self.fold_cache, self.study_store, self)
         self.importance = Importance(*seen_alone, self.task_worker, self.evidence, self)
-        self.loader = Loader(self.task_worker, settings.names_folder, self)
+        self.names_folder = settings.names_folder
+        self.loader = Loader(self.task_worker, self.names_folder, self)
         self.absence = Absence(self.session, self.runs, self.current, self.loader, self)
         self._compiling = False
         self.preparing.connect(self._note_preparation)

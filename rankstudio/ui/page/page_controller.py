@@ -18,7 +18,15 @@ PanelsOf = Callable[[str], Iterable[Part]]
 
 
 class OtherPages(Protocol):
-    """The other pages, as a page knows them: by their keys, and none where a page is absent."""
+    """The other pages, as a page knows them: by their keys, and none where a page is absent.
+
+    Attributes
+    ----------
+    window : QWidget
+        Over which dialogs open; it tells what its own controllers say.
+    """
+
+    window: QWidget
 
     def find(self, key: str) -> Any:
         """Return the controller of a page; None where there is no such page."""
@@ -44,13 +52,18 @@ class PageController(Controller):
         Another page is to be shown (its key).
     commandAsked : Signal(str)
         A command of the menus is to be carried out (its key).
-    goOnAsked, runsAsked, removalAsked : Signal(object)
-        A run is to go on where it was left (RunRecord), plans are to be run and compared (tuple of Plan),
-        runs are not wanted any more (tuple of RunRecord).
+    goOnAsked, runsAsked : Signal(object)
+        A run is to go on where it was left (RunRecord), plans are to be run and compared (tuple of Plan).
     stateChanged : Signal()
         Other commands may be possible now, or be called otherwise.
     progressShown : Signal()
         How far the runs are was shown anew.
+    warned : Signal(str)
+        What the user should know, as a sentence.
+    offered : Signal(str, str, object)
+        A message with its level, and what buttons of it do by their labels.
+    withdrawn : Signal(str)
+        A message is not to be shown any more.
     hinted : Signal(str)
         What is under the mouse, for the status bar.
     choiceMoved : Signal()
@@ -61,9 +74,11 @@ class PageController(Controller):
     commandAsked = Signal(str)
     goOnAsked = Signal(object)
     runsAsked = Signal(object)
-    removalAsked = Signal(object)
     stateChanged = Signal()
     progressShown = Signal()
+    warned = Signal(str)
+    offered = Signal(str, str, object)
+    withdrawn = Signal(str)
     hinted = Signal(str)
     choiceMoved = Signal()
     heads: Mapping[str, QWidget] = {}
@@ -95,6 +110,10 @@ class PageController(Controller):
         """Return what commands of the menus do here, by their keys."""
         return {}
 
+    def openers(self) -> Mapping[str, Callable[[str], object]]:
+        """Return what opens files that are no data, by their kinds; each takes a path."""
+        return {}
+
     def command_names(self) -> Mapping[str, str]:
         """Return what commands are called just now whose names change, with mnemonics, by their keys."""
         return {}
@@ -113,6 +132,9 @@ class PageController(Controller):
 
     def show_runs(self) -> None:
         """Show how far the runs are."""
+
+    def close_down(self) -> None:
+        """Keep what is not kept yet: the window is going to close."""
 
     def refresh(self) -> None:
         """Show what a run has brought since the last time."""

@@ -47,6 +47,7 @@ class Sections(QObject):
     def __init__(self, theme: Theme, models: Models, window: QWidget) -> None:
         super().__init__(window)
         self._theme, self._models = theme, models
+        self.window = window
         self.controllers: dict[str, PageController] = {
             page.key: imported(page.controller)(theme, models, self) for page in PAGES
         }
@@ -76,6 +77,10 @@ class Sections(QObject):
     def commands(self) -> dict[str, Callable[[], object]]:
         """Return what commands of the menus do on pages, by their keys."""
         return {key: call for one in self.controllers.values() for key, call in one.commands().items()}
+
+    def openers(self) -> dict[str, Callable[[str], object]]:
+        """Return what opens files that are no data, by their kinds."""
+        return {kind: call for one in self.controllers.values() for kind, call in one.openers().items()}
 
     def asked_for(self, typed: str) -> list[PaletteEntry]:
         """Return what was typed, of things on pages that are too many for the palette to list."""

@@ -55,11 +55,11 @@ def test_names_come_from_a_file_and_what_is_none_is_refused(
     other.write_text("id,name\n7777,far\n")
     with open_window(theme, tmp_path / "config", folds) as window:
         show_data(window)
-        window.names.read(other)
+        window.sections.data.names.read(other)
         assert naming("names features").search(window.notice.text())
-        window.names.read(folds)
+        window.sections.data.names.read(folds)
         assert str(folds) in window.notice.text()
-        window.names.read(solr)
+        window.sections.data.names.read(solr)
         assert window.session.dataset.feature_names[:2] == ("first", "second")
         settle(window)
 
@@ -85,7 +85,7 @@ def test_a_feature_set_is_imported_shown_kept_and_exported_in_part(
         path, other = tmp_path / "set.json", tmp_path / "other.json"
         path.write_text(json.dumps(feature_set(n)))
         other.write_text('{"featureset": {"features": []}}')
-        window.names.read_set(other)
+        window.sections.data.names.read_set(other)
         assert str(other) in window.notice.text()
         assert window.session.dataset.extension(FeatureSet) is None
         record = window.runs.records[0]
@@ -134,7 +134,7 @@ def test_costs_are_imported_shown_kept_and_select(theme: Theme, tmp_path: Path, 
         finish(window)
         ids = window.session.dataset.feature_ids.tolist()
         path.write_text("feature,per_document,per_query\n" + "".join(f"{i},0.01,{i % 3}\n" for i in ids))
-        window.names.read_costs(other)
+        window.sections.data.names.read_costs(other)
         assert naming("other.csv 2").search(window.notice.text())
         assert window.session.dataset.extension(FeatureCosts) is None
         assert window.session.plan.extension(FeatureCosts) is None
@@ -321,13 +321,13 @@ def test_groups_come_from_files_with_names_or_without(theme: Theme, tmp_path: Pa
     other.write_text("feature,group\n7777,C\n")
     with open_window(theme, tmp_path / "config", folds) as window:
         show_data(window)
-        window.names.read(both)
+        window.sections.data.names.read(both)
         assert dict(feature_groups_of(window.session.plan)) == {"A": (1, 2)}
         assert window.session.dataset.feature_names[:2] == ("first", "second")
-        window.names.read(alone)
+        window.sections.data.names.read(alone)
         assert dict(feature_groups_of(window.session.plan)) == {"C": (2, 3)}
         assert window.session.dataset.feature_names[:2] == ("first", "second"), "groups are no names"
-        window.names.read(other)
+        window.sections.data.names.read(other)
         assert str(other) in window.notice.text()
         settle(window)
 

@@ -119,7 +119,7 @@ def test_a_dropped_table_of_preferences_is_no_table_of_documents(
 
 def test_wrong_files_are_refused_by_one_sentence(window: MainWindow, tmp_path: Path) -> None:
     said: list[str] = []
-    window.preferences.failed.connect(said.append)
+    window.sections.data.preferences.failed.connect(said.append)
     for text, expected in (
         ("qid,winner,loser\n1,a\n", "line 2"),
         ("qid,winner,loser\nnobody,1,2\n", "a query of the data"),
@@ -129,14 +129,14 @@ def test_wrong_files_are_refused_by_one_sentence(window: MainWindow, tmp_path: P
         path = tmp_path / "wrong.csv"
         path.write_text(text)
         said.clear()
-        window.preferences.open(str(path))
+        window.sections.data.preferences.open(str(path))
         wait_until(lambda: bool(said))
         assert expected in said[0] and "\n" not in said[0]
     assert not preferences_of(window.session.plan)
 
 
 def test_a_method_that_learns_from_labels_says_so(window: MainWindow, preferences: Path) -> None:
-    window.preferences.open(str(preferences))
+    window.sections.data.preferences.open(str(preferences))
     wait_until(lambda: bool(preferences_of(window.session.plan)))
     window.session.change("another method", method="fsmrank", parameters={})
     assert naming("FSMRank preferences").search(window.sections.select.method.form._preferences.text())
@@ -149,13 +149,13 @@ def test_a_method_that_learns_from_labels_says_so(window: MainWindow, preference
 def test_without_data_they_wait_for_them(theme: Theme, tmp_path: Path, preferences: Path) -> None:
     with open_window(theme, tmp_path / "other") as empty:
         said: list[str] = []
-        empty.preferences.failed.connect(said.append)
+        empty.sections.data.preferences.failed.connect(said.append)
         empty.open_path(str(preferences))
         assert said == ["Preferences refer to documents: open the data first."]
 
 
 def test_other_data_have_none(window: MainWindow, preferences: Path) -> None:
-    window.preferences.open(str(preferences))
+    window.sections.data.preferences.open(str(preferences))
     wait_until(lambda: bool(preferences_of(window.session.plan)))
     window.open_controller.load_sample()
     wait_until(lambda: window.session.plan.data == "sample")
@@ -198,7 +198,7 @@ def test_clicks_are_said_to_be_clicks_and_their_rule_can_be_changed(
     assert naming("position^1.5 given").search(view.rows[0].tooltip)
     assert "η" not in {fact.key for fact in view.rows}
     said: list[str] = []
-    window.preferences.failed.connect(said.append)
+    window.sections.data.preferences.failed.connect(said.append)
     for wrong in ("-1", "given"):
         said.clear()
         view.eta.setText(wrong)

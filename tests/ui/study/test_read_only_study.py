@@ -50,7 +50,7 @@ def test_its_runs_are_shown_and_nothing_is_written(opened: Opened, study: Path, 
         assert not window.commands["go_on"].isEnabled()
         window.notice.dismiss()
 
-        window.run_changes.ask_removal(done)
+        window.sections.compare.changes.ask_removal(done)
         assert window.notice.text().startswith(f"{study}: run 1 stays in the list")
         assert (questions, len(window.runs.records)) == ([], 2)
         window.notice.dismiss()
@@ -59,7 +59,7 @@ def test_its_runs_are_shown_and_nothing_is_written(opened: Opened, study: Path, 
         assert window.runs.records[2].state is RunState.DONE
         assert window.runs.records[2].stored is None
         assert window.notice.text() == ""
-        window.run_changes.ask_removal(window.runs.records[2])
+        window.sections.compare.changes.ask_removal(window.runs.records[2])
         assert len(window.runs.records) == 2
     assert study.read_bytes() == before
     assert [path.name for path in study.parent.iterdir()] == [study.name]

@@ -339,7 +339,7 @@ def pin_or_ban(stage: Stage, which: int, verb: int) -> None:
 @step(1)
 def preferences(stage: Stage) -> None:
     if preferences_of(stage.window.session.plan):
-        stage.window.preferences.remove()
+        stage.window.sections.data.preferences.remove()
     elif stage.window.commands["open_preferences"].isEnabled():
         stage.window.open_path(str(stage.places.preferences))
     else:
@@ -452,7 +452,7 @@ def given_scores(stage: Stage) -> None:
 
 @step(4)
 def remove_run(stage: Stage, which: int) -> None:
-    stage.window.run_changes.ask_removal(run_of(which, stage.window.runs))
+    stage.window.sections.compare.changes.ask_removal(run_of(which, stage.window.runs))
 
 
 @step(1)
