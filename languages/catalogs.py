@@ -25,7 +25,6 @@ from visible_text import TRANSLATED, called
 
 from rankstudio.engine.analysis.features.feature_quality import Oddity
 from rankstudio.engine.analysis.features.substitutes import NO_QUERIES, NO_SWAPS, NOT_LEARNED, NOT_SWAPPED
-from rankstudio.engine.analysis.report.document import SECTIONS
 from rankstudio.engine.analysis.result_table.query import TESTS
 from rankstudio.engine.data.formats.built_in import FORMATS
 from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
@@ -68,6 +67,13 @@ def texts() -> Iterator[Text]:
     for module, text in _engine_texts():
         if text:
             yield module, (text,), ""
+
+
+def _report_texts() -> Iterator[tuple[str, str]]:
+    """Yield the titles of the sections of reports."""
+    from rankstudio.plugins.report.document import SECTIONS  # noqa: PLC0415
+
+    yield from (("rankstudio/plugins/report/document.py", title) for title in SECTIONS.values())
 
 
 def _lab_texts() -> Iterator[tuple[str, str]]:
@@ -118,7 +124,8 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
         texts = (data_format.label, *data_format.loses)
         yield from (("rankstudio/engine/data/formats/data_format.py", text) for text in texts)
     yield from (("resources/metrics/measures.toml", family.help) for family in FAMILIES)
-    yield from (("rankstudio/engine/analysis/report/document.py", title) for title in SECTIONS.values())
+    if find_spec("rankstudio.plugins.report") is not None:
+        yield from _report_texts()
     yield from (("rankstudio/engine/analysis/result_table/query.py", name) for name in TESTS.values())
     for rule in CONVENTIONS.values():
         yield "resources/metrics/conventions.toml", rule.summary

@@ -19,6 +19,7 @@ from rankstudio.cli.memory_option import within_memory
 from rankstudio.cli.terminal import tell
 from rankstudio.cli.word_kinds import refuse_other_kinds
 from rankstudio.engine.errors import Cancelled, RankStudioError
+from rankstudio.engine.plugins.loader import plugins
 from rankstudio.engine.plugins.terminal_commands import recorded_commands, terminal_commands
 from rankstudio.engine.support import memory
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 CORE_COMMANDS = (
     "run",
     "compare",
-    "report",
     "figures",
     "plan",
     "studies",
@@ -237,6 +237,9 @@ def _open_window(arguments: list[str]) -> int:
 def _no_such(name: str) -> str:
     """Return that a word is neither a file nor a command, and which command it may have been meant for."""
     plugin = recorded_commands().get(name)
+    for failed in plugins().failed:
+        if failed.name == plugin:
+            return f"{name}: the plug-in {plugin} cannot be loaded: {failed.reason}."
     if plugin is not None:
         return f"{name}: this command belongs to the plug-in {plugin}, which is absent or left out."
     hint = (

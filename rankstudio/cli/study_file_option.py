@@ -15,7 +15,7 @@ from rankstudio.cli.terminal import tell
 from rankstudio.engine.errors import ParameterError, PlanError, StoreError
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.report.source import ReportSource, RunChoice
+    from rankstudio.engine.analysis.reported_runs import ReportSource, RunChoice
     from rankstudio.engine.data.dataset import FoldedDataset
     from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.results.results import FoldResult, RunResult
@@ -84,7 +84,7 @@ def run_choice(args: argparse.Namespace) -> RunChoice:
     ParameterError
         Where they are no numbers.
     """
-    from rankstudio.engine.analysis.report.source import RunChoice
+    from rankstudio.engine.analysis.reported_runs import RunChoice
 
     if args.runs is None:
         return RunChoice(args.data or "")

@@ -9,7 +9,7 @@ from commands_there import of_commands_there
 from wording import naming
 
 from rankstudio.cli import main
-from rankstudio.engine.analysis.report import source as _source  # not first imported while it is replaced
+from rankstudio.engine.analysis import reported_runs as _source  # not first imported while it is replaced
 
 assert _source
 

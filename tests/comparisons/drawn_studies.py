@@ -17,7 +17,7 @@ from random import Random
 from letor_folder import save_folds
 
 from rankstudio.engine import open_dataset
-from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
+from rankstudio.engine.analysis.reported_runs import ReportedRun, ReportSource
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.experiment.plan.plan import Plan

@@ -15,12 +15,13 @@ from random import Random
 from typing import Any
 
 import pytest
+
+pytest.importorskip("rankstudio.plugins.report")  # its folder may be absent
+
 from drawn_studies import MEASURES, DrawnStudy, PooledRun, drawn_study
 
 from rankstudio.cli.output.comparison_tables import sections
 from rankstudio.engine.analysis.comparability import comparable_groups
-from rankstudio.engine.analysis.report.document import Paragraph, ReportFigure, ReportSection
-from rankstudio.engine.analysis.report.report import make_report
 from rankstudio.engine.analysis.result_table.builder import result_table, table_runs
 from rankstudio.engine.analysis.result_table.query import TableQuery
 from rankstudio.engine.analysis.significance import compare_groups
@@ -28,6 +29,8 @@ from rankstudio.engine.errors import PlanError
 from rankstudio.engine.export.result_table.formats import table_format
 from rankstudio.engine.export.result_table.table import TableStyle
 from rankstudio.engine.export.tables import TextTable
+from rankstudio.plugins.report.document import Paragraph, ReportFigure, ReportSection
+from rankstudio.plugins.report.report import make_report
 
 NAME = MEASURES[0]
 _RUN = re.compile(r"\bruns? (\d+(?:(?:, | and )\d+)*)", re.IGNORECASE)

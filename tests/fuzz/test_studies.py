@@ -10,6 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+pytest.importorskip("rankstudio.plugins.report")  # its folder may be absent
+
 from experiment.small import ended
 from fuzzer import Attempt, Outcome, refusal
 from study_damage import damaged_log, damaged_pages, edit_cells, edit_with_digest, make_foreign, move_results
@@ -28,14 +31,14 @@ from study_files import (
 )
 
 from rankstudio.cli import main
-from rankstudio.engine.analysis.report.document import html_page
-from rankstudio.engine.analysis.report.report import make_report
-from rankstudio.engine.analysis.report.source import read_study
+from rankstudio.engine.analysis.reported_runs import read_study
 from rankstudio.engine.errors import RankStudioError, StoreError
 from rankstudio.engine.experiment.reports import write_results
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.storage.study import RunSummary, Study
 from rankstudio.engine.experiment.storage.study_contents import ReportSettings, RunLabel
+from rankstudio.plugins.report.document import html_page
+from rankstudio.plugins.report.report import make_report
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.study_store import StudyStore
 

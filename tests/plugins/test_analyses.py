@@ -224,7 +224,6 @@ ODD = (
     7,
     replace(MEANS, key="Means"),
     replace(MEANS, key="run"),
-    replace(MEANS, key="judges"),
     replace(MEANS, compute="os.system"),
     replace(MEANS, label=""),
     replace(MEANS, summary="two\nlines"),

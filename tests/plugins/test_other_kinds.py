@@ -109,13 +109,14 @@ COMMANDS = (
     5,
 )
 LOGS = (
-    RunLog("mlflow", "", "a:b", "a:b"),
     RunLog("", "", "a:b", "a:b"),
     RunLog("odd", "", "os", "a:b"),
     RunLog("odd", "", "a:b", "../a:b"),
     "log",
 )
-CLUSTERS = (ClusterEntry("dask", "", "", "a:b"), ClusterEntry("odd", "", "", "os.system"), None)
+CLUSTERS = (ClusterEntry("odd", "", "", "os.system"), None)
+EXISTING = {"mlflow": RunLog("mlflow", "", "a:b", "a:b"), "cluster": ClusterEntry("dask", "", "", "a:b")}
+"""Entries with a key that an ability has, whose folder may be absent."""
 COLUMNS = (FeatureColumn("odd", "Odd", "odd numbers", "Counting", "a:b"), "column")
 WINDOW_COMMANDS = (WindowCommands("odd", "Odd", "a:B", (PartCommand("odd", "Odd", "", "Run", "", "ask"),)), 5)
 TABLES = (RunTable("odd", "Odd", "odd rows", "Counting", (), "a:b"), "table")
@@ -134,11 +135,14 @@ def test_every_kind_is_listed_in_the_window(installed: Installed) -> None:
 
 
 def test_odd_entries_are_one_warning_each(installed: Installed) -> None:
+    there = {loaded.plugin.name for loaded in plugins().loaded}
+    logs = (*LOGS, *(EXISTING[name] for name in ("mlflow",) if name in there))
+    clusters = (*CLUSTERS, *(EXISTING[name] for name in ("cluster",) if name in there))
     plugin = Plugin(
         name="odd\x1b",
         commands=COMMANDS,  # type: ignore[arg-type]
-        run_logs=LOGS,  # type: ignore[arg-type]
-        clusters=CLUSTERS,  # type: ignore[arg-type]
+        run_logs=logs,  # type: ignore[arg-type]
+        clusters=clusters,  # type: ignore[arg-type]
         parts=PARTS,  # type: ignore[arg-type]
         feature_columns=COLUMNS,  # type: ignore[arg-type]
         window_commands=WINDOW_COMMANDS,  # type: ignore[arg-type]
@@ -148,15 +152,16 @@ def test_odd_entries_are_one_warning_each(installed: Installed) -> None:
     installed(plugin)
     with pytest.warns(PluginWarning) as warned:
         assert terminal_commands(("run",))["words"] == "words_of_test"
-        assert "odd" not in run_logs() and "mlflow" in run_logs()
-        assert (entry := cluster_entry()) is not None and entry.connect.startswith("rankstudio.")
+        assert "odd" not in run_logs() and ("mlflow" in run_logs()) == ("mlflow" in there)
+        entry = cluster_entry()
+        assert entry.connect.startswith("rankstudio.") if "cluster" in there else entry is None
         assert "odd" not in {part.key for _, part in page_parts()}
         assert "odd" not in {column.key for column in feature_columns()}
         assert "odd" not in {entry.key for _, entry in window_commands()}
         assert "odd" not in {table.key for table in run_tables()}
         assert "odd" not in {entry.key for entry in printed_results()}
     texts = [str(warning.message) for warning in warned]
-    assert len(texts) == len(COMMANDS) - 1 + len(LOGS) + len(CLUSTERS) + 5 * len(PARTS)
+    assert len(texts) == len(COMMANDS) - 1 + len(logs) + len(clusters) + 5 * len(PARTS)
     assert not any("\x1b" in text or "\n" in text for text in texts)
 
 

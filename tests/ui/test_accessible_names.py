@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,6 @@ from rankstudio.ui.features.features_panel import FeaturesPanel
 from rankstudio.ui.features.inspector_panel import InspectorPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots import Plot
-from rankstudio.ui.report.panels import OutlinePanel, WordsPanel
 from rankstudio.ui.select.candidates_view import CandidatesView
 from rankstudio.ui.select.curves_panel import CurvesPanel
 from rankstudio.ui.select.form import MethodForm
@@ -29,6 +29,16 @@ from rankstudio.ui.style.colors import DARK, LIGHT
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 
+
+def of_report() -> tuple[type[Panel], ...]:
+    """Return the panels of the report, if the folder of that ability is there."""
+    if find_spec("rankstudio.plugins.report") is None:
+        return ()
+    from rankstudio.plugins.report.window.panels import OutlinePanel, WordsPanel  # noqa: PLC0415
+
+    return WordsPanel, OutlinePanel
+
+
 PANELS = (
     DataPanel,
     MethodForm,
@@ -36,8 +46,7 @@ PANELS = (
     FeaturesPanel,
     InspectorPanel,
     ResultsPanel,
-    WordsPanel,
-    OutlinePanel,
+    *of_report(),
 )
 VIEWS = (CandidatesView, HeatView)
 """Parts of panels, which have no ground of their own."""

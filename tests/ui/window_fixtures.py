@@ -9,6 +9,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,6 @@ from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model import app_model, measured_runs
 from rankstudio.ui.process import turns
 from rankstudio.ui.process.memory import collect_due
-from rankstudio.ui.report import controller as report_controller
-from rankstudio.ui.report import panels as report_panels
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Question
 
@@ -82,8 +81,9 @@ def prompt() -> Iterator[None]:
         patch.setattr(turns, "_REFRESH_MILLISECONDS", 40)
         patch.setattr(features_controller, "_SETTLED_MILLISECONDS", 10)
         patch.setattr(substitutes_panel, "_SETTLED_MILLISECONDS", 10)
-        patch.setattr(report_controller, "_PAUSE", 20)
-        patch.setattr(report_panels, "_SETTLE", 10)
+        if find_spec("rankstudio.plugins.report") is not None:  # the folder of an ability may be absent
+            patch.setattr("rankstudio.plugins.report.window.controller._PAUSE", 20)
+            patch.setattr("rankstudio.plugins.report.window.panels._SETTLE", 10)
         yield
 
 

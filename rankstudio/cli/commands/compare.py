@@ -26,7 +26,7 @@ from rankstudio.engine.metrics.names import split_names
 from rankstudio.engine.support.item_groups import grouped
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.report.source import Opener, ReportedRun, ReportSource
+    from rankstudio.engine.analysis.reported_runs import Opener, ReportedRun, ReportSource
 
 FORMATS = {"text": ".txt", "markdown": ".md", "latex": ".tex", "csv": ".csv", "json": ".json"}
 """How tables can be written, each with the ending of its files."""
@@ -192,7 +192,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _sources(args: argparse.Namespace) -> list[ReportSource]:
     """Return the finished runs of the studies; what is written must not replace their data."""
-    from rankstudio.engine.analysis.report.source import read_study
+    from rankstudio.engine.analysis.reported_runs import read_study
 
     opener = _opener(args.data)
     sources = []
@@ -207,7 +207,7 @@ def _sources(args: argparse.Namespace) -> list[ReportSource]:
 
 def _opener(name: str | None) -> Opener:
     """Return what opens data, only those of a name if there is one."""
-    from rankstudio.engine.analysis.report.source import DataOpener
+    from rankstudio.engine.analysis.reported_runs import DataOpener
 
     opener = DataOpener()
     return lambda plan, recorded: opener(plan, recorded) if name in (None, recorded.name) else None

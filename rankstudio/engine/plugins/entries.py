@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict
 from importlib import import_module
 from typing import Any
 
@@ -34,9 +33,11 @@ def entries_of(
     entries: list[tuple[LoadedPlugin, Any]] = []
     keys: dict[str, LoadedPlugin] = {}
     plugins = plugins_with(kind)
-    for failed in plugins.failed:
+    for failed in (one for one in plugins.failed if not one.built_in):
         text = tr("The plug-in {name} of {package} {version} cannot be loaded: {reason}.")
-        warn_once(text, **asdict(failed))
+        warn_once(
+            text, name=failed.name, package=failed.package, version=failed.version, reason=failed.reason
+        )
     for loaded in plugins.loaded:
         for entry in _values(loaded, kind):
             if not loaded.built_in:

@@ -49,6 +49,7 @@ _ABILITIES = {
         ("commands", "window_commands", "run_tables", "printed_results"),
         "rankstudio.plugins.papers:PLUGIN",
     ),
+    "report": (("commands", "pages"), "rankstudio.plugins.report:PLUGIN"),
     "mlflow": (("run_logs",), "rankstudio.plugins.mlflow:PLUGIN"),
     "cluster": (("clusters",), "rankstudio.plugins.cluster:PLUGIN"),
 }
@@ -105,7 +106,7 @@ def _with_needs(own: tuple[str, ...]) -> PluginSet:
     for one in (*_built_in(own), *others.loaded):
         reason = _lacking(one.plugin)
         if reason:
-            failed.append(FailedPlugin(one.plugin.name, one.package, one.version, reason))
+            failed.append(FailedPlugin(one.plugin.name, one.package, one.version, reason, one.built_in))
         else:
             loaded.append(one)
     return replace(others, loaded=tuple(loaded), failed=tuple(failed))

@@ -129,9 +129,12 @@ class FailedPlugin:
         Names of the entry point and the package, and the package's version.
     reason : str
         Reason, as a sentence.
+    built_in : bool
+        Whether it is an ability without what it needs: nobody is warned of what was left out on purpose.
     """
 
     name: str
     package: str
     version: str
     reason: str
+    built_in: bool = False

@@ -109,22 +109,23 @@ class WindowParts:
 
 
 OWN_PAGES = ("data", "select", "features", "evidence", "compare", "queries", "report")
-"""Keys of the pages of the window itself."""
-
-
-_WINDOW = "window"
-"""Name of the built-in plug-in with these pages."""
+"""Keys of the pages of the window itself, from top to bottom; abilities have some of them."""
 
 
 @cache
 def own_pages() -> tuple[WindowPage, ...]:
     """Return the pages of the window itself, from top to bottom, with their texts in English."""
-    own = (loaded for loaded in plugins_with("pages").loaded if _is_window(loaded))
-    return tuple(page for loaded in own for page in loaded.plugin.pages if isinstance(page, WindowPage))
+    pages: list[WindowPage] = []
+    for loaded in plugins_with("pages").loaded:
+        pages += [
+            page for page in loaded.plugin.pages if isinstance(page, WindowPage) and _is_own(page, loaded)
+        ]
+    return tuple(sorted(pages, key=lambda page: OWN_PAGES.index(page.key)))
 
 
-def _is_window(loaded: LoadedPlugin) -> bool:
-    return loaded.built_in and loaded.plugin.name == _WINDOW
+def _is_own(page: object, loaded: LoadedPlugin) -> bool:
+    """Return whether a page is one of the window itself, also where it is in the folder of an ability."""
+    return loaded.built_in and isinstance(page, WindowPage) and page.key in OWN_PAGES
 
 
 @cache
@@ -133,7 +134,9 @@ def window_parts() -> WindowParts:
     pages: dict[str, tuple[WindowPage, LoadedPlugin]] = {}
     panels: dict[str, tuple[WindowPanel, LoadedPlugin]] = {}
     for loaded in plugins().loaded:
-        for page in () if _is_window(loaded) else loaded.plugin.pages:
+        for page in loaded.plugin.pages:
+            if _is_own(page, loaded):
+                continue
             problem = _problem_of_page(page, {*OWN_PAGES, *pages}, built_in=loaded.built_in)
             if problem:
                 _warn(loaded, problem)

@@ -14,18 +14,19 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.as_code import as_command, as_python
 from rankstudio.engine.experiment.plan.toml import save_plan
+from rankstudio.engine.experiment.storage.study_contents import ReportSettings
 from rankstudio.engine.export.figures.files import FigureFile, write_figure_files
 from rankstudio.ui.export.dialog import ExportDialog
 from rankstudio.ui.export.figure_dialog import FigureDialog
 from rankstudio.ui.export.items import export_items, plot_figure, plot_figures
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.listed_runs import figures_of, request_of
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.page.model_chips import ChoiceChip
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.report.report_tasks import figures_of
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Question
@@ -150,7 +151,7 @@ class ExportController(Controller):
                 )
 
         dialog.say(tr("Drawing the figures …"), "muted")
-        request = self._sections.report.request()
+        request = request_of(self._models, ReportSettings())
         dialog.paint("all", partial(figures_of, request, format_name, style, dpi, folder), write)
 
     @staticmethod

@@ -10,11 +10,16 @@ from rankstudio.engine.experiment.storage.study_contents import RecordedData, Re
 from rankstudio.ui.language import tr
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
+    from pathlib import Path
+
+    from rankstudio.engine.analysis.reported_runs import ReportedRun, ReportSource
     from rankstudio.engine.data.dataset import FoldedDataset
     from rankstudio.engine.experiment.results.results import RunResult
     from rankstudio.engine.experiment.storage.study import Study
     from rankstudio.engine.experiment.storage.study_contents import RunKey, RunLabel
+    from rankstudio.engine.export.figures.files import FigureFile
+    from rankstudio.engine.export.figures.style import FigureStyle
+    from rankstudio.ui.model.app_model import Models
     from rankstudio.ui.model.run_record import RunRecord
 
 
@@ -66,17 +71,43 @@ class ReportRequest:
     seal_marks: tuple[SealMark, ...]
 
 
+def request_of(models: Models, settings: ReportSettings) -> ReportRequest:
+    """Return what is asked of the runs that are listed and ticked, of the open dataset."""
+    session = models.session
+    records = [
+        record
+        for record in models.runs.records
+        if not record.label.hidden and models.marks.is_ticked(record.key)
+    ]
+    if session.dataset is not None:
+        records = [record for record in records if record.dataset.name == session.dataset.name]
+    runs = tuple(ListedRun.of(r, r.result) for r in records if r.result is not None and r.result.complete)
+    return ReportRequest(runs, models.study_store.study, settings, session.seal_marks)
+
+
 def source_of(asked: ReportRequest) -> ReportSource:
     """Return what a report and its figures are made of."""
-    from rankstudio.engine.analysis.report.source import ReportSource  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.analysis.reported_runs import ReportSource  # noqa: PLC0415 - on the worker only
 
     title = asked.study.title if asked.study is not None else tr("Study")
     runs = tuple(_reported(run, asked.study) for run in asked.runs)
     return ReportSource(title, runs, asked.settings, asked.seal_marks)
 
 
+def figures_of(
+    asked: ReportRequest, format_name: str, style: FigureStyle, dpi: float, folder: Path
+) -> list[FigureFile]:
+    """Return the files of all figures of the runs: those that the terminal writes."""
+    from rankstudio.engine.analysis import study_figures  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.export.figures.files import figure_files  # noqa: PLC0415 - on the worker only
+
+    figures = tuple(study_figures.made(study_figures.study_figures(source_of(asked))))
+    return figure_files(figures, folder, (format_name,), style, dpi)
+
+
 def _reported(run: ListedRun, study: Study | None) -> ReportedRun:
-    from rankstudio.engine.analysis.report.source import ReportedRun, kept_evidence  # noqa: PLC0415 - on the worker only
+
+    from rankstudio.engine.analysis.reported_runs import ReportedRun, kept_evidence  # noqa: PLC0415 - on the worker only
 
     recorded = run.recorded
     if study is not None and run.stored is not None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rankstudio.engine.plugins.plugin import Plugin
-from rankstudio.ui import compare, data, evidence, features, queries, report, select
+from rankstudio.ui import compare, data, evidence, features, queries, select
 
 PLUGIN = Plugin(
     name="window",
-    pages=tuple(page.PAGE for page in (data, select, features, evidence, compare, queries, report)),
+    pages=tuple(page.PAGE for page in (data, select, features, evidence, compare, queries)),
     summary="The pages of the window.",
 )

@@ -18,7 +18,7 @@ from rankstudio.engine.analysis.evidence.model_importance import (
     model_place,
     step_importance,
 )
-from rankstudio.engine.analysis.report.source import read_study
+from rankstudio.engine.analysis.reported_runs import read_study
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.storage.study import Study

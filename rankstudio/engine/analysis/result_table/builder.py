@@ -14,7 +14,7 @@ import numpy as np
 
 from rankstudio.engine.analysis.comparability import ComparableGroup, comparable_groups
 from rankstudio.engine.analysis.fold_table import defined
-from rankstudio.engine.analysis.report.source import DataOpener, ReportSource, listed
+from rankstudio.engine.analysis.reported_runs import DataOpener, ReportSource, listed
 from rankstudio.engine.analysis.result_table.query import BY, TESTS, By, TableQuery
 from rankstudio.engine.analysis.significance import (
     comparing_measure,

@@ -189,7 +189,7 @@ class CurveSet:
 
     def all_xs(self) -> Floats:
         """Return every x that some curve has, ascending, without repetition."""
-        xs = {float(x) for curve in self.curves.values() for x in curve.xs}  # numpy.unique imports numpy.ma
+        xs = {float(x) for curve in self.curves.values() for x in curve.xs}  # np.unique brings numpy.ma
         return np.array(sorted(xs), dtype=np.float64)
 
     def points(self, key: Hashable | None, alone: bool) -> tuple[Floats, Floats]:

@@ -14,9 +14,9 @@ from rankstudio.engine.analysis.evidence.evidence_table import (
 from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
 from rankstudio.engine.analysis.evidence.smallest_set import smallest_set_beside
 from rankstudio.engine.analysis.figures.evidence_figures import evidence_figures, importance_figure
-from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure
-from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
+from rankstudio.engine.analysis.reported_runs import ReportedRun, ReportSource
 from rankstudio.engine.data.feature_costs import FeatureCosts
+from rankstudio.plugins.report.document import Block, Paragraph, ReportFigure
 
 _MOST = 6  # selections, and models, with figures
 _MOST_FEATURES = 30  # of a model: the others lose less

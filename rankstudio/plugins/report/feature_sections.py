@@ -16,8 +16,7 @@ from rankstudio.engine.analysis.features.candidate_map import (
 from rankstudio.engine.analysis.features.feature_profile import Inspector
 from rankstudio.engine.analysis.features.substitutes import SubstituteGroup, Substitutes, Swap, substitutes
 from rankstudio.engine.analysis.figures.run_figures import chosen_path, fold_features_figure
-from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure
-from rankstudio.engine.analysis.report.source import (
+from rankstudio.engine.analysis.reported_runs import (
     ReportedRun,
     ReportSource,
     best_of,
@@ -34,6 +33,7 @@ from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.export.tables import TextTable, range_text
 from rankstudio.engine.methods.catalog.method import CandidateScore
 from rankstudio.engine.support.number_format import NOTHING, fixed, percent, significant
+from rankstudio.plugins.report.document import Block, Paragraph, ReportFigure
 
 _MOST_FEATURES, _MOST_MAPPED, _MOST_MAPS, _MOST_FOLDS, _MOST_NAMED = 40, 30, 8, 40, 6
 

@@ -11,16 +11,16 @@ import pytest
 from experiment.small import dataset, ended, quick
 
 from rankstudio.engine import evaluate, language
-from rankstudio.engine.analysis.report.document import STYLE, ReportFigure, html_page
-from rankstudio.engine.analysis.report.report import make_report
-from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
-from rankstudio.engine.analysis.report.study_figures import alone_figure, learning_figure, made, study_figures
+from rankstudio.engine.analysis.reported_runs import ReportedRun, ReportSource
+from rankstudio.engine.analysis.study_figures import alone_figure, learning_figure, made, study_figures
 from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.storage.study_contents import RecordedData, ReportSettings, RunLabel
 from rankstudio.engine.export.figures.values import CurvesFigure, Figure, FigureAxis, RowsFigure, Series
 from rankstudio.engine.methods.catalog import method
+from rankstudio.plugins.report.document import STYLE, ReportFigure, html_page
+from rankstudio.plugins.report.report import make_report
 
 HOSTILE = '</text><script>alert(1)</script>&"\x00'
 SVG = "{http://www.w3.org/2000/svg}"

@@ -7,9 +7,9 @@ from typing import get_args
 import pytest
 from jinja2 import UndefinedError
 
-from rankstudio.engine.analysis.report.document import Block, Paragraph, Report, ReportSection, html_page
 from rankstudio.engine.support.resources import resource
 from rankstudio.engine.support.templates import rendered
+from rankstudio.plugins.report.document import Block, Paragraph, Report, ReportSection, html_page
 
 
 def test_a_template_without_one_of_its_values_is_not_filled() -> None:

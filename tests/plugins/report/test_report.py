@@ -17,21 +17,7 @@ from wording import naming
 
 from rankstudio.engine import evaluate
 from rankstudio.engine.analysis.features.candidate_map import Margin
-from rankstudio.engine.analysis.report import feature_sections
-from rankstudio.engine.analysis.report.best_run import against_single_feature
-from rankstudio.engine.analysis.report.document import (
-    SECTIONS,
-    STYLE,
-    Paragraph,
-    Report,
-    every_section,
-    html_page,
-    section_keys,
-    wanted_keys,
-)
-from rankstudio.engine.analysis.report.feature_sections import _margin_text, substitute_blocks
-from rankstudio.engine.analysis.report.report import make_report
-from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
+from rankstudio.engine.analysis.reported_runs import ReportedRun, ReportSource
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.errors import ParameterError
@@ -49,6 +35,20 @@ from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource
 from rankstudio.engine.statistics.paired import compare_paired
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.engine.support.resources import resource
+from rankstudio.plugins.report import feature_sections
+from rankstudio.plugins.report.best_run import against_single_feature
+from rankstudio.plugins.report.document import (
+    SECTIONS,
+    STYLE,
+    Paragraph,
+    Report,
+    every_section,
+    html_page,
+    section_keys,
+    wanted_keys,
+)
+from rankstudio.plugins.report.feature_sections import _margin_text, substitute_blocks
+from rankstudio.plugins.report.report import make_report
 
 VOID = {"meta", "br", "path", "line", "rect", "circle", "polyline", "polygon", "stop"}
 PLACES = {

@@ -11,10 +11,10 @@ from rankstudio.cli.replacement import add_force_option, check_outputs, recorded
 from rankstudio.cli.streams import is_standard, refuse_output_with_json, write_output
 from rankstudio.cli.study_file_option import add_run_choice, reading, run_choice, tell_others
 from rankstudio.cli.terminal import tell
-from rankstudio.engine.analysis.report.document import SECTIONS, section_keys, wanted_keys
 from rankstudio.engine.errors import ParameterError, StoreError
 from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.names import measure
+from rankstudio.plugins.report.document import SECTIONS, section_keys, wanted_keys
 
 HELP = "write the report of a study as one HTML file"
 DESCRIPTION = """\
@@ -64,9 +64,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.analysis.report.document import html_page
-    from rankstudio.engine.analysis.report.report import make_report
-    from rankstudio.engine.analysis.report.source import DataOpener, no_data, read_study
+    from rankstudio.engine.analysis.reported_runs import DataOpener, no_data, read_study
+    from rankstudio.plugins.report.document import html_page
+    from rankstudio.plugins.report.report import make_report
 
     keys = section_keys(args.sections) if args.sections else ()
     name = measure(args.measure).name if args.measure else ""

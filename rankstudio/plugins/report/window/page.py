@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from rankstudio.plugins.report.window.controller import ReportController
 from rankstudio.ui.language import tr
 from rankstudio.ui.page.export_item import ExportItem, FormatWriter
 from rankstudio.ui.page.page import Splitter, column, row
 from rankstudio.ui.page.page_controller import PanelsOf
 from rankstudio.ui.process.files_read import file_stem
-from rankstudio.ui.report.controller import ReportController
 
 
 class ReportPage(ReportController):

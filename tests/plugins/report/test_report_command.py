@@ -8,7 +8,7 @@ import pytest
 from letor_folder import save_folds
 
 from rankstudio.cli import main
-from rankstudio.engine.analysis.report import source
+from rankstudio.engine.analysis import reported_runs
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import open_data
@@ -100,7 +100,7 @@ def test_reports_and_figures_open_only_the_data_of_their_runs(
         opened.append(Path(plan.data).name)
         return open_data(plan)
 
-    monkeypatch.setattr(source, "open_data", opening)
+    monkeypatch.setattr(reported_runs, "open_data", opening)
     drawn = ["figures", str(both), "--only", "curves", "--to", "csv", "--out"]
     for options, named in (((), ["Other"]), (("--data", "Made"), ["Made"]), (("--runs", "1"), ["Made"])):
         opened.clear()

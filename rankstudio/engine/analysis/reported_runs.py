@@ -1,4 +1,4 @@
-"""What a report is made of: the runs of a study with their data, and how it writes numbers and names."""
+"""The runs of a study with their data: what tables, figures and a report are made of."""
 
 from __future__ import annotations
 

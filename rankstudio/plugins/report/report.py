@@ -5,18 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from rankstudio.engine.analysis.report import evidence_sections, feature_sections, result_sections
-from rankstudio.engine.analysis.report.document import (
-    SECTIONS,
-    Block,
-    CodeText,
-    FactList,
-    Paragraph,
-    Report,
-    ReportSection,
-    words,
-)
-from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, listed, runs_text
+from rankstudio.engine.analysis.reported_runs import ReportedRun, ReportSource, listed, runs_text
 from rankstudio.engine.data.dataset import FoldedDataset, Source
 from rankstudio.engine.experiment.plan.as_code import as_command
 from rankstudio.engine.experiment.plan.difference import changed_parameters, parameter_texts
@@ -35,6 +24,17 @@ from rankstudio.engine.methods.catalog import Method
 from rankstudio.engine.metrics.conventions import convention, rules_text
 from rankstudio.engine.support.item_groups import grouped
 from rankstudio.engine.support.number_format import NOTHING, count_text, raised
+from rankstudio.plugins.report import evidence_sections, feature_sections, result_sections
+from rankstudio.plugins.report.document import (
+    SECTIONS,
+    Block,
+    CodeText,
+    FactList,
+    Paragraph,
+    Report,
+    ReportSection,
+    words,
+)
 
 _RULES = {
     "best": "the best",

@@ -27,16 +27,16 @@ from PySide6.QtWidgets import (
     QTextEdit,
 )
 
+from rankstudio.plugins.report.window.report_tasks import BREAK, figure_name, picture, rich_text
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.process.turns import single_shot
-from rankstudio.ui.report.report_tasks import BREAK, figure_name, picture, rich_text
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import CoveredNumber, Panel
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.report.document import Report, ReportFigure
+    from rankstudio.plugins.report.document import Report, ReportFigure
 
 _KEY = Qt.ItemDataRole.UserRole
 _MARGIN = 28  # pixels around the text

@@ -14,9 +14,9 @@ from windows import finish, open_window, settle, write_folds
 from wording import naming
 
 from rankstudio.cli import main
-from rankstudio.engine.analysis.report.document import SECTIONS
+from rankstudio.plugins.report.document import SECTIONS
+from rankstudio.plugins.report.window.controller import ReportController
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.report.controller import ReportController
 from rankstudio.ui.style.theme import Theme
 
 HOSTILE = "<img src=x><b>bold</b> & more"

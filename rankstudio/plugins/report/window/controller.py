@@ -12,23 +12,23 @@ from PySide6.QtCore import QObject, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog
 
-from rankstudio.engine.analysis.report.document import SECTIONS, every_section, wanted_keys, with_words
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.storage.study_contents import ReportSettings
+from rankstudio.plugins.report.document import SECTIONS, every_section, wanted_keys, with_words
+from rankstudio.plugins.report.window.panels import OutlinePanel, PreviewPanel, WordsPanel
+from rankstudio.plugins.report.window.report_tasks import WRITERS, report_of, save_temporary
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.worker import Job
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.model.listed_runs import ListedRun, ReportRequest
+from rankstudio.ui.model.listed_runs import ListedRun, ReportRequest, request_of
 from rankstudio.ui.page.page_controller import PageController
 from rankstudio.ui.process.files_read import file_stem, refuse_read
 from rankstudio.ui.process.turns import single_shot
-from rankstudio.ui.report.panels import OutlinePanel, PreviewPanel, WordsPanel
-from rankstudio.ui.report.report_tasks import WRITERS, report_of, save_temporary
 from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.report.document import Report
+    from rankstudio.plugins.report.document import Report
 
 _PAUSE = 250  # milliseconds without a key, before what is written is shown in the preview
 _FILTERS = tr("HTML, one file (*.html);;PDF (*.pdf)")
@@ -47,6 +47,7 @@ class ReportController(PageController):
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
         session, runs, worker = models.session, models.runs, models.task_worker
+        self._models = models
         self._session, self._runs, self._store, self._worker = session, runs, models.study_store, worker
         self._evidence, self._marks = models.evidence, models.marks
         self.words, self.outline, self.preview = WordsPanel(theme), OutlinePanel(theme), PreviewPanel(theme)
@@ -165,16 +166,7 @@ class ReportController(PageController):
 
     def request(self) -> ReportRequest:
         """Return what a report is made of: the runs that are listed and ticked, of the open dataset."""
-        dataset = self._session.dataset
-        records = [
-            record
-            for record in self._runs.records
-            if not record.label.hidden and self._marks.is_ticked(record.key)
-        ]
-        if dataset is not None:
-            records = [record for record in records if record.dataset.name == dataset.name]
-        runs = tuple(ListedRun.of(r, r.result) for r in records if r.result is not None and r.result.complete)
-        return ReportRequest(runs, self._store.study, self._settings, self._session.seal_marks)
+        return request_of(self._models, self._settings)
 
     @staticmethod
     def _state_of(run: ListedRun) -> tuple[object, ...]:

@@ -9,8 +9,7 @@ from math import isnan, nan
 import numpy as np
 
 from rankstudio.engine.analysis.queries.query_comparison import baseline_step
-from rankstudio.engine.analysis.report.document import Block, Paragraph
-from rankstudio.engine.analysis.report.source import ReportedGroup, ReportedRun
+from rankstudio.engine.analysis.reported_runs import ReportedGroup, ReportedRun
 from rankstudio.engine.analysis.significance import ALPHA
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.results.part import Part
@@ -19,6 +18,7 @@ from rankstudio.engine.export.tables import p_text, range_text
 from rankstudio.engine.metrics.names import lacking, measure
 from rankstudio.engine.statistics.paired import PairedComparison, compare_paired
 from rankstudio.engine.support.number_format import fixed
+from rankstudio.plugins.report.document import Block, Paragraph
 
 
 def group_sentences(group: ReportedGroup) -> Iterator[Block]:

@@ -21,7 +21,7 @@ from rankstudio.engine.analysis.figures.run_figures import (
     stability_figure,
 )
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
-from rankstudio.engine.analysis.report.source import (
+from rankstudio.engine.analysis.reported_runs import (
     ReportedGroup,
     ReportedRun,
     ReportSource,

@@ -13,18 +13,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QMarginsF, Qt, QUrl
 from PySide6.QtGui import QFont, QImage, QPageLayout, QPageSize, QPdfWriter, QTextDocument
 
-from rankstudio.engine.analysis.report.document import ReportFigure
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.figures.files import FigureFile, figure_files
 from rankstudio.engine.support.files import temporary_folder, write_bytes, write_text
 from rankstudio.engine.support.templates import rendered
+from rankstudio.plugins.report.document import ReportFigure
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.listed_runs import ReportRequest, source_of
 from rankstudio.ui.style.fonts import family
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.report.document import Report, ReportFigure
-    from rankstudio.engine.export.figures.style import FigureStyle
+    from rankstudio.plugins.report.document import Report, ReportFigure
 
 BREAK = "\u200b"
 """Where a word may be broken."""
@@ -72,8 +70,8 @@ def picture(figure: ReportFigure, width: float, ratio: float) -> QImage:
 
 def report_of(asked: ReportRequest) -> Report:
     """Return the report with all its sections, the pictures of its preview painted."""
-    from rankstudio.engine.analysis.report.document import ReportFigure  # noqa: PLC0415 - on the worker only
-    from rankstudio.engine.analysis.report.report import make_report  # noqa: PLC0415 - on the worker only
+    from rankstudio.plugins.report.document import ReportFigure  # noqa: PLC0415 - on the worker only
+    from rankstudio.plugins.report.report import make_report  # noqa: PLC0415 - on the worker only
 
     report = make_report(source_of(asked))
     for section in report.sections:
@@ -81,16 +79,6 @@ def report_of(asked: ReportRequest) -> Report:
             if isinstance(block, ReportFigure):
                 _ = block.png
     return report
-
-
-def figures_of(
-    asked: ReportRequest, format_name: str, style: FigureStyle, dpi: float, folder: Path
-) -> list[FigureFile]:
-    """Return the files of all figures of the runs: those that the terminal writes."""
-    from rankstudio.engine.analysis.report import study_figures  # noqa: PLC0415 - on the worker only
-
-    found = tuple(study_figures.made(study_figures.study_figures(source_of(asked))))
-    return figure_files(found, folder, (format_name,), style, dpi)
 
 
 def save_html(report: Report, path: Path) -> Path:
@@ -101,7 +89,7 @@ def save_html(report: Report, path: Path) -> Path:
     OutputError
         Where it cannot be written.
     """
-    from rankstudio.engine.analysis.report.document import html_page  # noqa: PLC0415 - on the worker only
+    from rankstudio.plugins.report.document import html_page  # noqa: PLC0415 - on the worker only
 
     write_text(path, html_page(report))
     return path

@@ -1,1 +1,0 @@
-"""The report of a study: its sections, figures as SVG, and one HTML file that holds all of it."""
