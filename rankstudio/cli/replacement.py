@@ -15,6 +15,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import Study
@@ -90,7 +91,7 @@ def inputs_of_plan(plan: Plan) -> list[Path]:
     files = DataColumns.of(plan.columns).files
     given = plan.extension(GivenRanking)
     scores = given.path if given is not None else ""
-    told = (plan.data, scores, plan.preferences.get("path", ""), *files)
+    told = (plan.data, scores, preferences_of(plan).get("path", ""), *files)
     return [Path(place) for place in told if place not in ("", SAMPLE)]
 
 

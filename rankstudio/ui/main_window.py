@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.given_files import GivenRanking
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.methods.catalog.analysis import analyses
 from rankstudio.ui.compare.comparison_runs import ComparisonRuns
 from rankstudio.ui.data.data_sources import DataSources
@@ -452,7 +453,7 @@ class MainWindow(QMainWindow):
         parts = [part for fold in dataset.folds for part in fold.parts.values()] if dataset else []
         sources = (part.source.path for part in parts if part.source is not None)
         given = plan.extension(GivenRanking)
-        told = (given.path if given is not None else "", plan.preferences.get("path", ""))
+        told = (given.path if given is not None else "", preferences_of(plan).get("path", ""))
         return [
             *dict.fromkeys(sources),
             *(Path(place) for place in told if place),

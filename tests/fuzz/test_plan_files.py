@@ -18,6 +18,7 @@ from rankstudio.cli.commands.convert import selected_features
 from rankstudio.cli.commands.run import _beside
 from rankstudio.engine.analysis.batch import folder_name, is_comparison, load_comparison
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import RankStudioError, shown_path
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
@@ -118,7 +119,7 @@ def test_plans(fuzz: Fuzz) -> None:
         for name in ("data", "method", "seed", "missing", "normalize", "convention"):
             assert getattr(plan, name) == values.get(name, getattr(Plan("a"), name))
         assert plan.folds == tuple(dict.fromkeys(values.get("folds", ())))
-        assert sorted(plan.groups.values()) == ids_of_groups(values)
+        assert sorted(feature_groups_of(plan).values()) == ids_of_groups(values)
         save_plan(plan, folder / "again.toml")
         assert load_plan(folder / "again.toml") == plan
         assert plan_from_dict(json.loads(json.dumps(plan_as_dict(plan), allow_nan=False))) == plan

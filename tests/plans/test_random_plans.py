@@ -28,6 +28,7 @@ from slow_runs import Scores, choice, error_of_mean, mean, measured, per_query, 
 
 from rankstudio.cli import main
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
@@ -295,7 +296,7 @@ def check_choice(plan: Plan, data: DrawnData, dataset: FoldedDataset, fold: Fold
 def check_groups(plan: Plan, fold: FoldResult) -> None:
     """Every group is in the model as a whole, or not at all."""
     ids = set(fold.selected)
-    for group in plan.groups.values():
+    for group in feature_groups_of(plan).values():
         assert set(group) <= ids or not set(group) & ids, (fold.fold, fold.selected)
 
 

@@ -15,6 +15,7 @@ from rankstudio.cli.progress_bar import last_state
 from rankstudio.cli.run_options import add_costs, add_parameters, add_reading, fold_of_data
 from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.data.dataset import FoldedDataset, id_and_name
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.methods.catalog import method, methods
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def as_dict(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -
         "criterion": what.plan.entry.criterion.name,
         "permutations": test.permuted.shape[0],
         "seed": what.plan.seed,
-        "preferences": what.plan.preferences.get("path"),
+        "preferences": preferences_of(what.plan).get("path"),
         "steps": steps,
     }
 
@@ -115,8 +116,8 @@ def _features(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset)
 def _heading(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> tuple[str, str]:
     entry, N = method(what.plan.method), test.permuted.shape[0]
     part = f", training part of fold {what.fold}" if len(dataset.folds) > 1 else ""
-    queries, path = what.data.ptr.size - 1, what.plan.preferences.get("path")
-    what_of = "clicks" if "pairs" in what.plan.preferences else "preferences"
+    queries, path = what.data.ptr.size - 1, preferences_of(what.plan).get("path")
+    what_of = "clicks" if "pairs" in preferences_of(what.plan) else "preferences"
     permuted = f"documents of the {what_of} in {Path(path).name} permuted" if path else "labels permuted"
     return (
         f"{entry.label} on {dataset.name}{part}: {queries} queries, {what.data.y.size} documents",

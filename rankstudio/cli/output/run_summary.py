@@ -8,10 +8,11 @@ from statistics import fmean
 
 from rankstudio.cli.output.text_tables import as_text
 from rankstudio.cli.terminal import Block
-from rankstudio.engine.data.feature_groups import Groups, in_groups
+from rankstudio.engine.data.feature_groups import Groups, feature_groups_of, in_groups
 from rankstudio.engine.errors import one_line
 from rankstudio.engine.experiment.plan.left_out_names import plain
 from rankstudio.engine.experiment.plan.plan import Plan, learned_from
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -43,7 +44,7 @@ def summary(result: RunResult) -> Block:
     folds = "" if plan.protocol == GIVEN else f", {plan.protocol}"
     folds += f" ({len(result.folds)} folds)" if many else ""
     title = one_line(f"{plan.title} on {result.data_name}{folds}: {part}")
-    title += f"\nLearned from {one_line(learned_from(plan.preferences))}" if plan.preferences else ""
+    title += f"\nLearned from {one_line(learned_from(preferences_of(plan)))}" if preferences_of(plan) else ""
     notes = "".join(f"\n{textwrap.fill(f'Note: {note.what}', 110)}" for note in result.notes)
     table = as_text(header, rows, left=(0, len(header) - 1))
     return Block(f"{title}\n{table}{_named(result, many)}\n{result.seconds:.1f} s{notes}")
@@ -65,7 +66,7 @@ def _fold_row(fold: FoldResult, plan: Plan, measures: Sequence[str]) -> list[str
     chosen += [str(step.number)] if plan.step_kind is StepKind.ROUNDS else []
     size = str(len(fold.selected)) if step.learned else ""
     measured = (f"{values[m]:.4f}" for m in measures)
-    return [str(fold.fold), *chosen, size, *measured, _ids(fold.selected, plan.groups)]
+    return [str(fold.fold), *chosen, size, *measured, _ids(fold.selected, feature_groups_of(plan))]
 
 
 def _average_row(

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from rankstudio.engine.errors import DatasetError, FileAccessError, ParameterError, shown
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.escaping import csv_cells, unguarded
+from rankstudio.engine.support.extensions import Extended
 from rankstudio.engine.support.files import read_text
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.item_groups import grouped
@@ -19,16 +20,25 @@ Groups = Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class UserGroups:
-    """The user's groups of the features of a dataset, used by new plans, as its extension.
+class GroupedFeatures:
+    """Groups of features, as an extension: of a plan, or those of the user of a dataset, for new plans.
+
+    A selector selects each as a whole; features of no group are single candidates. A plan may combine groups
+    with a method that does not support them; running it is then an error.
 
     Attributes
     ----------
     groups : Mapping of str to tuple of int
-        By id.
+        1-based ids by name, in canonical form.
     """
 
     groups: Groups
+
+    @classmethod
+    def parsed(cls, values: Any) -> Self | None:
+        """Return groups from plain values or a text, see :func:`checked_groups`; None for no group."""
+        groups = checked_groups(values)
+        return cls(groups) if groups else None
 
 
 MOST_BYTES = 16 << 20
@@ -68,6 +78,12 @@ def checked_groups(values: Any) -> Groups:
         expected = said.format(expected=tr(_EXPECTED), feature=twice[0] if twice else "")
         raise ParameterError("groups", dict(values), expected)
     return FrozenMapping(sorted(found.items(), key=lambda item: item[1]))
+
+
+def feature_groups_of(extended: Extended) -> Groups:
+    """Return the groups of features of a plan, or of the user of a dataset; empty without any."""
+    found = extended.extension(GroupedFeatures)
+    return FrozenMapping() if found is None else found.groups
 
 
 def group_name(name: Any) -> str:

@@ -8,7 +8,7 @@ from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.data.feature_groups import group_names
+from rankstudio.engine.data.feature_groups import feature_groups_of, group_names
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.left_out_names import left_out, plain
@@ -142,7 +142,7 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
 
     If the plan has groups, the last column has the group of each feature.
     """
-    groups = group_names(result.plan.groups)
+    groups = group_names(feature_groups_of(result.plan))
     rows: list[Row] = []
     for fold in result.folds:
         path = next(p for p in fold.paths if p.unit == fold.chosen.unit)

@@ -22,6 +22,7 @@ from rankstudio.engine.experiment.plan.from_data import (
     with_usual_convention,
 )
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, estimator, n_steps, usual_measures
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.protocol import parse_protocol, parse_rule
 from rankstudio.engine.experiment.results.events import (
     BaselineFound,
@@ -240,7 +241,7 @@ def _estimated(plan: Plan, folds: Sequence[Fold], executor: Executor | None) -> 
 
 def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
     """Return whether workers share the shards of some training part, in place of units of their own."""
-    if plan.entry.given or plan.preferences:
+    if plan.entry.given or preferences_of(plan):
         return False
     parts = [fold.train for fold in folds if not isinstance(fold.train, PartOfWhole)]
     return any(shards_are_shared(plan, part) for part in parts)
@@ -337,7 +338,7 @@ def _check_sparse(plan: Plan, fold: Fold, data: str, *, by_criterion: bool) -> N
     if plan.method == RANKRLS.key:
         _check_sparse_rankrls(plan, data, by_criterion=by_criterion)
     if plan.entry.load().accepts_sparse:  # others learn from an array of them
-        preferring = bool(plan.preferences)
+        preferring = bool(preferences_of(plan))
         one_ranking = fold.train.n_queries < 2 and not preferring
         for combination in plan.combinations:
             learner = estimator(plan, plan.entry, combination.parameters, fold.train.feature_ids)

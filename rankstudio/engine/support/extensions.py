@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 Value = TypeVar("Value")
+
+
+class Extended(Protocol):
+    """A value with extensions, such as a dataset or a plan."""
+
+    def extension(self, kind: type[Value]) -> Value | None:
+        """Return its extension of a type; None without one."""
 
 
 class Extensions:

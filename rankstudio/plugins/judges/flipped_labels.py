@@ -12,6 +12,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.errors import DatasetError, ParameterError, PlanError, between
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
@@ -145,7 +146,7 @@ def flip_steps(
     if not wanted or not (wanted[0] > 0 and wanted[-1] <= 1):
         raise ParameterError("shares", shares, tr("shares above 0 and up to 1"))
     between("n_draws", n_draws, 1, _MOST_DRAWS)
-    if not plan.entry.selects or plan.preferences:
+    if not plan.entry.selects or preferences_of(plan):
         raise PlanError(tr("Flipped labels need a method that selects features and learns from labels."))
     divided = parse_protocol(plan.protocol).divide(dataset, plan.seed)
     grades = _grades(divided)

@@ -27,7 +27,7 @@ from rankstudio.engine.analysis.selection_stability import (
     stability_of_run,
     stability_table,
 )
-from rankstudio.engine.data.feature_groups import group_names
+from rankstudio.engine.data.feature_groups import feature_groups_of, group_names
 from rankstudio.engine.data.summary import is_wide
 from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.export.tables import TextTable, range_text
@@ -128,7 +128,7 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
         return {}
     least: dict[int, tuple[float, int, Margin]] = {}
     ids = run.result.feature_ids.tolist()
-    groups = CandidateGroups.of(ids, run.result.feature_names, run.plan.groups)
+    groups = CandidateGroups.of(ids, run.result.feature_names, feature_groups_of(run.plan))
     for fold in run.result.folds:
         inside = set(fold.selected)
         for column, margin in margins(groups.path(chosen_path(fold)), score).items():
@@ -172,7 +172,7 @@ def _substitutes(run: ReportedRun) -> Iterator[Block]:
     inspector = Inspector(fold.train, run.plan.convention)
     train = make_fold_context(run.plan, fold).whole_train
     ids, names = run.result.feature_ids, run.result.feature_names
-    groups = CandidateGroups.of(ids, names, run.plan.groups).columns
+    groups = CandidateGroups.of(ids, names, feature_groups_of(run.plan)).columns
     found = substitutes(run.plan, path, position, train, inspector.correlations, inspector.clusters, groups)
     yield Paragraph(
         f"Possible substitutes for the features of {run.name}, in the model of fold {first.fold}. Similarity "
@@ -209,7 +209,7 @@ def _groups(run: ReportedRun, found: Substitutes) -> Iterator[Block]:
 
 def _group_swaps(run: ReportedRun, found: Substitutes) -> TextTable:
     """Return the swaps of whole groups, those that lower the criterion most first."""
-    names, group_of = run.result.feature_names, group_names(run.plan.groups)
+    names, group_of = run.result.feature_names, group_names(feature_groups_of(run.plan))
     ids = run.result.feature_ids.tolist()
 
     def called(columns: Sequence[int]) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.data.feature_groups import UserGroups
+from rankstudio.engine.data.feature_groups import GroupedFeatures, feature_groups_of
 from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.errors import Cancelled, ChangedDataError, DatasetError
 from rankstudio.engine.experiment.plan.combinations import Unit
@@ -157,7 +157,7 @@ def _open(
             cancelled=cancelled,
         )
     notes = load_notes(names, dataset) if names is not None else FeatureNotes()
-    own = dataset.extended(UserGroups(notes.groups))
+    own = dataset.extended(GroupedFeatures(notes.groups))
     if notes.costs is not None and set(own.feature_ids.tolist()) <= set(notes.costs.per_query):
         own = own.extended(notes.costs)
     if notes.feature_set is not None:
@@ -291,7 +291,7 @@ class FoldCache:
 
         inspector = self._inspector_of(fold)
         data, train = self._fold(plan, fold).whole_train, fold.train
-        groups = CandidateGroups.of(train.feature_ids, train.feature_names, plan.groups).columns
+        groups = CandidateGroups.of(train.feature_ids, train.feature_names, feature_groups_of(plan)).columns
         return substitutes(plan, path, position, data, inspector.correlations, inspector.clusters, groups)
 
     def evidence(

@@ -9,7 +9,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.data.feature_costs import FeatureCosts
-from rankstudio.engine.data.feature_groups import group_names
+from rankstudio.engine.data.feature_groups import feature_groups_of, group_names
 from rankstudio.engine.data.summary import DatasetSummary, describe_fold
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.methods.catalog.parameter import MILLISECONDS
@@ -154,7 +154,9 @@ class DataController(PageController):
         report = self._reports.get(self._wanted)
         found = report.features if report is not None else [None] * len(summary.features)
         dataset, costs = self._session.dataset, self._costs()
-        groups, known = group_names(self._session.plan.groups), self._session.plan.extension(FeatureCosts)
+        plan = self._session.plan
+        groups = group_names(feature_groups_of(plan))
+        known = plan.extension(FeatureCosts)
         contributed = {column.entry.key: column.values() for column in self._contributed}
         each, once = ({}, {}) if known is None else (known.per_document, known.per_query)
         names = tuple(f.name for f in summary.features)

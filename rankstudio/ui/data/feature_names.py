@@ -16,6 +16,7 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_groups import (
     Groups,
     among,
+    feature_groups_of,
     group_name,
     group_names,
     in_other_group,
@@ -299,7 +300,7 @@ class FeatureGroups(Controller):
     def __init__(self, session: Session, data: DataController, parent: QWidget) -> None:
         super().__init__(parent)
         self._session, self._table, self._window = session, data.statistics.table, parent
-        self._groups: Groups = session.plan.groups
+        self._groups: Groups = feature_groups_of(session.plan)
         self._edits: set[tuple[str, Groups, Groups]] = set()  # of which data, and the groups before and after
         data.statistics.table.rows_model.written.connect(self._write)
         session.planChanged.connect(self._follow)
@@ -313,7 +314,7 @@ class FeatureGroups(Controller):
         if not rows:
             self.said.emit(tr("Select rows of the feature table on the Data page first"))
             return
-        groups = self._session.plan.groups
+        groups = feature_groups_of(self._session.plan)
         known = group_names(groups)
         now = known.get(rows[0].feature_id, "")
         offered = [now, *(name for name in ("", *groups) if name != now)]
@@ -356,11 +357,11 @@ class FeatureGroups(Controller):
         )
         self._change(
             tr("the group of {what}").format(what=what),
-            in_other_group(group_name(name), members, self._session.plan.groups),
+            in_other_group(group_name(name), members, feature_groups_of(self._session.plan)),
         )
 
     def _change(self, text: str, groups: Groups) -> None:
-        dataset, before = self._session.dataset, self._session.plan.groups
+        dataset, before = self._session.dataset, feature_groups_of(self._session.plan)
         if dataset is not None and groups != before:
             self._edits.add((dataset.origin.checksum, before, groups))
             self._session.change(text, groups=groups)
@@ -371,7 +372,7 @@ class FeatureGroups(Controller):
 
         Those that come with the plan of a run or of a file are the plan's alone.
         """
-        dataset, before, now = self._session.dataset, self._groups, self._session.plan.groups
+        dataset, before, now = self._session.dataset, self._groups, feature_groups_of(self._session.plan)
         self._groups = now
         checksum = dataset.origin.checksum if dataset is not None else ""
         if before != now and {(checksum, before, now), (checksum, now, before)} & self._edits:

@@ -16,6 +16,7 @@ from rankstudio.engine.data.preferences.csv_file import ClickFacts
 from rankstudio.engine.data.preferences.preferences import PreferenceSummary
 from rankstudio.engine.errors import ParameterError, PositionBiasError
 from rankstudio.engine.experiment.plan.plan import Plan, learned_from
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.support.number_format import count_text
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import tr, trn
@@ -211,7 +212,7 @@ class PreferencesController(Controller):
     @Slot()
     def use_rule(self) -> None:
         """Make preferences of the clicks by the rule that is shown."""
-        preferences, view = self._session.plan.preferences, self._view
+        preferences, view = preferences_of(self._session.plan), self._view
         told = str(view.pairs.currentData()), view.eta.text().strip()
         if "pairs" not in preferences or told == (preferences["pairs"], preferences["eta"]):
             return
@@ -231,7 +232,7 @@ class PreferencesController(Controller):
     @Slot()
     def _show(self) -> None:
         """Show the file of the plan, and what is known of it for the fold that is looked at."""
-        session, preferences = self._session, self._session.plan.preferences
+        session, preferences = self._session, preferences_of(self._session.plan)
         if session.dataset is not self._dataset:
             self._dataset, self._summaries = session.dataset, {}
             self._counted.forget()
@@ -245,7 +246,7 @@ class PreferencesController(Controller):
 
     @property
     def _wanted(self) -> _Counted:
-        return tuple(self._session.plan.preferences.items()), self._session.fold
+        return tuple(preferences_of(self._session.plan).items()), self._session.fold
 
     def _key(self) -> Key | None:
         dataset, wanted = self._session.dataset, self._wanted

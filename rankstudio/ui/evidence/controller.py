@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from rankstudio.engine.data.feature_costs import FeatureCosts
+from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.data.summary import is_wide
 from rankstudio.engine.experiment.plan.hand_choice import HandChoice, HandChoices, hand_choices_text
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.engine.methods.catalog import method
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
@@ -254,7 +256,7 @@ class EvidenceController(PageController):
     def _permutes(self) -> bool:
         """Whether the features of the model are permuted: no losses without them can be known."""
         evidence, model = self.evidence, self._current.model
-        if model is None or model.plan.preferences:
+        if model is None or preferences_of(model.plan):
             return False
         if evidence.model is None:
             return not model.plan.entry.selects
@@ -341,7 +343,7 @@ class EvidenceController(PageController):
         self.stop.setVisible(selects or tests.possible)
         if model is None:
             return
-        self.stop.about.setText(REPEATED_PREFERRED if model.plan.preferences else REPEATED)
+        self.stop.about.setText(REPEATED_PREFERRED if preferences_of(model.plan) else REPEATED)
         show_chance(line, tests, model)
 
     def _why_none(self) -> str:
@@ -534,5 +536,12 @@ def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
 
 def _learned(plan: Plan) -> tuple[object, ...]:
     """Return what of a plan says which models are learned, on which folds, and what they may measure."""
-    models = plan.method, plan.parameters, plan.ranker, plan.ranker_parameters, plan.groups, plan.folds
+    models = (
+        plan.method,
+        plan.parameters,
+        plan.ranker,
+        plan.ranker_parameters,
+        feature_groups_of(plan),
+        plan.folds,
+    )
     return *models, plan.select_by, plan.extension(HandChoices)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.data.dataset import Fold
-from rankstudio.engine.data.feature_groups import Groups
+from rankstudio.engine.data.feature_groups import Groups, feature_groups_of
 from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
@@ -164,7 +164,7 @@ class FeaturesController(PageController):
         chosen = self._current.model
         differs = self._current.shown.inspection is not None and chosen is not None
         choice = chosen.x_value if chosen is not None and differs and chosen.path is model.path else None
-        self._show_path(model.path, model.position, model.plan.groups, choice)
+        self._show_path(model.path, model.position, feature_groups_of(model.plan), choice)
         row = self._seen()[0].table.current()
         if row is not None and row.feature_id != self._marked:
             self._marked = row.feature_id

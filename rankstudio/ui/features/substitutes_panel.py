@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from rankstudio.engine.analysis.selection_stability import selection_matrix
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.data.feature_groups import Groups, group_names
+from rankstudio.engine.data.feature_groups import Groups, feature_groups_of, group_names
 from rankstudio.engine.data.summary import is_wide
 from rankstudio.engine.support.number_format import correlation_text
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
@@ -484,7 +484,7 @@ class SubstitutesController(Controller):
             return None
         if not self.panel.shows_substitutes:
             self.panel.clear(_LOOKING)
-        ids, names, groups = dataset.feature_ids, dataset.feature_names, model.plan.groups
+        ids, names, groups = dataset.feature_ids, dataset.feature_names, feature_groups_of(model.plan)
 
         def show(found: Substitutes) -> None:
             self.panel.show_substitutes(found, ids, names, groups)

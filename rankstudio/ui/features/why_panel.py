@@ -17,6 +17,7 @@ from rankstudio.engine.analysis.features.candidate_map import (
 )
 from rankstudio.engine.analysis.features.choice_explanation import TOSS_UP, Alternative, ChoiceContext
 from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import CandidateScore, StepKind
 from rankstudio.engine.support.number_format import percent
@@ -375,7 +376,7 @@ class WhyController(Controller):
         """Return the groups of features, and the features of none, among which the model's method chose."""
         dataset = self._session.dataset
         assert dataset is not None
-        return CandidateGroups.of(dataset.feature_ids, dataset.feature_names, model.plan.groups)
+        return CandidateGroups.of(dataset.feature_ids, dataset.feature_names, feature_groups_of(model.plan))
 
     def _context(self, model: SelectedModel) -> ChoiceContext | None:
         """Return the path with the other ones of its run."""

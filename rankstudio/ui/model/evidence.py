@@ -15,7 +15,9 @@ from PySide6.QtCore import QObject, Signal, Slot
 import rankstudio
 from rankstudio.engine.analysis.evidence.decided_step import MOST_REFITS
 from rankstudio.engine.analysis.evidence.path_length import path_length
+from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.data.summary import is_wide
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.methods.catalog.rankers import RANKRLS
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.background.tasks import EvidenceWanted, FoldCache
@@ -198,7 +200,11 @@ class Evidence(QObject):
     def whole(self) -> bool:
         """Whether all evidence applies to the method, rather than what any selector has."""
         model = self._current.model
-        if model is None or model.plan.preferences or "exact_exchange" not in model.plan.entry.capabilities:
+        if (
+            model is None
+            or preferences_of(model.plan)
+            or "exact_exchange" not in model.plan.entry.capabilities
+        ):
             return False
         return bool(model.parameters.get("pairs", "query") == "query")
 
@@ -206,7 +212,7 @@ class Evidence(QObject):
     def judged(self) -> bool:
         """Whether RankRLS ranks with the features, so that the exact left-out error of any set is known."""
         model = self._current.model
-        if model is None or model.plan.preferences:
+        if model is None or preferences_of(model.plan):
             return False
         plan, chosen = model.plan, model.plan.combination(model.values)
         entry, values = plan.entry, chosen.parameters
@@ -229,10 +235,12 @@ class Evidence(QObject):
     def _groups(self) -> tuple[tuple[int, ...], ...]:
         """Columns that are selected jointly; a set that was made by hand is judged without its group."""
         model, dataset = self._current.model, self._session.dataset
-        if model is None or dataset is None or not model.plan.groups:
+        if model is None or dataset is None or not feature_groups_of(model.plan):
             return ()
         ids = dataset.feature_ids.tolist()
-        groups = tuple(tuple(ids.index(one) for one in group) for group in model.plan.groups.values())
+        groups = tuple(
+            tuple(ids.index(one) for one in group) for group in feature_groups_of(model.plan).values()
+        )
         return () if set(groups[0]) == set(model.step.selected) else groups
 
     @property
@@ -257,7 +265,7 @@ class Evidence(QObject):
         There is nothing where nothing is known, and for a set that was made by hand: no method selects it.
         """
         model = self.model
-        if model is None or self.found is None or model.plan.groups or model.plan.preferences:
+        if model is None or self.found is None or feature_groups_of(model.plan) or preferences_of(model.plan):
             return {}
         from rankstudio.engine.analysis.evidence.evidence_code import (  # noqa: PLC0415 - first needed here
             evidence_as_command,
@@ -618,7 +626,7 @@ class Evidence(QObject):
         halves = N_HALVES - _n_halves(self.found)
         entry = record.plan.entry
         decided = "compared_by_query" in entry.capabilities or "paths_from_sums" in entry.capabilities
-        refits = 0 if entry.origin is None or decided or record.plan.preferences else MOST_REFITS
+        refits = 0 if entry.origin is None or decided or preferences_of(record.plan) else MOST_REFITS
         return (halves / 2 + refits) * once
 
     def _key_now(self) -> _Key | None:

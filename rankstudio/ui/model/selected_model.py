@@ -17,9 +17,11 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts
+from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.left_out_names import plain_name
 from rankstudio.engine.experiment.plan.plan import Plan, path_plan
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.catalog.parameter import MILLISECONDS
@@ -86,8 +88,8 @@ class SelectedModel:
     def learned_by(self) -> tuple[str, int, str]:
         """What says by which method, on what, the path was learned: method, fold, and the rest in words."""
         plan, parameters = self.plan, {**self.plan.parameters, **self.parameters}
-        read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, plan.groups
-        said = repr((sorted(parameters.items()), *read, plan.preferences, plan.ranker))
+        read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, feature_groups_of(plan)
+        said = repr((sorted(parameters.items()), *read, preferences_of(plan), plan.ranker))
         return plan.method, self.fold.number, said
 
     @property
@@ -414,8 +416,8 @@ class CurrentModel(QObject):
             costs=(form if by_costs else shown.plan).extension(FeatureCosts) or {},
             parameters=form.parameters,
             ranker_parameters=form.ranker_parameters,
-            groups=form.groups,
-            preferences=form.preferences,
+            groups=feature_groups_of(form),
+            preferences=preferences_of(form),
         )
 
     def _is_edited(self, shown: Shown) -> bool:

@@ -13,7 +13,7 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, default_names
 from rankstudio.engine.data.feature_costs import FeatureCosts
-from rankstudio.engine.data.feature_groups import UserGroups
+from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, usual_measures
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.storage.study_contents import SealMark, is_sealed
@@ -229,10 +229,9 @@ class Session(QObject):
                 for p in self.plan.entry.parameters
                 if p.kind not in (Kind.FEATURES, Kind.COSTS)
             }
-            groups = dataset.extension(UserGroups)
             costs = dataset.extension(FeatureCosts)
             plan = self.plan.changed(
-                groups=groups.groups if groups is not None else {},
+                groups=feature_groups_of(dataset),
                 parameters=kept,
                 folds=(),
                 convention=dataset.convention,
@@ -389,7 +388,7 @@ class Session(QObject):
         other = "banned" if name == "pinned" else "pinned"
         if any(self.plan.entry.parameter(key).several(parameters[key]) for key in (name, other)):
             return  # several sets of features are tried: there is not one to change
-        members = next((ids for ids in self.plan.groups.values() if feature in ids), (feature,))
+        members = next((ids for ids in feature_groups_of(self.plan).values() if feature in ids), (feature,))
         present = any(i in parameters[name] for i in members)
         rest = _without(parameters[name], members)
         parameters[name] = rest if present else (*rest, feature)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Slot
 
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS, PermutationTests, tested_x_values
 from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
@@ -102,7 +103,7 @@ def show_chance(row: ChanceRow, tests: PermutationTests, model: SelectedModel) -
     if tests.obstacle:
         row.show_obstacle(tests.obstacle)
         return
-    sentence, growing, preferred = "", tests.growing, bool(model.plan.preferences)
+    sentence, growing, preferred = "", tests.growing, bool(preferences_of(model.plan))
     band = tests.band
     if band is not None:
         places = tested_x_values(model, band)

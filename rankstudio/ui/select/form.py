@@ -11,10 +11,11 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.engine.arrays import Ints
-from rankstudio.engine.data.feature_groups import groups_in_words
+from rankstudio.engine.data.feature_groups import feature_groups_of, groups_in_words
 from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.left_out_names import PAIR_MEASURES, left_out_name
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, preferences_in_words, refusal
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE, SMALLEST, at_most, parse_rule
 from rankstudio.engine.methods.catalog import (
     GIVEN,
@@ -261,11 +262,13 @@ class MethodForm(Panel):
         self._own_ranking.set_values(plan.parameters)
         self._ranker_section.set_values(plan.ranker_parameters)
         self._offer(plan)
-        grouped = bool(plan.groups) and (plan.entry.selects or not plan.entry.groups)
+        grouped = bool(feature_groups_of(plan)) and (plan.entry.selects or not plan.entry.groups)
         self._groups.setText(groups_text(plan) if grouped else files_text(plan))
         self._groups.setVisible(grouped or plan.extension(GivenRanking) is not None)
         entries = (plan.entry, *filter(None, (plan.ranker_entry,)))
-        self._preferences.say(preferences_in_words(plan.preferences, entries) if plan.preferences else "")
+        self._preferences.say(
+            preferences_in_words(preferences_of(plan), entries) if preferences_of(plan) else ""
+        )
         self._update_reset()
 
     def refuse_protocol(self, why: str) -> None:
@@ -461,9 +464,9 @@ def _parts(fields: Sequence[Field]) -> Iterator[QWidget]:
 
 def groups_text(plan: Plan) -> str:
     """Return how the method takes the plan's groups of features, or why it cannot."""
-    said = plan.entry.group_rule or refusal_of_groups(plan.entry, len(plan.groups))
+    said = plan.entry.group_rule or refusal_of_groups(plan.entry, len(feature_groups_of(plan)))
     return tr("Groups: {groups_in_words}. {said}").format(
-        groups_in_words=groups_in_words(plan.groups), said=said
+        groups_in_words=groups_in_words(feature_groups_of(plan)), said=said
     )
 
 

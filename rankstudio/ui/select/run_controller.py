@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from rankstudio.engine.analysis.features.candidate_map import step_margin
 from rankstudio.engine.analysis.fold_table import FoldAverage
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.experiment.plan.plan import Plan, longest_path
 from rankstudio.engine.experiment.results.events import (
     BaselineFound,
@@ -289,7 +290,7 @@ class RunController(PageController):
         self._show_step(event.step, record.plan, event.divisor)
         path = record.so_far(unit.fold, unit.position) or record.paths.get((unit.fold, unit.position))
         if path is not None:
-            self.grown.emit(path, self._current.shown.plan.groups)
+            self.grown.emit(path, feature_groups_of(self._current.shown.plan))
 
     def _draw_heat(self) -> None:
         self._heat_is_old = False
@@ -389,7 +390,9 @@ class RunController(PageController):
         else:
             margin, values = step_margin(score, step, divisor=divisor), score.of(step, divisor)
             ids, names = dataset.feature_ids, dataset.feature_names
-            self.candidates.show_step(score, values, margin, ids, names, plan.step_kind, plan.groups)
+            self.candidates.show_step(
+                score, values, margin, ids, names, plan.step_kind, feature_groups_of(plan)
+            )
 
     @Slot(object, object)
     def _take(self, record: RunRecord, event: Event) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWi
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import learned_from
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.support.number_format import percentage
 from rankstudio.ui.language import tr, trn
@@ -246,7 +247,9 @@ def _progress(record: RunRecord) -> str:
     doing, done = (record.working.what, record.working.share) if record.working else ("", 0.0)
     doing = f"{doing} {percentage(done)}" if done >= 0.01 else doing
     return " · ".join(
-        filter(None, (learned_from(record.plan.preferences), where, doing, time_text(record.seconds_left)))
+        filter(
+            None, (learned_from(preferences_of(record.plan)), where, doing, time_text(record.seconds_left))
+        )
     )
 
 
@@ -268,5 +271,5 @@ def _outcome(record: RunRecord, found: RunResult | None) -> str:
         ).format(name=name, average=average, part=found.part.label, n=record.n_folds)
     )
     on_disk = tr("read from disk") if record.dataset.from_disk else ""
-    learned = learned_from(record.plan.preferences)
+    learned = learned_from(preferences_of(record.plan))
     return " · ".join(text for text in (word, learned, part, on_disk) if text)

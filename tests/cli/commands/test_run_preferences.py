@@ -12,6 +12,7 @@ from wording import naming
 from rankstudio.cli import main
 from rankstudio.engine import open_dataset
 from rankstudio.engine.data.preferences.preferences import sample_preferences
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.toml import load_plan
 
 FAST = ["--lambda", "2^-1,2^2", "--folds", "1,2"]
@@ -66,7 +67,7 @@ def test_the_plan_gives_the_same_bits_and_refuses_another_file(
     run = ["run", "--data", str(folder), "--preferences", str(preferences), "--features", "2", *FAST]
     assert main([*run, "--protocol", "3-fold, nested 2-fold", "--out", str(first)]) == 0
     plan = load_plan(first / "plan.toml")
-    assert plan.preferences["path"] == str(preferences)
+    assert preferences_of(plan)["path"] == str(preferences)
     assert main(["run", str(first / "plan.toml"), "--out", str(again)]) == 0
     metrics = [(folder / "metrics.csv").read_bytes() for folder in (first, again)]
     assert metrics[0] == metrics[1]
@@ -146,7 +147,7 @@ def test_clicks_are_learned_from_and_said_to_be_clicks(
         assert naming("Clicks not judgments position").search(" ".join(said.split()))
         assert ("estimated" in said) == (name != "given")
         plans[name] = load_plan(tmp_path / name / "plan.toml")
-    assert {n: (p.preferences["pairs"], p.preferences["eta"]) for n, p in plans.items()} == {
+    assert {n: (preferences_of(p)["pairs"], preferences_of(p)["eta"]) for n, p in plans.items()} == {
         "usual": ("unclicked", "estimated"),
         "skipped": ("skipped", "estimated"),
         "given": ("unclicked", "0.5"),

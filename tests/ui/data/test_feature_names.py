@@ -15,6 +15,7 @@ from windows import finish, open_window, settle
 from wording import naming
 
 from rankstudio.engine.data.feature_costs import FeatureCosts
+from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.ui.data.panel import read_as_facts
 from rankstudio.ui.export.items import export_items
@@ -248,12 +249,12 @@ def test_groups_are_written_asked_for_undone_run_and_restored(
         show_data(window)
         write(window, 0, "group", " Body ")
         write(window, 2, "group", "Body")
-        assert dict(window.session.plan.groups) == {"Body": (1, 3)}
+        assert dict(feature_groups_of(window.session.plan)) == {"Body": (1, 3)}
         assert [row.group for row in rows(window)[:4]] == ["Body", "", "Body", ""]
         select(window, 1, 3)
         window.commands["group"].trigger()
         assert asked[0] == ["Group for 2 features. Leave empty for no group:", "", "Body"]
-        assert dict(window.session.plan.groups) == {"Body": (1, 3), "Clicks": (2, 4)}
+        assert dict(feature_groups_of(window.session.plan)) == {"Body": (1, 3), "Clicks": (2, 4)}
         note, group, *_ = window.sections.data.statistics.table.row_actions(rows(window)[0])
         assert (note.text, group.text) == ("Note…", "Group…")
         select(window, 0)
@@ -265,10 +266,10 @@ def test_groups_are_written_asked_for_undone_run_and_restored(
             "Clicks",
         ]
         window.session.undo.undo()
-        assert dict(window.session.plan.groups) == {"Body": (1, 3)}
+        assert dict(feature_groups_of(window.session.plan)) == {"Body": (1, 3)}
         window.session.undo.redo()
         write(window, 3, "group", "")
-        assert dict(window.session.plan.groups) == {"Body": (1, 3), "Clicks": (2,)}
+        assert dict(feature_groups_of(window.session.plan)) == {"Body": (1, 3), "Clicks": (2,)}
         window.commands["run"].trigger()
         finish(window)
         record = window.runs.records[-1]
@@ -281,7 +282,7 @@ def test_groups_are_written_asked_for_undone_run_and_restored(
         assert (named[1], named[3], named[2]) == ("Body", "Body", "Clicks")
         settle(window)
     with open_window(theme, tmp_path / "config", folds) as window:
-        assert dict(window.session.plan.groups) == {"Body": (1, 3), "Clicks": (2,)}
+        assert dict(feature_groups_of(window.session.plan)) == {"Body": (1, 3), "Clicks": (2,)}
         settle(window)
 
 
@@ -301,7 +302,7 @@ def test_undone_groups_are_not_kept_and_those_of_a_run_are_its_own(
         window.session.go_back_to(window.session.plan.changed(groups={"Other": (4,)}), "a run")
         settle(window)
     with open_window(theme, tmp_path / "config", folds) as window:
-        assert dict(window.session.plan.groups) == {"Body": (1, 3)}
+        assert dict(feature_groups_of(window.session.plan)) == {"Body": (1, 3)}
         settle(window)
 
 
@@ -321,10 +322,10 @@ def test_groups_come_from_files_with_names_or_without(theme: Theme, tmp_path: Pa
     with open_window(theme, tmp_path / "config", folds) as window:
         show_data(window)
         window.sections.data.names.read(both)
-        assert dict(window.session.plan.groups) == {"A": (1, 2)}
+        assert dict(feature_groups_of(window.session.plan)) == {"A": (1, 2)}
         assert window.session.dataset.feature_names[:2] == ("first", "second")
         window.sections.data.names.read(alone)
-        assert dict(window.session.plan.groups) == {"C": (2, 3)}
+        assert dict(feature_groups_of(window.session.plan)) == {"C": (2, 3)}
         assert window.session.dataset.feature_names[:2] == ("first", "second"), "groups are no names"
         window.sections.data.names.read(other)
         assert str(other) in window.notice.text()
@@ -366,7 +367,7 @@ def test_a_pin_is_of_the_group_and_goes_with_any_of_its_features(window: MainWin
     assert session.plan.parameters["pinned"] == ()
     assert session.plan.parameters["banned"] == (3,)
     session.open(session.dataset, "elsewhere")
-    assert not session.plan.groups
+    assert not feature_groups_of(session.plan)
     settle(window)
 
 

@@ -14,6 +14,7 @@ from wording import naming
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.preferences.preferences import sample_preferences
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.toml import load_plan
 from rankstudio.engine.experiment.results.events import UnitFinished
 from rankstudio.engine.experiment.runner import open_data, run
@@ -51,7 +52,7 @@ def test_they_are_opened_counted_learned_from_and_taken_off(
     finish(window)
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(preferences), ""))
     window.commands["open_preferences"].trigger()
-    wait_until(lambda: bool(window.session.plan.preferences))
+    wait_until(lambda: bool(preferences_of(window.session.plan)))
     form = window.sections.select.method.form
     assert naming("clicks.csv").search(form._preferences.text())
 
@@ -75,7 +76,7 @@ def test_they_are_opened_counted_learned_from_and_taken_off(
     window.session.look_at(1)
     finish(window)
     record = window.runs.records[-1]
-    assert record.plan.preferences["path"] == str(preferences) and record.result is not None
+    assert preferences_of(record.plan)["path"] == str(preferences) and record.result is not None
     assert "preferences: clicks.csv" in window.sections.select.strip._state.text()
     before = window.runs.records[0].paths[1, 0].steps[-1].coef
     assert not np.array_equal(record.paths[1, 0].steps[-1].coef, before)
@@ -101,9 +102,9 @@ def test_they_are_opened_counted_learned_from_and_taken_off(
         np.testing.assert_array_equal(found.steps[-1].coef, path.steps[-1].coef)
 
     form.findChild(QToolButton, "preferences-note-remove").click()
-    assert not window.session.plan.preferences and not view.isVisibleTo(window.sections.data.panel)
+    assert not preferences_of(window.session.plan) and not view.isVisibleTo(window.sections.data.panel)
     window.session.undo.undo()
-    assert window.session.plan.preferences
+    assert preferences_of(window.session.plan)
 
 
 def test_a_dropped_table_of_preferences_is_no_table_of_documents(
@@ -111,7 +112,7 @@ def test_a_dropped_table_of_preferences_is_no_table_of_documents(
 ) -> None:
     dataset = window.session.dataset
     drop(window, preferences)
-    wait_until(lambda: bool(window.session.plan.preferences))
+    wait_until(lambda: bool(preferences_of(window.session.plan)))
     settle(window)
     assert window.session.dataset is dataset
 
@@ -131,12 +132,12 @@ def test_wrong_files_are_refused_by_one_sentence(window: MainWindow, tmp_path: P
         window.sections.data.preferences.open(str(path))
         wait_until(lambda: bool(said))
         assert expected in said[0] and "\n" not in said[0]
-    assert not window.session.plan.preferences
+    assert not preferences_of(window.session.plan)
 
 
 def test_a_method_that_learns_from_labels_says_so(window: MainWindow, preferences: Path) -> None:
     window.sections.data.preferences.open(str(preferences))
-    wait_until(lambda: bool(window.session.plan.preferences))
+    wait_until(lambda: bool(preferences_of(window.session.plan)))
     window.session.change("another method", method="fsmrank", parameters={})
     assert naming("FSMRank preferences").search(window.sections.select.method.form._preferences.text())
     window.commands["run"].trigger()
@@ -155,10 +156,10 @@ def test_without_data_they_wait_for_them(theme: Theme, tmp_path: Path, preferenc
 
 def test_other_data_have_none(window: MainWindow, preferences: Path) -> None:
     window.sections.data.preferences.open(str(preferences))
-    wait_until(lambda: bool(window.session.plan.preferences))
+    wait_until(lambda: bool(preferences_of(window.session.plan)))
     window.open_controller.load_sample()
     wait_until(lambda: window.session.plan.data == "sample")
-    assert not window.session.plan.preferences
+    assert not preferences_of(window.session.plan)
 
 
 @pytest.mark.thorough
@@ -174,7 +175,7 @@ def test_clicks_are_said_to_be_clicks_and_their_rule_can_be_changed(
     path = tmp_path / "log.csv"
     path.write_text("\n".join(lines))
     drop(window, path)
-    wait_until(lambda: bool(window.session.plan.preferences))
+    wait_until(lambda: bool(preferences_of(window.session.plan)))
     window.workspace.show_page("data")
     view, session = window.sections.data.panel.preferences, window.session
     wait_until(lambda: bool(view.rows))
@@ -187,12 +188,12 @@ def test_clicks_are_said_to_be_clicks_and_their_rule_can_be_changed(
 
     view.pairs.setCurrentIndex(view.pairs.findData("skipped"))
     view.pairs.activated.emit(view.pairs.currentIndex())
-    wait_until(lambda: session.plan.preferences["pairs"] == "skipped")
+    wait_until(lambda: preferences_of(session.plan)["pairs"] == "skipped")
     settle(window)
     assert view.rows[0].note != before
     view.eta.setText("1.5")
     view.eta.editingFinished.emit()
-    wait_until(lambda: session.plan.preferences["eta"] == "1.5")
+    wait_until(lambda: preferences_of(session.plan)["eta"] == "1.5")
     settle(window)
     assert naming("position^1.5 given").search(view.rows[0].tooltip)
     assert "η" not in {fact.key for fact in view.rows}
@@ -204,9 +205,9 @@ def test_clicks_are_said_to_be_clicks_and_their_rule_can_be_changed(
         view.eta.editingFinished.emit()
         wait_until(lambda: bool(said))
         settle(window)
-        assert session.plan.preferences["eta"] == "1.5" and view.eta.text() == "1.5"
+        assert preferences_of(session.plan)["eta"] == "1.5" and view.eta.text() == "1.5"
     session.undo.undo()
-    assert session.plan.preferences["eta"] == "estimated" and view.eta.text() == "estimated"
+    assert preferences_of(session.plan)["eta"] == "estimated" and view.eta.text() == "estimated"
     window.session.change("quick", parameters={"n_features_to_select": 2, "regularization": 1.0})
     finish(window)
     assert "clicks over skipped: log.csv" in window.sections.select.strip._state.text()
@@ -219,8 +220,8 @@ def test_clicks_at_one_position_each_open_with_the_usual_exponent(window: MainWi
     path = tmp_path / "log.csv"
     path.write_text(f"qid,docid,position,click\n{query},1,1,0\n{query},2,2,1\n")
     drop(window, path)
-    wait_until(lambda: bool(window.session.plan.preferences))
-    assert window.session.plan.preferences["eta"] == USUAL_ETA
+    wait_until(lambda: bool(preferences_of(window.session.plan)))
+    assert preferences_of(window.session.plan)["eta"] == USUAL_ETA
     assert naming("log.csv η 1 Data").search(window.status.text())
     window.workspace.show_page("data")
     view = window.sections.data.panel.preferences

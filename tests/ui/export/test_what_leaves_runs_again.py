@@ -21,6 +21,7 @@ from waiting import wait_until
 from windows import finish, settle, write_item
 
 from rankstudio.cli import main
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.reports import RESULT_FILES, write_results
 from rankstudio.engine.export.models import load_model
 from rankstudio.ui.export.items import export_items
@@ -71,7 +72,7 @@ def preferences(window: MainWindow, folder: Path) -> None:
     assert window.session.dataset is not None
     write_preferences(folder / "clicks.csv", window.session.dataset)
     window.commands["open_preferences"].trigger()
-    wait_until(lambda: bool(window.session.plan.preferences))
+    wait_until(lambda: bool(preferences_of(window.session.plan)))
     window.session.change("editing", parameters=FEW)
 
 

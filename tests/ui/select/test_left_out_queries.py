@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QFileDialog
 from waiting import wait_until
 from windows import finish, open_window, settle, write_folds
 
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.ui.background import tasks
 from rankstudio.ui.main_window import MainWindow
@@ -300,9 +301,9 @@ def test_a_run_from_preferences_has_the_box_too(
     path = write_preferences(tmp_path / "clicks.csv", window.session.dataset)
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
     window.commands["open_preferences"].trigger()
-    wait_until(lambda: bool(window.session.plan.preferences))
+    wait_until(lambda: bool(preferences_of(window.session.plan)))
     record = ran(window, **changes)
-    assert record.plan.preferences
+    assert preferences_of(record.plan)
     window.session.look_at(1)
     settle(window)
     box = box_of(window)

@@ -19,6 +19,7 @@ from walks.stage import Stage
 
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import OFFERED
@@ -337,7 +338,7 @@ def pin_or_ban(stage: Stage, which: int, verb: int) -> None:
 
 @step(1)
 def preferences(stage: Stage) -> None:
-    if stage.window.session.plan.preferences:
+    if preferences_of(stage.window.session.plan):
         stage.window.sections.data.preferences.remove()
     elif stage.window.commands["open_preferences"].isEnabled():
         stage.window.open_path(str(stage.places.preferences))

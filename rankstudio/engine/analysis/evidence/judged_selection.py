@@ -17,6 +17,7 @@ from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan, estimator
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.results.results import FoldResult
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.units.fold_context import group_training
@@ -136,7 +137,7 @@ class JudgedSelection:
             n_halves, seed = self.options.n_halves, self.options.seed
             return refitting_steps(self._plan_of(method), self.train, study, n_halves, seed, executor)
 
-        learns_here = executor is None or bool(self.plan.preferences)
+        learns_here = executor is None or bool(preferences_of(self.plan))
         return evidence_steps(self.method, self.data, self.options, known, None if learns_here else refit)
 
     def refitting_seconds(self, workers: int = 1) -> float:
@@ -144,7 +145,7 @@ class JudgedSelection:
 
         It is 0 where paths follow from sums over queries.
         """
-        if self.plan.preferences or self.method.paths_from_sums(self.data) is not None:
+        if preferences_of(self.plan) or self.method.paths_from_sums(self.data) is not None:
             return 0.0
         seconds = refitting_seconds(self.plan, self.train, self.options.n_halves, workers)
         return seconds + self.n_refits * refitting_seconds(self.plan, self.train, 1)

@@ -23,6 +23,7 @@ from rankstudio.engine.experiment.execution.executors import on_threads
 from rankstudio.engine.experiment.execution.scheduler import UnitScheduler
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, estimator
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN
 from rankstudio.engine.experiment.results.events import UnitFinished
 from rankstudio.engine.experiment.results.results import PathResult, RunResult, path_keeper
@@ -115,8 +116,10 @@ def plan_of_halves(plan: Plan) -> Plan:
     entry = plan.entry
     if not entry.selects or entry.given:
         raise ParameterError("method", plan.method, "a method that selects features")
-    if plan.preferences:
-        raise ParameterError("preferences", plan.preferences["path"], "none: halves are of labelled queries")
+    if preferences_of(plan):
+        raise ParameterError(
+            "preferences", preferences_of(plan)["path"], "none: halves are of labelled queries"
+        )
     # What concerns only the method's own model changes no selection.
     ranks = {p.name: p.values(plan.parameters[p.name])[0] for p in entry.parameters if p.ranks}
     alone = plan.changed(

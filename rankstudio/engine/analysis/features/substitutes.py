@@ -13,6 +13,7 @@ from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
@@ -210,7 +211,7 @@ def substitutes(
 def regularization_of(plan: Plan, parameters: Mapping[str, Any], data: GivenData) -> float | None:
     """Return λ of a model whose criterion is the leave-query-out error of RankRLS; otherwise None."""
     entry = plan.ranker_entry or plan.entry
-    labels_alone = bool(plan.preferences) and not training_data(data).preferring
+    labels_alone = bool(preferences_of(plan)) and not training_data(data).preferring
     if entry.given or parameters.get("pairs", "query") != "query" or labels_alone or data.ptr.size == 2:
         return None
     # Kernel RankRLS has the same criterion, but of other features than those of the data.

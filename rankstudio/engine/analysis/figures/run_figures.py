@@ -12,6 +12,7 @@ from rankstudio.engine.analysis.figures.captions import values_label
 from rankstudio.engine.analysis.fold_table import average_paths
 from rankstudio.engine.analysis.selection_stability import ChosenFeature, SelectionStability
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.experiment.plan.left_out_names import is_left_out, is_pair_out, plain_name
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
 from rankstudio.engine.export.figures.values import (
@@ -231,7 +232,7 @@ def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> Rows
     step = next((step for step in path.steps if step.number == number), None)
     if score is None or step is None:
         return None
-    groups = CandidateGroups.of(run.feature_ids, run.feature_names, run.plan.groups)
+    groups = CandidateGroups.of(run.feature_ids, run.feature_names, feature_groups_of(run.plan))
     whole = candidate_map(path, score, groups)
     if whole is None or number not in whole.numbers:
         return None
@@ -270,7 +271,7 @@ def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None
     score, path = run.plan.candidate_score, chosen_path(fold)
     if score is None:
         return None
-    groups = CandidateGroups.of(run.feature_ids, run.feature_names, run.plan.groups)
+    groups = CandidateGroups.of(run.feature_ids, run.feature_names, feature_groups_of(run.plan))
     whole = candidate_map(path, score, groups)
     if whole is None or len(whole.numbers) < 2:
         return None

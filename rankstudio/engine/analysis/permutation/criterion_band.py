@@ -20,6 +20,7 @@ from rankstudio.engine.experiment.plan.as_code import (
     program,
 )
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan, estimator, path_plan
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.units.fold_context import group_training
 from rankstudio.engine.experiment.units.preferred import with_preferences
 from rankstudio.engine.methods.base import LinearRanker
@@ -192,7 +193,7 @@ def band_steps(
         If the plan cannot be trained this way.
     """
     what = PermutedPlan.of(plan, dataset, plan.entry.defaults)
-    block = _BLOCK_OF_PREFERENCES if plan.preferences else _BLOCK
+    block = _BLOCK_OF_PREFERENCES if preferences_of(plan) else _BLOCK
     for test in permutation_steps(what.method, what.data, n_permutations, plan.seed, block):
         yield CriterionBand.of(test, what.divisor) if test is not None else None
 

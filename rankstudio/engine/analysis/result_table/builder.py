@@ -24,6 +24,7 @@ from rankstudio.engine.analysis.significance import (
     why_unpaired,
 )
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.difference import distinctions
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -214,7 +215,7 @@ def _title(run: TableRun) -> str:
 
 
 def _settings(plan: Plan) -> Hashable:
-    values = (plan.parameters, plan.ranker_parameters, plan.groups)
+    values = (plan.parameters, plan.ranker_parameters, feature_groups_of(plan))
     return tuple(getattr(plan, name) for name in _OWN), *(tuple(sorted(_plain(one))) for one in values)
 
 

@@ -12,20 +12,18 @@ from typing import Any
 
 from rankstudio.engine.data.columns import COLUMN_OPTIONS
 from rankstudio.engine.data.feature_costs import FeatureCosts
-from rankstudio.engine.data.feature_groups import format_groups
+from rankstudio.engine.data.feature_groups import feature_groups_of, format_groups
 from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.hand_choice import HandChoices
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_as_toml
 from rankstudio.engine.methods.catalog import GIVEN_MODEL, Kind, Method, Parameter, is_added
 from rankstudio.engine.support.escaping import comment_text, markdown_escaped, shell_command
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.name_lists import joined_names
 
-_SAID = (
-    *("data", "method", "parameters", "select_by", "convention", "ranker", "ranker_parameters"),
-    "preferences",
-)
+_SAID = (*("data", "method", "parameters", "select_by", "convention", "ranker", "ranker_parameters"),)
 
 UNKNOWN: Mapping[str, str] = FrozenMapping()
 """Versions that nobody knows."""
@@ -126,16 +124,16 @@ def column_words(plan: Plan) -> Iterator[str]:
 
 def group_words(plan: Plan) -> Iterator[str]:
     """Yield the options for feature groups, costs and preferences."""
-    if plan.groups:
-        yield from option_words("--groups", format_groups(plan.groups))
+    if feature_groups_of(plan):
+        yield from option_words("--groups", format_groups(feature_groups_of(plan)))
     costs = plan.extension(FeatureCosts)
     if costs is not None:
         yield from option_words("--costs", costs.text())
-    if plan.preferences:
-        yield from option_words("--preferences", plan.preferences["path"])
-    if "pairs" in plan.preferences:
-        yield from option_words("--click-pairs", plan.preferences["pairs"])
-        yield from option_words("--eta", plan.preferences["eta"])
+    if preferences_of(plan):
+        yield from option_words("--preferences", preferences_of(plan)["path"])
+    if "pairs" in preferences_of(plan):
+        yield from option_words("--click-pairs", preferences_of(plan)["pairs"])
+        yield from option_words("--eta", preferences_of(plan)["eta"])
 
 
 def as_python(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKNOWN) -> str:

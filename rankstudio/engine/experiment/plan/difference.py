@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.data.feature_costs import FeatureCosts
-from rankstudio.engine.data.feature_groups import groups_in_words
+from rankstudio.engine.data.feature_groups import feature_groups_of, groups_in_words
 from rankstudio.engine.experiment.plan.hand_choice import HandChoices
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, learned_from
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.metrics.conventions import convention
@@ -60,14 +61,14 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
             (f"{ranker.label} {tr(p.label)}", p, plan.ranker_parameters[p.name]) for p in ranker.parameters
         ]
     values = {label: p.said(value) for label, p, value in named}
-    values |= {tr("groups"): groups_in_words(plan.groups)} if plan.groups else {}
+    values |= {tr("groups"): groups_in_words(feature_groups_of(plan))} if feature_groups_of(plan) else {}
     values |= _preferences(plan)
     return values | ({tr("rule"): plan.rule} if plan.rule != "best" else {})
 
 
 def _preferences(plan: Plan) -> dict[str, str]:
     """Return what the plan learns from instead of labels, by its label; {} for labels."""
-    told = plan.preferences
+    told = preferences_of(plan)
     if not told:
         return {}
     name = Path(told["path"]).name
@@ -152,6 +153,7 @@ def _named(ids: Iterable[int], names: Names) -> str:
 def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
     """Return what differs besides method and parameters."""
     known = plan.extension(HandChoices)
+    learned = learned_from(preferences_of(plan))
     told = {
         "select_by": tr("chosen by {chooser}").format(chooser=_chooser(plan)),
         "rule": tr("rule: {rule}").format(rule=plan.rule),
@@ -160,8 +162,8 @@ def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
         "seed": tr("seed {seed}").format(seed=plan.seed),
         "columns": tr("other columns"),
         "scores": tr("other files"),
-        "preferences": learned_from(plan.preferences) or tr("preferences: {file}").format(file=tr("none")),
-        "groups": tr("groups: {groups}").format(groups=groups_in_words(plan.groups)),
+        "preferences": learned or tr("preferences: {file}").format(file=tr("none")),
+        "groups": tr("groups: {groups}").format(groups=groups_in_words(feature_groups_of(plan))),
         "costs": _costs(plan, reference),
         "hand_chosen": tr("features chosen by hand on {folds}").format(
             folds=known.text if known is not None else tr("no fold")

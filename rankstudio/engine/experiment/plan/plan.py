@@ -15,7 +15,7 @@ import numpy as np
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.feature_costs import FeatureCosts
-from rankstudio.engine.data.feature_groups import checked_groups, greatest_size
+from rankstudio.engine.data.feature_groups import feature_groups_of, greatest_size
 from rankstudio.engine.data.formats.format_catalog import FormatSource, format_sources
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.checks import check_field
@@ -31,6 +31,7 @@ from rankstudio.engine.experiment.plan.left_out_names import (
     plain_name,
 )
 from rankstudio.engine.experiment.plan.plan_extensions import KINDS, PLAN_EXTENSIONS, with_words
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import (
@@ -129,26 +130,19 @@ class Plan:
         Selection rule: "best"; "smallest" for the smallest model on the path of the best one that is not
         significantly worse; "one-se" for the smallest one on that path within one standard error of the best;
         or "at most 10" for the best with at most this number of features.
-    groups : Mapping of str to tuple of int
-        Named groups of features, by 1-based ids, which a selector selects as a whole; ungrouped features are
-        single candidates. A plan may combine groups with a method that does not support them; running it is
-        then an error.
     columns : Mapping of str to object
         Columns of tables, if their names are not recognised: ``qid``, ``label`` and ``part``, names as
         ``features`` and ``ignore``, and ``ids_from`` 0 or 1; of several judges all ``labels``, or several
         files of ``judgments``, and in ``label`` the one in use; see `rankstudio.engine.data.columns`.
-    preferences : Mapping of str to str
-        ``path`` of a CSV file of preferences between documents, which replace the labels in training, and
-        ``checksum``, its SHA-256; if present, a file with other contents is rejected. For clicks, ``pairs``
-        and ``eta`` as in `ClickRule` of `rankstudio.engine.data.preferences.clicks`. Measures still use the
-        labels. Running it with a method that does not support preferences is an error.
     extensions : Extensions
         What abilities add, see :meth:`extension` and
         `rankstudio.engine.experiment.plan.plan_extensions`. Plain values are arguments with these names:
-        ``scores``, files for the methods "given-scores" and "given-model" (`GivenRanking`); ``costs``,
-        milliseconds that features cost (`FeatureCosts`), which change no number unless a parameter of the
-        method is "milliseconds"; and ``hand_chosen``, folds whose queries were known when features were
-        pinned, such as "given: 1" (`HandChoices`).
+        ``groups`` of features, which a selector selects as a whole (`GroupedFeatures`); ``preferences``
+        between documents, which replace the labels in training (`PreferenceSource`); ``scores``, files for
+        the methods "given-scores" and "given-model" (`GivenRanking`); ``costs``, milliseconds that features
+        cost (`FeatureCosts`), which change no number unless a parameter of the method is "milliseconds"; and
+        ``hand_chosen``, folds whose queries were known when features were pinned, such as "given: 1"
+        (`HandChoices`).
     """
 
     data: str
@@ -165,9 +159,7 @@ class Plan:
     ranker_parameters: Mapping[str, Any] = field(default_factory=dict)
     protocol: str = GIVEN
     rule: str = BEST
-    groups: Mapping[str, tuple[int, ...]] = field(default_factory=FrozenMapping)
     columns: Mapping[str, Any] = field(default_factory=FrozenMapping)
-    preferences: Mapping[str, str] = field(default_factory=FrozenMapping)
     extensions: Extensions = field(default_factory=Extensions)
 
     def __init__(
@@ -186,9 +178,7 @@ class Plan:
         ranker_parameters: Mapping[str, Any] = FrozenMapping(),
         protocol: str = GIVEN,
         rule: str = BEST,
-        groups: Mapping[str, tuple[int, ...]] = FrozenMapping(),
         columns: Mapping[str, Any] = FrozenMapping(),
-        preferences: Mapping[str, str] = FrozenMapping(),
         extensions: Extensions = Extensions(),  # noqa: B008
         **words: Any,
     ) -> None:
@@ -216,11 +206,9 @@ class Plan:
         keep("ranker_parameters", FrozenMapping(ranker.validate(self.ranker_parameters) if ranker else {}))
         keep("measures", tuple(dict.fromkeys(measure(m).name for m in self.measures)))
         keep("folds", tuple(dict.fromkeys(self.folds)))
-        keep("groups", checked_groups(self.groups))
         columns = DataColumns.of(self.columns).as_dict()
         frozen = {name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()}
         keep("columns", FrozenMapping(frozen))
-        keep("preferences", _checked_preferences(self.preferences))
         keep("extensions", with_words(self.extensions, words, self.method))
         convention(self.convention)
         if self.select_by != CRITERION:
@@ -555,7 +543,7 @@ def longest_path(plan: Plan, n_features: int) -> int:
     if not plan.entry.selects:
         return 1
     most = max(limit or n_features for limit in limits)
-    return greatest_size(n_features, plan.groups if plan.entry.groups else {}, most)
+    return greatest_size(n_features, feature_groups_of(plan) if plan.entry.groups else {}, most)
 
 
 def named_preferences(path: Path, rule: ClickRule | None = None) -> dict[str, str]:
@@ -633,8 +621,8 @@ def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
     selects : bool
         Whether it replaces the method of the plan. A final ranker always supports the selected groups.
     """
-    joint = sum(len(ids) > 1 for ids in plan.groups.values())
-    if plan.preferences and not entry.learns_preferences:
+    joint = sum(len(ids) > 1 for ids in feature_groups_of(plan).values())
+    if preferences_of(plan) and not entry.learns_preferences:
         return refusal_of_preferences(entry)
     if joint and selects and not entry.groups:
         return refusal_of_groups(entry, joint)
@@ -673,19 +661,20 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     """
     if why := refusal(plan, entry, selects=entry.key == plan.method):
         raise PlanError(why)
-    _check_bans(parameters, plan.groups)
+    by_name = feature_groups_of(plan)
+    _check_bans(parameters, by_name)
     parameters = {name: _prices(plan) if v == MILLISECONDS else v for name, v in parameters.items()}
     by_feature = [p.name for p in entry.parameters if p.own_file or p.kind in (Kind.FEATURES, Kind.COSTS)]
     columns: dict[int, int] = {}
-    if plan.groups or any(parameters.get(name) for name in by_feature):  # it takes long for a million
+    if by_name or any(parameters.get(name) for name in by_feature):  # it takes long for a million
         columns = dict(zip(feature_ids.tolist(), range(feature_ids.size), strict=True))
     groups = tuple(
-        tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in plan.groups.items()
+        tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in by_name.items()
     )
     arguments: dict[str, Any] = {
         p.name: _in_columns(p, parameters[p.name], columns) for p in entry.parameters if p.counts(parameters)
     }
-    arguments |= {name: getattr(plan, name) for name in entry.takes}
+    arguments |= {name: plan.named(name) for name in entry.takes}
     if "groups" in arguments:
         arguments["groups"] = groups
     made: LinearRanker = entry.load()(**arguments)
@@ -775,25 +764,6 @@ def _check_ranker(plan: Plan) -> Method | None:
     expected = tr("no ranker, because {label} does not select features").format(label=plan.entry.label)
     check_field("ranker", plan.ranker, expected, plan.entry.selects)
     return ranker
-
-
-def _checked_preferences(values: Any) -> FrozenMapping[str, str]:
-    """Return what a plan says of preferences in canonical form."""
-    expected = tr("a table with the strings path and checksum (SHA-256)")
-    check_field("preferences", values, expected, isinstance(values, Mapping))
-    if not values:
-        return FrozenMapping({})
-    known = {"path"} <= set(values) <= {"path", "checksum", "pairs", "eta"}
-    values = {**values, "eta": str(values["eta"])} if "eta" in values else values
-    texts = all(isinstance(text, str) for text in values.values())
-    check_field("preferences", values, expected, known and texts and bool(values["path"].strip()))
-    kept = {name: values[name] for name in ("path", "checksum") if values.get(name)}
-    if "pairs" in values or "eta" in values:
-        from rankstudio.engine.data.preferences.clicks import ClickRule  # noqa: PLC0415 - for clicks alone
-
-        rule = ClickRule(**{name: values[name] for name in ("pairs", "eta") if name in values})
-        kept |= {"pairs": rule.pairs, "eta": rule.eta}
-    return FrozenMapping(kept)
 
 
 def _whole(value: object) -> bool:

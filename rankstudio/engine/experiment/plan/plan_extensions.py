@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankstudio.engine.data.feature_costs import FeatureCosts
+from rankstudio.engine.data.feature_groups import GroupedFeatures
 from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.hand_choice import HandChoices
+from rankstudio.engine.experiment.plan.preference_source import PreferenceSource
 from rankstudio.engine.support.extensions import Extensions
 
 
@@ -56,6 +58,18 @@ PLAN_EXTENSIONS: tuple[PlanExtension, ...] = (
         GivenRanking.parsed,
         GivenRanking.plain,
         lambda moved, _: not moved,
+    ),
+    PlanExtension(
+        "preferences",
+        PreferenceSource,
+        lambda values, _: PreferenceSource.parsed(values),
+        lambda value: value.told,
+    ),
+    PlanExtension(
+        "groups",
+        GroupedFeatures,
+        lambda values, _: GroupedFeatures.parsed(values),
+        lambda value: value.groups,
     ),
     PlanExtension(
         "costs",

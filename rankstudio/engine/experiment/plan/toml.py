@@ -13,6 +13,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.plan_extensions import KINDS, in_words
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Method, Parameter, find_method
 from rankstudio.engine.metrics.measure_entry import MeasureEntry
@@ -45,7 +46,7 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
             values[table] = {p.name: _plain(p, given[p.name]) for p in said}
     if not values["ranker"]:
         del values["ranker"]
-    tables = {name: values.pop(name) for name in ("preferences", "columns", "groups")}
+    tables = {name: values.pop(name) for name in ("columns",)}
     tables |= {word: value for word, value in added.items() if isinstance(value, dict)}
     ordered = dict.fromkeys((*_TABLES, *tables))
     return values | {name: tables[name] for name in ordered if tables.get(name)}
@@ -215,8 +216,10 @@ def with_data_beside(plan: Plan, path: str | Path) -> Plan:
 
     if plan.columns:
         plan = plan.changed(columns=DataColumns.of(plan.columns).beside(place).as_dict())
-    if plan.preferences:
-        file = (Path(path).parent / plan.preferences["path"]).absolute()
-        plan = plan.changed(preferences={**plan.preferences, "path": str(file)}) if is_there(file) else plan
+    if preferences_of(plan):
+        file = (Path(path).parent / preferences_of(plan)["path"]).absolute()
+        plan = (
+            plan.changed(preferences={**preferences_of(plan), "path": str(file)}) if is_there(file) else plan
+        )
     beside = (Path(path).parent / plan.data).absolute()
     return plan.changed(data=str(beside)) if plan.data != SAMPLE and is_there(beside) else plan

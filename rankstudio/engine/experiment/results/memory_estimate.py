@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.dataset import Fold, RankingDataset
+from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.data.splitting.part_of_whole import PartOfWhole
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.experiment.plan.plan import Plan, estimator
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.language import either, tr
 from rankstudio.engine.methods.catalog import Method, methods
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -308,12 +310,12 @@ def _of_plan(plan: Plan, shape: DataShape, ids: Ints, stored: float) -> tuple[st
         found.append((plan.entry.label, _of_method(selector, shape, stored)))
         if plan.ranker_entry is not None:
             learned = estimator(plan, plan.ranker_entry, combination.ranker, ids)
-            growing = plan.entry.step_kind is StepKind.FEATURES and not plan.groups
+            growing = plan.entry.step_kind is StepKind.FEATURES and not feature_groups_of(plan)
             k = selector.n_steps(shape.n) if growing else shape.n
             found.append((plan.ranker_entry.label, _of_ranker(learned, shape, k, bool(stored))))
         if shape.sharded and plan.leaves_out:
             found.append((plan.title, learned.left_out_need(shape)))
-        if shape.sharded and plan.preferences:  # they are between any of the documents
+        if shape.sharded and preferences_of(plan):  # they are between any of the documents
             found.append((plan.title, whole_need(shape)))
     return max(found, key=lambda pair: (pair[1].least, pair[1].reading is Reading.WHOLE))
 

@@ -14,12 +14,14 @@ from rankstudio.engine.arithmetic.query_data import QueryData, check_labels
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import Fold
+from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.data.splitting.splits import inner_folds
 from rankstudio.engine.errors import ConstantObjectiveWarning
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.left_out_names import left_out as only_left_out
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name, validated
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, estimator
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.protocol import LEAVE_QUERY_OUT, ONE_SE, parse_protocol
 from rankstudio.engine.experiment.results.cross_fit import (
     choose_on_subsets,
@@ -441,7 +443,7 @@ class FoldContext:
     def _constant_objective(self, learner: LinearRanker) -> Iterator[Note]:
         """Yield a note where the measure by which a method learns tells no rankings apart."""
         name = getattr(learner, "measure", None)
-        if name is None or "convention" not in learner.entry.takes or self.plan.preferences:
+        if name is None or "convention" not in learner.entry.takes or preferences_of(self.plan):
             return
         found = measure(name)
         if found not in self._objectives:
@@ -753,7 +755,7 @@ def _until_constant(
 def _selectable(varies: Bools, plan: Plan, parameters: Mapping[str, Any], feature_ids: Ints) -> set[int]:
     """Return the columns that a path goes on for: those that vary and are not banned, and the pinned ones."""
     banned = {int(i) for i in parameters.get("banned", ())}
-    for members in plan.groups.values():  # banned as a whole
+    for members in feature_groups_of(plan).values():  # banned as a whole
         banned |= set(members) if banned & set(members) else set()
     wanted = varies & ~np.isin(feature_ids, list(banned))
     return set(np.flatnonzero(wanted | np.isin(feature_ids, list(parameters.get("pinned", ())))).tolist())

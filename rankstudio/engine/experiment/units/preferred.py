@@ -24,6 +24,7 @@ from rankstudio.engine.data.preferences.preferences import (
 )
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.experiment.plan.plan import Plan, named_preferences
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 
@@ -36,10 +37,10 @@ def preference_file(plan: Plan) -> PreferenceFile:
     DataError
         If it cannot be read, or differs from that of the plan.
     """
-    told = plan.preferences
+    told = preferences_of(plan)
     rule = ClickRule(cast(PairRule, told["pairs"]), told["eta"]) if "pairs" in told else None
     file = read_preference_file(Path(told["path"]), rule)
-    if plan.preferences.get("checksum", file.checksum) != file.checksum:
+    if preferences_of(plan).get("checksum", file.checksum) != file.checksum:
         text = tr("{file}: the preferences have changed since the plan was made. Add the file again.")
         raise DatasetError(text.format(file=file.path))
     return file
@@ -53,7 +54,7 @@ def click_facts(plan: Plan) -> ClickFacts | None:
     DataError
         As in :func:`preference_file`.
     """
-    return preference_file(plan).clicks if plan.preferences else None
+    return preference_file(plan).clicks if preferences_of(plan) else None
 
 
 def named_for(
@@ -104,7 +105,7 @@ def check_preferences(plan: Plan, dataset: FoldedDataset) -> None:
     DataError
         As in :func:`preference_file`, and for a query or document that does not exist.
     """
-    if not plan.preferences:
+    if not preferences_of(plan):
         return
     file = preference_file(plan)
     parts = [part for fold in dataset.folds for part in fold.parts.values()]
@@ -120,7 +121,7 @@ def check_preferences(plan: Plan, dataset: FoldedDataset) -> None:
 
 def with_preferences(plan: Plan, fold: Fold, train: TrainingData) -> TrainingData:
     """Return the training part of a fold with the preferences of a plan, if it has any."""
-    if not plan.preferences:
+    if not preferences_of(plan):
         return train
     whole: QueryData = train.whole("Learning from preferences")
     file = preference_file(plan)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.judgments import PartJudgments
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.support.number_format import count_text, fixed, percentage, signed
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
@@ -178,7 +179,7 @@ class JudgesController(Controller):
             and record.dataset is self._session.dataset
             and self._session.has_documents
             and record.plan.entry.selects
-            and not record.plan.preferences
+            and not preferences_of(record.plan)
         )
 
     @property

@@ -27,6 +27,7 @@ from rankstudio.engine.data.preferences.csv_file import (
 )
 from rankstudio.engine.errors import DatasetError, FormatError, ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan, learned_from, named_preferences
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_toml
 
 Shown = tuple[str, str, str, int, int]
@@ -192,15 +193,12 @@ def test_a_plan_says_how_clicks_become_preferences(tmp_path: Path) -> None:
     assert holds_preferences(log) and is_click_header(["Query_ID", "doc", "Rank", "clicked"])
     named = named_preferences(log, ClickRule("skipped", "0.7"))
     plan = Plan("a.txt", preferences=named)
-    assert dict(plan.preferences) == {**named, "pairs": "skipped", "eta": "0.7"}
+    assert dict(preferences_of(plan)) == {**named, "pairs": "skipped", "eta": "0.7"}
     (tmp_path / "plan.toml").write_text(plan_as_toml(plan))
     assert load_plan(tmp_path / "plan.toml") == plan
-    assert Plan("a.txt", preferences={"path": "log.csv", "pairs": "skipped", "eta": 0.7}).preferences == {
-        "path": "log.csv",
-        "pairs": "skipped",
-        "eta": "0.7",
-    }
-    assert "clicks" in learned_from(plan.preferences) and "judg" not in learned_from(plan.preferences)
+    skipping = Plan("a.txt", preferences={"path": "log.csv", "pairs": "skipped", "eta": 0.7})
+    assert preferences_of(skipping) == {"path": "log.csv", "pairs": "skipped", "eta": "0.7"}
+    assert "clicks" in learned_from(preferences_of(plan)) and "judg" not in learned_from(preferences_of(plan))
     facts = read_preference_file(log).clicks
     assert facts is not None and naming("not judgments η estimated").search(facts.sentence)
     for wrong in ({"pairs": "all"}, {"eta": "-1"}, {"eta": "x"}, {"eta": 11}):

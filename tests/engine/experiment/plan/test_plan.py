@@ -19,6 +19,7 @@ from rankstudio.engine.errors import FileAccessError, OutputError, ParameterErro
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.difference import differences
 from rankstudio.engine.experiment.plan.plan import Plan, has_map, longest_path, n_steps
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.toml import (
     load_plan,
     plan_as_dict,
@@ -329,7 +330,7 @@ def test_preferences_come_back_from_a_file_with_their_path_beside_it(tmp_path: P
     assert_comes_back(plan, tmp_path)
     (tmp_path / "some.csv").write_text("7,1,2\n", encoding="utf-8")
     beside = with_data_beside(plan, tmp_path / "plan.toml")
-    assert beside.preferences == {"path": str(tmp_path / "some.csv"), "checksum": "ab"}
+    assert preferences_of(beside) == {"path": str(tmp_path / "some.csv"), "checksum": "ab"}
 
 
 TOLD = {

@@ -9,6 +9,7 @@ from experiment.small import dataset, quick
 from wording import naming
 
 from rankstudio.engine.analysis.queries.feature_ablation import relearned
+from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.as_code import as_command
 from rankstudio.engine.experiment.plan.difference import differences, distinctions
@@ -77,7 +78,7 @@ def test_a_group_of_features_that_the_data_do_not_have_is_named(method: str) -> 
 def test_groups_are_kept_in_files_and_told_in_words(tmp_path: Path) -> None:
     plain = Plan("small")
     plan = plain.changed(groups=GROUPS)
-    assert list(plan.groups) == ["early", "late"]
+    assert list(feature_groups_of(plan)) == ["early", "late"]
     assert "groups" not in plan_as_dict(plain)
     assert plan_from_dict(plan_as_dict(plan)) == plan
     save_plan(plan, tmp_path / "plan.toml")

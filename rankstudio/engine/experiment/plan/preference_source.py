@@ -1,0 +1,60 @@
+"""The file of preferences, or of clicks, that a plan learns from instead of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from rankstudio.engine.experiment.plan.checks import check_field
+from rankstudio.engine.language import tr
+from rankstudio.engine.support.extensions import Extended
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
+
+
+@dataclass(frozen=True)
+class PreferenceSource:
+    """Preferences between documents, which replace the labels in training; measures still use the labels.
+
+    Running a plan with a method that does not support them is an error.
+
+    Attributes
+    ----------
+    told : Mapping of str to str
+        ``path`` of a CSV file, and ``checksum``, its SHA-256; if present, a file with other contents is
+        rejected. For clicks, ``pairs`` and ``eta`` as in `ClickRule` of
+        `rankstudio.engine.data.preferences.clicks`.
+    """
+
+    told: Mapping[str, str]
+
+    @classmethod
+    def parsed(cls, values: Any) -> Self | None:
+        """Return what plain values of a plan say, in canonical form; None for nothing.
+
+        Raises
+        ------
+        PlanError, ParameterError
+            If they do not name such a file.
+        """
+        expected = tr("a table with the strings path and checksum (SHA-256)")
+        check_field("preferences", values, expected, isinstance(values, Mapping))
+        if not values:
+            return None
+        known = {"path"} <= set(values) <= {"path", "checksum", "pairs", "eta"}
+        values = {**values, "eta": str(values["eta"])} if "eta" in values else values
+        texts = all(isinstance(text, str) for text in values.values())
+        check_field("preferences", values, expected, known and texts and bool(values["path"].strip()))
+        told = {name: values[name] for name in ("path", "checksum") if values.get(name)}
+        if "pairs" in values or "eta" in values:
+            from rankstudio.engine.data.preferences.clicks import ClickRule  # noqa: PLC0415 - for clicks alone
+
+            rule = ClickRule(**{name: values[name] for name in ("pairs", "eta") if name in values})
+            told |= {"pairs": rule.pairs, "eta": rule.eta}
+        return cls(FrozenMapping(told))
+
+
+def preferences_of(extended: Extended) -> Mapping[str, str]:
+    """Return what a plan says of preferences, see `PreferenceSource`; empty where it learns from labels."""
+    found = extended.extension(PreferenceSource)
+    return FrozenMapping() if found is None else found.told
