@@ -257,7 +257,7 @@ class MainWindow(QMainWindow):
         )
         self.method_files.added.connect(self.session.methodsAdded)
         self.method_files.added.connect(lambda _: self._show_page("select"))
-        self.menus.measureFileAsked.connect(self.method_files.ask_measure)
+        self.measurement.fileNamed.connect(self.method_files.open)
         self.method_files.offered.connect(self.notice.say)
         self.session.labelAsked.connect(self.open_controller.use_label)
         self.session.labelsAsked.connect(self.comparison.ask_labels)

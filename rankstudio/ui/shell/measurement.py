@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QInputDialog, QWidget
 
@@ -34,6 +34,9 @@ class MeasurementController(Controller):
         Over which a question opens.
     """
 
+    fileNamed = Signal(str)
+    """The user wants the measures of a Python file (its path)."""
+
     def __init__(
         self,
         models: Models,
@@ -56,9 +59,13 @@ class MeasurementController(Controller):
     @Slot()
     def ask_measure(self) -> None:
         """Ask for the name of a measure, and show it."""
-        question = tr("Any measure with its k, such as NDCG@20, P@3 or Recall@50:")
+        question = tr("Any measure with its k, such as NDCG@20, P@3 or Recall@50, or a Python file with one:")
         text, meant = QInputDialog.getText(self._window, tr("Measure"), question, text="NDCG@20")
         if not meant:
+            return
+        path, ending, _ = text.strip().partition(".py")
+        if ending:
+            self.fileNamed.emit(path + ending)
             return
         try:
             self._session.show_measure(measure(text).name)

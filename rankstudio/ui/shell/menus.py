@@ -48,12 +48,7 @@ _MODES = {"system": tr("Same as system"), "light": tr("Light"), "dark": tr("Dark
 _OTHER = (
     "",
     tr("Another cut-off k…"),
-    tr("Any measure by name, with any k: NDCG@20, P@3, Recall@50."),
-)
-_OF_FILE = (
-    ".py",
-    tr("A function of a Python file…"),
-    tr("Add a measure: a function of the labels of a query, from the first rank down."),
+    tr("Any measure by name, with any k: NDCG@20, P@3, Recall@50. Or a Python file with a measure."),
 )
 
 
@@ -96,8 +91,6 @@ class Menus(QObject):
     recentChosen = Signal(str)
     measureAsked = Signal()
     """The user wants a measure with a cut-off that the menu does not list."""
-    measureFileAsked = Signal()
-    """The user wants a measure of a Python file."""
     conventionChosen = Signal(str)
     """The user picked a convention (its key)."""
     told = Signal(str)
@@ -119,7 +112,7 @@ class Menus(QObject):
         self._theme, self._settings = theme, settings
         self._paused: bool | None = None
         self._do: dict[str, Callable[[str], object]] = {
-            "measure": self._choose_measure,
+            "measure": lambda key: session.show_measure(key) if key else self.measureAsked.emit(),
             "convention": self.conventionChosen.emit,
             "theme": theme.set_mode,  # type: ignore[dict-item] # its keys are the modes
             "language": self._choose_language,
@@ -180,7 +173,7 @@ class Menus(QObject):
         shown = self._session.measure
         names = dict.fromkeys((*plan.evaluated, *offered(), shown))
         entries = [(name, name, _help(name)) for name in names]
-        self._fill_choice("measure", [*entries, _OTHER, _OF_FILE], shown)
+        self._fill_choice("measure", [*entries, _OTHER], shown)
         self._toolbar.measure_button.setText(self._session.measure)
         current = tr("Current measure: {measure}").format(measure=_help(self._session.measure))
         self._toolbar.measure_button.setToolTip(plain(current))
@@ -219,13 +212,6 @@ class Menus(QObject):
         self._fill()  # the mark stays at what is in force until another measure is named, or the file read
         self._do[name](key)
         self._fill()
-
-    def _choose_measure(self, key: str) -> None:
-        others = {_OTHER[0]: self.measureAsked, _OF_FILE[0]: self.measureFileAsked}
-        if key in others:
-            others[key].emit()
-        else:
-            self._session.show_measure(key)
 
     def _choose_language(self, key: str) -> None:
         self._settings.set("window/language", key)

@@ -97,14 +97,7 @@ class MethodFiles(Controller):
     @Slot()
     def ask(self) -> None:
         """Ask for a Python file, and add its methods and measures."""
-        self._ask(tr("Add a method"))
-
-    @Slot()
-    def ask_measure(self) -> None:
-        """Ask for a Python file with a measure."""
-        self._ask(tr("Add a measure"))
-
-    def _ask(self, title: str) -> None:
+        title = tr("Add a method")
         name, _ = QFileDialog.getOpenFileName(
             self._window, title, str(Path.home()), tr("Python files (*.py)")
         )

@@ -9,7 +9,7 @@ import pytest
 from hands import drop
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QInputDialog
 from waiting import wait_until
 from windows import finish, settle
 
@@ -283,7 +283,7 @@ def test_a_measure_is_chosen_where_measures_are(
 ) -> None:
     path = tmp_path / "mine.py"
     path.write_text(MEASURE, encoding="utf-8")
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: (f"{path}:half@3", True))
     menu = ran.commands.submenus["measure"]
     menu.popup(ran.mapToGlobal(ran.rect().center()))
     place = menu.actionGeometry(menu.actions()[-1]).center()
