@@ -11,7 +11,7 @@ from experiment.local_cluster import LocalCluster
 from experiment.small import dataset
 from plugins.packages import install, rankstudio
 
-from rankstudio.cli import main
+from rankstudio.cli import known_commands, main
 from rankstudio.cli.code_options import add_named_code
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -122,6 +122,8 @@ def test_a_study_without_its_plugin_is_read_and_not_resumed(tmp_path: Path) -> N
     empty = tmp_path / "empty"
     empty.mkdir()
     for words in (("studies", study), ("compare", study), ("report", study, "--out", f"{out}/r.html")):
+        if words[0] not in known_commands():  # the folder of an ability may be absent
+            continue
         ended = rankstudio(empty, *words)
         assert ended.returncode == 0, (words, ended.stderr)
         assert "cannot be read" not in ended.stderr + ended.stdout
@@ -166,6 +168,7 @@ def test_results_are_shown_without_the_code(tmp_path: Path, monkeypatch: pytest.
         described_method({**description_of(entry), "family": "given"})
 
 
+@pytest.mark.ability("report")
 def test_a_report_of_nothing_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Study.create(tmp_path / "s.rankstudio").close()
     assert main(["report", str(tmp_path / "s.rankstudio"), "--out", str(tmp_path / "r.html")]) == 1

@@ -329,6 +329,7 @@ def test_the_form_is_whole_beside_a_run_with_a_long_name_in_the_least_window(ran
     assert columns.widget(2).geometry().right() < columns.width() <= ran.width()
 
 
+@pytest.mark.ability("report")
 def test_the_report_s_words_can_be_read_in_a_small_window(ran: MainWindow) -> None:
     ran.workspace.show_page("report")
     words = ran.sections.report.words

