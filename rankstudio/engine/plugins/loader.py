@@ -13,14 +13,17 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
-from importlib.metadata import Distribution, distributions
 from importlib.util import find_spec
 from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
 
 from rankstudio import __version__
 from rankstudio.engine.errors import shown
 from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.plugin import GROUP, FailedPlugin, LoadedPlugin, Plugin
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 API = 1
 """Version of :mod:`rankstudio.api`."""
@@ -202,6 +205,8 @@ def _entry_points() -> Iterator[tuple[str, str, _Package]]:
     Only files that name the group are parsed: an installation has hundreds of packages, and none or few with
     plug-ins.
     """
+    from importlib.metadata import distributions  # noqa: PLC0415 - the version of the program waits for nothing
+
     packages: set[str] = set()
     for distribution in distributions():
         text = distribution.read_text("entry_points.txt")
