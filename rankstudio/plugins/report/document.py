@@ -15,6 +15,7 @@ from rankstudio.engine.export.figures.files import figure_bytes
 from rankstudio.engine.export.figures.style import FigureStyle
 from rankstudio.engine.export.figures.values import Figure
 from rankstudio.engine.export.tables import TextTable
+from rankstudio.engine.methods.catalog.analysis import reported_analyses
 from rankstudio.engine.support.templates import rendered
 
 STYLE = FigureStyle(width=540.0, font=9.0)
@@ -168,6 +169,7 @@ SECTIONS: dict[str, str] = {
     "stability": "Stability of the selection",
     "evidence": "Evidence for the selection",
     "substitutes": "Substitutes",
+    "analyses": "Analyses",
     "published": "Published results",
     "plan": "Methods and parameters",
     "protocol": "Protocol and measures",
@@ -180,9 +182,13 @@ SECTIONS: dict[str, str] = {
 
 
 def every_section(stored: Iterable[tuple[str, bool]]) -> dict[str, bool]:
-    """Return all sections in the stored order, with whether they are included; new ones come last."""
-    known = {key: wanted for key, wanted in stored if key in SECTIONS}
-    return known | {key: True for key in SECTIONS if key not in known}
+    """Return all sections in the stored order, with whether they are included; new ones come last.
+
+    That of analyses is there if a plug-in has one for reports.
+    """
+    there = [key for key in SECTIONS if key != "analyses" or reported_analyses()]
+    known = {key: wanted for key, wanted in stored if key in there}
+    return known | {key: True for key in there if key not in known}
 
 
 def wanted_keys(stored: Iterable[tuple[str, bool]]) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from rankstudio.engine.metrics.conventions import convention, rules_text
 from rankstudio.engine.support.item_groups import grouped
 from rankstudio.engine.support.number_format import NOTHING, count_text, raised
 from rankstudio.plugins.report import evidence_sections, feature_sections, result_sections
+from rankstudio.plugins.report.analysis_sections import analysis_blocks
 from rankstudio.plugins.report.document import (
     SECTIONS,
     Block,
@@ -223,6 +224,7 @@ _MAKERS: dict[str, Callable[[ReportSource], Iterator[Block]]] = {
     "stability": feature_sections.stability_blocks,
     "evidence": evidence_sections.evidence_blocks,
     "substitutes": feature_sections.substitute_blocks,
+    "analyses": analysis_blocks,
     "published": result_sections.published_blocks,
     "seal": seal_blocks,
     "versions": version_blocks,

@@ -114,6 +114,8 @@ class Analysis:
         several; a generator yields `WorkProgress` before.
     parameters : tuple of Parameter
     needs : Needs
+    in_report : bool
+        Whether reports have its tables, with the defaults of its parameters: a report waits for it.
 
     Examples
     --------
@@ -128,6 +130,7 @@ class Analysis:
     compute: str
     parameters: tuple[Parameter, ...] = ()
     needs: Needs = Needs.DATA
+    in_report: bool = False
 
     def validate(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return all parameters in canonical form, with defaults.
@@ -197,6 +200,11 @@ def _problem(entry: object, taken: Collection[str]) -> str:
             text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
             return text.format(key=entry.key, field=name, most=most, value=shown(value))
     return _problem_of_parameters(entry)
+
+
+def reported_analyses() -> tuple[Analysis, ...]:
+    """Return the analyses whose tables are in reports."""
+    return tuple(entry for entry in analyses().values() if entry.in_report)
 
 
 def _problem_of_parameters(entry: Analysis) -> str:

@@ -14,7 +14,7 @@ from windows import finish, open_window, settle, write_folds
 from wording import naming
 
 from rankstudio.cli import main
-from rankstudio.plugins.report.document import SECTIONS
+from rankstudio.plugins.report.document import SECTIONS, every_section
 from rankstudio.plugins.report.window.controller import ReportController
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
@@ -50,7 +50,7 @@ def test_the_report_is_made_while_it_is_seen(window: MainWindow) -> None:
     page = window.sections.report
     assert page.report is None
     seen(window)
-    assert headings(page) == [title for key, title in SECTIONS.items() if key != "question"]
+    assert headings(page) == [SECTIONS[key] for key in every_section(()) if key != "question"]
     text = page.preview.sheet.toPlainText()
     record = window.runs.records[0]
     assert record.result is not None
@@ -90,7 +90,7 @@ def test_sections_are_ticked_and_moved_by_keyboard(window: MainWindow) -> None:
     assert headings(page)[-1] == "Data", "with its checksums"
     rows.setCurrentRow(0)
     page.outline.move_section(-1)
-    assert [key for key, _ in page.outline.sections()] == list(SECTIONS)
+    assert [key for key, _ in page.outline.sections()] == list(every_section(()))
 
 
 @pytest.mark.thorough
@@ -128,7 +128,7 @@ def test_what_is_written_is_shown_kept_and_stays_text(theme: Theme, tmp_path: Pa
         window.commands["new_study"].trigger()
         settle(window)
         assert page.words.question.toPlainText() == ""
-        assert [key for key, _ in page.outline.sections()] == list(SECTIONS)
+        assert [key for key, _ in page.outline.sections()] == list(every_section(()))
 
 
 @pytest.mark.thorough
