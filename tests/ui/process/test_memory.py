@@ -108,6 +108,8 @@ def litter():
 
 def end():
     if deleted_by:
+        turn.stop()
+        print(deleted_by, flush=True)  # before it leaves, as that does not wait for what a worker loads
         application.closeAllWindows()
 
 
@@ -117,7 +119,6 @@ turn = QTimer()
 turn.timeout.connect(end)
 QTimer.singleShot(200, litter)
 app.main([])
-print(deleted_by)
 """
 
 
