@@ -83,7 +83,12 @@ def test_a_file_is_a_dataset_with_one_fold(tmp_path: Path) -> None:
     make(tmp_path, "some.data.txt")
     d = open_dataset(tmp_path / "some.data.txt")
     assert [list(f.parts) for f in d.folds] == [["train"]]
-    assert (d.name, d.path, d.origin.known, d.convention) == ("some", tmp_path / "some.data.txt", None, "standard")
+    assert (d.name, d.path, d.origin.known, d.convention) == (
+        "some",
+        tmp_path / "some.data.txt",
+        None,
+        "standard",
+    )
 
 
 @pytest.mark.parametrize(
