@@ -10,15 +10,23 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QComboBox, QDialog, QListWidget, QWidget
 from waiting import turn, wait_until
 
+from rankstudio.api import Analysis, Kind, Parameter
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.table_preview import preview_table
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.select.given_runs import GivenDialog
+from rankstudio.ui.shell.analysis_dialog import AnalysisDialog
 from rankstudio.ui.study.dialogs import ColumnsDialog
 
 Look = Callable[[str, QWidget], None]
 """Looks at a dialog, which has a name here."""
+
+DIGITS = Parameter("digits", "decimals", Kind.INTEGER, 2, "Decimals of each mean.", low=0, high=9)
+ANALYSES = {
+    "means": Analysis("means", "Means of features", "List the mean of each feature", "none:means", (DIGITS,))
+}
+"""Of a package that is not installed: the dialog is made without carrying them out."""
 
 _TABLE = "number,document,label,BM25 of the whole document,clicks\n1,a,2,0.5,3\n1,b,0,0.25,0\n2,c,1,0.75,1\n"
 _LISTS = ("export-items", "export-format", "figure-choice", "figure-format")
@@ -140,6 +148,7 @@ def _made(window: MainWindow, folder: Path) -> Iterator[tuple[str, QWidget]]:
     assert figures is not None
     yield "figure", figures
     yield "comparison", window.comparison.dialog()
+    yield "analyses", AnalysisDialog(window._theme, window.models, ANALYSES, window)
     problem = f"{table.name}: the column of the query is unknown."
     yield "columns", ColumnsDialog(window._theme, preview_table(table), DataColumns(), problem, window)
     yield "scores", GivenDialog("Add scores", "&Add", [(table, table.name)], window)

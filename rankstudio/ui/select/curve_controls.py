@@ -64,11 +64,11 @@ class ChanceRow(QWidget):
                 "documents of preferences permuted within queries."
             )
             begin = tr("999 permutations of the documents in preferences")
+        if not isinf(seconds):
+            begin = tr("{permutations}, at most {time}").format(permutations=begin, time=duration(seconds))
         self.sentence.setText(sentence or begin)
         text = tr("Stop") if growing else tr("Permutation test")
-        bounded = not growing and not isinf(seconds)
-        timed = tr("Permutation test (at most {time})").format(time=duration(seconds)) if bounded else text
-        self.button.setText(timed)
+        self.button.setText(text)
         self.button.setToolTip(tr("Stop the test and keep the permutations so far") if growing else told)
         self.button.setAccessibleName(text)
         self.button.setVisible(growing or not whole)

@@ -114,7 +114,7 @@ def test_a_ranker_has_one_step(ran: MainWindow) -> None:
     np.testing.assert_allclose(tests.band.observed, model.path.criterion, rtol=1e-9)
     plot = ran.sections.select.curves.criterion_plot
     assert plot.family.band is not None and plot.family.band.xs.tolist() == [model.values[0]], "at its λ"
-    assert naming("at most").search(row.button.text()) is None, "its paths share computations"
+    assert naming("at most").search(row.sentence.text()) is None, "its paths share computations"
 
 
 def test_a_method_that_is_trained_again_says_how_long_at_most(ran: MainWindow) -> None:
@@ -126,7 +126,7 @@ def test_a_method_that_is_trained_again_says_how_long_at_most(ran: MainWindow) -
     assert record is not None
     assert len(record.paths) > len(record.folds), "several λ share the selection of a fold"
     assert tests.seconds == pytest.approx(1000 * record.clock.seconds / len(record.folds))
-    assert "(at most " in row.button.text() and row.button.accessibleName() == "Permutation test"
+    assert "at most " in row.sentence.text() and row.button.accessibleName() == "Permutation test"
     press(row.button)
     wait_until(lambda: tests.band is not None and tests.band.n_permutations > 1)
     ran.workspace.show_page("select")
@@ -135,7 +135,7 @@ def test_a_method_that_is_trained_again_says_how_long_at_most(ran: MainWindow) -
     assert settled not in ran.models.task_worker.jobs and tests.growing, "others have their turn"
     press(row.button)
     assert not tests.busy and tests.band is not None and tests.band.n_permutations < N_PERMUTATIONS
-    assert not row.button.isHidden() and "(at most " in row.button.text()
+    assert not row.button.isHidden() and "at most " in row.sentence.text()
 
 
 def test_of_an_optimiser_the_last_step_is_tested(ran: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +182,7 @@ def test_a_method_of_a_file_is_tested(
     ran.session.change("one λ", parameters={"regularization": (1.0,)})
     finished(ran)
     tests, row = ran.models.permutations, ran.sections.select.curves.chance
-    assert "(at most " in row.button.text()
+    assert "at most " in row.sentence.text()
     press(row.button)
     assert tests.busy
     wait_until(lambda: not tests.busy)
