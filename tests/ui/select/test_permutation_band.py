@@ -135,7 +135,7 @@ def test_a_method_that_is_trained_again_says_how_long_at_most(ran: MainWindow) -
     assert settled not in ran.models.task_worker.jobs and tests.growing, "others have their turn"
     press(row.button)
     assert not tests.busy and tests.band is not None and tests.band.n_permutations < N_PERMUTATIONS
-    assert not row.button.isHidden() and "at most " in row.sentence.text()
+    assert not row.button.isHidden() and row.button.text() == "Permutation test"
 
 
 def test_of_an_optimiser_the_last_step_is_tested(ran: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
