@@ -67,7 +67,9 @@ def packages() -> list[Path]:
 
 def _abilities() -> list[Path]:
     """Return the folders of abilities with more than their commands and parts of the window."""
-    return [folder for folder in sorted(PLUGINS.iterdir()) if len(modules(folder)) > 1]
+    folders = sorted({path.parent for path in PLUGINS.rglob("*.py")} - {PLUGINS})
+    computing = [folder for folder in folders if folder.name not in ("window", "commands")]
+    return [folder for folder in computing if len(modules(folder)) > (folder.parent == PLUGINS)]
 
 
 def _engine_packages() -> list[Path]:

@@ -750,7 +750,7 @@ def split_queries(
 
 
 KEY = "airola-2011"
-"""Of the paper in :func:`rankstudio.engine.analysis.published.load_reproduction`."""
+"""Of the paper in :func:`rankstudio.plugins.papers.reproduction.load_reproduction`."""
 
 _OHSUMED = "ohsumed"
 
