@@ -37,7 +37,6 @@ CORE_COMMANDS = (
     "permute",
     "evidence",
     "importance",
-    "cascade",
     "evaluate",
     "predict",
     "export",
