@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
-from windows import finish, settle
+from windows import finish, press_keys, settle
 
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.queries.controller import QueriesController
@@ -18,7 +17,7 @@ def run_with(window: MainWindow, **changes: object) -> None:
 
 def look(window: MainWindow) -> QueriesController:
     """Go to the page as the keyboard does, and wait for all that is computed there."""
-    QTest.keyClick(window, Qt.Key.Key_6, Qt.KeyboardModifier.ControlModifier)
+    press_keys(window, Qt.Key.Key_6, Qt.KeyboardModifier.ControlModifier)
     assert window.workspace.page == "queries"
     settle(window)
     return window.sections.queries
