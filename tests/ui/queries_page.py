@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
-from windows import finish, settle
+from windows import finish, press_keys, settle
 
 from rankstudio.ui.main_window import MainWindow
 
@@ -24,7 +23,7 @@ def run_with(window: MainWindow, **changes: object) -> None:
 def look(window: MainWindow) -> QueriesController:
     """Go to the page as the keyboard does, and wait for all that is computed there."""
     pytest.importorskip("rankstudio.plugins.queries")  # its folder may be absent
-    QTest.keyClick(window, Qt.Key.Key_6, Qt.KeyboardModifier.ControlModifier)
+    press_keys(window, Qt.Key.Key_6, Qt.KeyboardModifier.ControlModifier)
     assert window.workspace.page == "queries"
     settle(window)
     return window.sections.queries

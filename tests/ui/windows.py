@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog
 from waiting import wait_until
 
@@ -209,3 +211,13 @@ def settle(window: MainWindow) -> None:
     wait_until(lambda: window.runs.busy or not window.refresh_timer.is_active)
     asked = window.findChildren(OnDemand)
     wait_until(lambda: not (window.models.task_worker.jobs or any(one.waits for one in asked)))
+
+
+def press_keys(window: MainWindow, key: Qt.Key, modifiers: Qt.KeyboardModifier) -> None:
+    """Press the keys of a command, in a window that is the active one, as a shortcut asks for.
+
+    Where a window or dialog of an earlier test has just gone, no window is the active one for a moment.
+    """
+    window.activateWindow()
+    wait_until(window.isActiveWindow)
+    QTest.keyClick(window, key, modifiers)

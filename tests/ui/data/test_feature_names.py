@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from described_rows import rows, show_data, write
 from PySide6.QtCore import QItemSelectionModel, Qt
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QInputDialog
 from waiting import wait_until
-from windows import finish, open_window, settle
+from windows import finish, open_window, press_keys, settle
 from wording import naming
 
 from rankstudio.engine.data.feature_costs import FeatureCosts
@@ -309,7 +308,7 @@ def test_undone_groups_are_not_kept_and_those_of_a_run_are_its_own(
 def test_without_a_selected_row_a_sentence_says_where_to_select(window: MainWindow) -> None:
     show_data(window)
     select(window)
-    QTest.keyClick(window, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
+    press_keys(window, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
     assert naming("Data").search(window.status.text())
     settle(window)
 
