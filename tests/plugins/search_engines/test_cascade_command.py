@@ -11,12 +11,12 @@ from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine import open_dataset
-from rankstudio.engine.analysis.cascades import find_cascades
 from rankstudio.engine.data.cost_files import read_costs
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.storage.study_contents import SealMark
 from rankstudio.engine.support.work import finish
+from rankstudio.plugins.search_engines.cascades import find_cascades
 
 
 @pytest.fixture(scope="module")

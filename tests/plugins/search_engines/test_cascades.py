@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from wording import naming
 
 from rankstudio.engine import evaluate
-from rankstudio.engine.analysis.cascades import cascade_milliseconds, cascade_scores, find_cascades
 from rankstudio.engine.analysis.tried_models import tried_models
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts
@@ -22,6 +21,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.support.work import finish
+from rankstudio.plugins.search_engines.cascades import cascade_milliseconds, cascade_scores, find_cascades
 
 DATA = dataset(3)
 N = DATA.n_features

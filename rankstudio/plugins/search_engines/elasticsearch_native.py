@@ -10,12 +10,12 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.formats.elasticsearch import field_query, moved, not_negative, serve
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers, json_bytes
 from rankstudio.engine.export.formats.trial import tree_sum
 from rankstudio.engine.export.score_function import ModelInput, ScoreFunction
 from rankstudio.engine.export.trees import Node, ScoreTree
 from rankstudio.engine.language import tr, translatable
+from rankstudio.plugins.search_engines.elasticsearch import field_query, moved, not_negative, serve
 
 _QUERIES = ("mustache", "")  # languages of templates that are queries; others compute from other features
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from math import nan
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QDoubleSpinBox, QHBoxLayout, QVBoxLayout
 
-from rankstudio.engine.analysis.cascades import Cascade, CascadeFront, find_cascades
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.support.number_format import significant
 from rankstudio.engine.support.work import finish
+from rankstudio.plugins.search_engines.cascades import Cascade, CascadeFront, find_cascades
+from rankstudio.ui.background.on_demand import Computation, computation
 from rankstudio.ui.compare.curves_view import PER_QUERY
-from rankstudio.ui.compare.view import LEAST_PLOT, View
+from rankstudio.ui.compare.view import LEAST_PLOT, ContributedView, run_name
 from rankstudio.ui.language import tr, trn
+from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.shared import Shared
@@ -51,7 +54,7 @@ def found_cascades(run: RunResult, data: FoldedDataset, costs: FeatureCosts, nam
         return str(error)
 
 
-class CascadeView(View):
+class CascadeView(ContributedView):
     """The front of cascades as a plot and a table, with the budget that chooses one.
 
     Parameters
@@ -96,6 +99,19 @@ class CascadeView(View):
         halves = fill(QVBoxLayout(), (drawn, 3), (self.table, 2), spacing=0)
         fill(self.body, top, (halves, 1))
         self.clear(NO_RUN)
+
+    def is_offered(self, record: RunRecord | None) -> bool:  # noqa: D102 - inherited
+        return record is not None and record.plan.extension(FeatureCosts) is not None
+
+    def look_at(self, record: RunRecord | None, measure: str) -> Computation | None:  # noqa: D102 - inherited
+        result = record.result if record is not None else None
+        costs = record.plan.extension(FeatureCosts) if record is not None else None
+        if record is None or result is None or costs is None or not result.complete:
+            self.clear(NO_COSTS if costs is None else NO_RUN)
+            return None
+        show = partial(self.show_cascades, run_name(record), record.key)
+        given = result, record.dataset, costs, measure
+        return computation(tr("Measuring cascades"), show, found_cascades, *given)
 
     def show_cascades(self, run: str, key: int, found: CascadeFront | str) -> None:
         """Show the cascades of a run, by its name and number, or why there are none."""

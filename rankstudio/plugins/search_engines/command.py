@@ -20,8 +20,8 @@ from rankstudio.engine.support.number_format import NOTHING, significant
 from rankstudio.engine.support.work import finish
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.cascades import Cascade, CascadeFront
     from rankstudio.engine.experiment.results.results import RunResult
+    from rankstudio.plugins.search_engines.cascades import Cascade, CascadeFront
 
 HELP = "find two-stage cascades of a run within a time budget"
 DESCRIPTION = """\
@@ -56,10 +56,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.analysis.cascades import find_cascades
     from rankstudio.engine.data.feature_costs import FeatureCosts
     from rankstudio.engine.experiment.plan.plan import CRITERION
     from rankstudio.engine.metrics.names import measure
+    from rankstudio.plugins.search_engines.cascades import find_cascades
 
     check_numbers(args, budget=0)
     depths = _depths(args.depths)
