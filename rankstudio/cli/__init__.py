@@ -38,7 +38,6 @@ CORE_COMMANDS = (
     "permute",
     "evidence",
     "importance",
-    "cascade",
     "evaluate",
     "predict",
     "export",

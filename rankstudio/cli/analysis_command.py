@@ -91,8 +91,8 @@ class AnalysisCommand:
 
     def _subject(self, args: argparse.Namespace) -> tuple[Any, ...]:
         """Return what is analysed: the training part of a fold, or a run and its data."""
+        from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_run
         from rankstudio.engine.analysis.permutation.criterion_band import training_fold
-        from rankstudio.engine.analysis.queries.measurement import sealed_data, sealed_run
 
         if self._entry.needs is Needs.RUN:
             run = opened_run(args.study, args.number)

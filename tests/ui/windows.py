@@ -33,6 +33,11 @@ N_FEATURES = 8
 N_STEPS = N_FEATURES - 1  # of a path, which ends before the constant feature
 
 
+def pages_present(window: MainWindow, *pages: str) -> list[str]:
+    """Return those of some pages that there are: the folders of abilities may be absent."""
+    return [page for page in pages if window.sections.find(page) is not None]
+
+
 def write_folds(folder: Path, n_folds: int = 2) -> Path:
     """Write a small dataset with folds as LETOR text."""
     data = make_ranking(30, n_informative=3, n_redundant=2, n_noise=2, n_constant=1, documents=(4, 9))

@@ -9,8 +9,8 @@ from typing import Any
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
+from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_run
 from rankstudio.engine.analysis.plugin_analysis import analysis_steps
-from rankstudio.engine.analysis.queries.measurement import sealed_data, sealed_run
 from rankstudio.engine.methods.catalog.analysis import Analysis, AnalysisTable, Needs, cell_text
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.language import tr

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSplitter, QToolButton, QWidget
 from waiting import wait_until
-from windows import Opened, finish, press_keys, settle
+from windows import Opened, finish, pages_present, press_keys, settle
 
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.page.page import Page, PanelWindow
@@ -136,7 +136,7 @@ def test_a_layout_of_an_earlier_version_is_ignored_where_its_panels_are_gone(
     settings.set("windows/features-page", "alone-panel")
     settings.sync()
     with opened(folds) as window:
-        for key in ("select", "features", "data"):
+        for key in pages_present(window, "select", "features", "data"):
             window.workspace.show_page(key)
             settle(window)
         assert not window.findChildren(PanelWindow)
