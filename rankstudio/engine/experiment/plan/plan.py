@@ -34,11 +34,11 @@ from rankstudio.engine.experiment.plan.plan_extensions import KINDS, PLAN_EXTENS
 from rankstudio.engine.experiment.plan.plan_parts import (
     MISSING,
     NORMALIZE,
+    DataReading,
     FinalRanker,
     Missing,
     ModelChoice,
     Normalize,
-    DataReading,
 )
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
