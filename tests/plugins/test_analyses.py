@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from installed_analyses import Installed, installed_analyses
 
 from rankstudio import cli
-from rankstudio.api import Analysis, AnalysisTable, Kind, Needs, Parameter, Plugin, analyse
+from rankstudio.api import Analysis, AnalysisTable, Kind, Needs, Parameter, analyse
 from rankstudio.cli import main
 from rankstudio.engine import load_sample
 from rankstudio.engine.analysis.plugin_analysis import MOST_CELLS, analysis_steps
@@ -25,9 +26,6 @@ from rankstudio.engine.experiment.runner import open_data, run
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.storage.study_contents import SealMark
 from rankstudio.engine.methods.catalog.analysis import analyses
-from rankstudio.engine.plugins import entries
-from rankstudio.engine.plugins.loader import PluginSet, plugins_with
-from rankstudio.engine.plugins.plugin import LoadedPlugin
 from rankstudio.engine.support.stop_request import heeding
 
 MODULE = """
@@ -98,28 +96,13 @@ MEANS = Analysis("means", "Means", "List the mean of each feature", "analysis_of
 TESTED = Analysis("tested", "Tested folds", "List the folds", "analysis_of_test:tested", needs=Needs.RUN)
 BAD = ("raises", "exits", "number", "text", "ragged", "odd", "large", "changing")
 
-Installed = Callable[..., None]
-
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Installed]:
     """A function that has analyses found as those of a package; what they name is in the folder."""
-    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "analysis_of_test.py").write_text(MODULE, encoding="utf-8")
-    monkeypatch.setattr(entries, "_warned", set())
-    cli.known_commands.cache_clear()
-
-    def install(*given: Any) -> None:
-        loaded = LoadedPlugin(Plugin(name="odd\x1b", analyses=given), "rankstudio-odd", "1.0")
-
-        def found(kind: str) -> PluginSet:
-            return PluginSet((*plugins_with(kind).loaded, loaded))
-
-        monkeypatch.setattr(entries, "plugins_with", found)
-
-    yield install
-    cli.known_commands.cache_clear()
+    with installed_analyses(tmp_path, "analysis_of_test", MODULE) as install:
+        yield install
 
 
 def named(name: str) -> Analysis:

@@ -43,13 +43,13 @@ _CORE = {
 _ABILITIES = {
     "baselines": (("methods",), "rankstudio.plugins.baselines:PLUGIN"),
     "exports": (("model_formats",), "rankstudio.plugins.exports:PLUGIN"),
-    "drift": (("commands", "window_commands", "feature_columns"), "rankstudio.plugins.drift:PLUGIN"),
+    "drift": (("analyses", "window_commands", "feature_columns"), "rankstudio.plugins.drift:PLUGIN"),
     "foreign-models": (("model_readers",), "rankstudio.plugins.foreign_models:PLUGIN"),
     "trees": (("methods",), "rankstudio.plugins.trees:PLUGIN"),
-    "judges": (("commands", "parts"), "rankstudio.plugins.judges:PLUGIN"),
+    "judges": (("analyses", "parts"), "rankstudio.plugins.judges:PLUGIN"),
     "lab": (("commands", "pages"), "rankstudio.plugins.lab:PLUGIN"),
     "papers": (
-        ("commands", "window_commands", "run_tables", "printed_results"),
+        ("commands", "window_commands", "run_tables", "printed_results", "analyses"),
         "rankstudio.plugins.papers:PLUGIN",
     ),
     "report": (("commands", "pages"), "rankstudio.plugins.report:PLUGIN"),

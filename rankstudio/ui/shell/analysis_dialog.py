@@ -1,8 +1,8 @@
-"""The dialog *Analyses*: those of plug-ins, with their parameters and the tables that they return."""
+"""The dialog *Analyses*: each with its parameters, and the tables that it returns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,8 +10,17 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
 from rankstudio.engine.analysis.plugin_analysis import analysis_steps
-from rankstudio.engine.analysis.queries.measurement import sealed_data, sealed_run
-from rankstudio.engine.methods.catalog.analysis import Analysis, AnalysisTable, Needs, cell_text
+from rankstudio.engine.analysis.queries.measurement import sealed_data, sealed_plan_data, sealed_run
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.methods.catalog.analysis import (
+    Analysis,
+    AnalysisResult,
+    AnalysisTable,
+    Needs,
+    cell_text,
+)
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
@@ -25,6 +34,9 @@ from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import ColumnArea, WrappedLabel
 
+_Subject = Callable[[], tuple[Any, ...]]
+"""Returns what an analysis is carried out on; called on the worker."""
+
 _SIZE = 960, 560
 _FORM_WIDTH = 300
 _LEAST_FIRST = 170
@@ -37,7 +49,7 @@ class AnalysisDialog(QDialog):
     ----------
     theme : Theme
     models : Models
-        On whose data, or shown run, it is carried out; without test parts while these are sealed.
+        On whose data, plan, or shown run, it is carried out; without test parts while these are sealed.
     entries : Mapping of str to Analysis
         By key; at least one.
     parent : QWidget, optional
@@ -62,6 +74,7 @@ class AnalysisDialog(QDialog):
         self._subject = ""
         self._problem = ""
         self._notes: list[str] = []
+        self._warnings: tuple[str, ...] = ()
         title = tr("Analyses")
         named(self, "analysis-dialog", title)
         self.setWindowTitle(title)
@@ -151,35 +164,46 @@ class AnalysisDialog(QDialog):
             self.section.reveal(wrong[0])
             wrong[0].editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
             return
-        subject, self._subject = self._subject_of(self.entry)
+        entry = self.entry
+        subject, self._subject = self._subject_of(entry)
+        if subject is None:
+            return
         values = {name.removeprefix("analysis-"): value for name, value in self.section.values().items()}
         self._show_tables(())
         self.bar.set_share(0.0)
-        self._work.start(partial(analysis_steps, self.entry, subject, values))
+        self._work.start(lambda: analysis_steps(entry, subject(), values))
 
-    def _subject_of(self, entry: Analysis) -> tuple[tuple[Any, ...], str]:
-        """Return what an analysis is carried out on, and its name; nothing where that is not there."""
+    def _subject_of(self, entry: Analysis) -> tuple[_Subject | None, str]:
+        """Return what an analysis is carried out on, and its name; None where that is not there."""
         session = self._models.session
         dataset = session.dataset
+        sealed = session.sealed
         if dataset is None or not session.has_documents:
-            return (), ""
+            return None, ""
         if entry.needs is Needs.DATA:
             number = session.fold or dataset.folds[0].number
             fold = next(fold for fold in dataset.folds if fold.number == number)
-            return (fold.train,), tr("{data}, training part of fold {fold}").format(
-                data=dataset.name, fold=number
-            )
+            name = tr("{data}, training part of fold {fold}").format(data=dataset.name, fold=number)
+            return partial(_same, fold.train), name
+        if entry.needs is Needs.FOLDS:
+            return partial(_folds, dataset, sealed), dataset.name
+        if entry.needs is Needs.PLAN:
+            name = tr("{plan} on {data}").format(plan=session.plan.title, data=dataset.name)
+            return (
+                partial(_planned, session.plan, dataset, sealed) if session.read_as_planned else None
+            ), name
         record = self._models.current.shown.record
         result = None if record is None else self._models.measured.view(record).result
         if record is None or result is None or record.dataset is not dataset:
-            return (), ""
+            return None, ""
         name = tr("run {key} on {data}").format(key=record.key, data=dataset.name)
-        return ((sealed_run(result), sealed_data(dataset)) if session.sealed else (result, dataset)), name
+        return partial(_run, result, dataset, sealed), name
 
     @Slot(object)
     def _grow(self, state: Any) -> None:
-        if isinstance(state, tuple):
-            self._show_tables(state)
+        if isinstance(state, AnalysisResult):
+            self._warnings = state.warnings
+            self._show_tables(state.tables)
         else:
             self.bar.set_share(state.share)
             self.status.setText(str(state.what))
@@ -194,28 +218,34 @@ class AnalysisDialog(QDialog):
         """Enable what can be done now, and say why nothing is shown."""
         running = self._work.state is SimulationState.RUNNING
         subject, _ = self._subject_of(self.entry)
-        self.start.setEnabled(bool(subject) and not running)
+        self.start.setEnabled(subject is not None and not running)
         self.stop.setEnabled(running)
         self.bar.setVisible(running)
         if running:
             self.message.setText(tr("Computing …"))
-        elif subject or self._problem:
+        elif subject is not None or self._problem:
             self.message.setText(self._problem or tr("Press Start to compute the tables."))
         elif self.entry.needs is Needs.RUN:
             self.message.setText(tr("This analysis needs a finished run on the open data."))
+        elif self.entry.needs is Needs.PLAN:
+            self.message.setText(tr("This analysis needs open data that were read as the plan says."))
         else:
             self.message.setText(tr("This analysis needs open data."))
         if not running:
-            self.status.setText(self._subject if self.tabs.count() else "")
+            self.status.setText((self._problem or self._subject) if self.tabs.count() else "")
 
     def _show_tables(self, tables: Sequence[AnalysisTable]) -> None:
         """Show other tables, a tab each."""
+        current = self.tabs.currentIndex()
         for view in self.tables():
             view.deleteLater()
         self.tabs.clear()
-        self._notes = [table.note for table in tables]
+        if not tables:
+            self._warnings = ()
+        self._notes = [_note(table, self._warnings) for table in tables]
         for place, table in enumerate(tables):
             self.tabs.addTab(self._view(place, table), table.title.replace("&", "&&"))
+        self.tabs.setCurrentIndex(min(current, len(tables) - 1))  # where more of the same comes
         self.tabs.setVisible(bool(tables))
         self.tabs.tabBar().setVisible(len(tables) > 1)
         self.message.setVisible(not tables)
@@ -254,6 +284,27 @@ class AnalysisDialog(QDialog):
         view.set_rows(list(table.rows))
         view.failed.connect(self.status.setText)
         return view
+
+
+def _same(data: RankingDataset) -> tuple[Any, ...]:
+    return (data,)
+
+
+def _folds(dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
+    return (sealed_data(dataset) if sealed else dataset,)
+
+
+def _planned(plan: Plan, dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
+    return plan, sealed_plan_data(plan, dataset) if sealed else dataset
+
+
+def _run(result: RunResult, dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
+    return (sealed_run(result), sealed_data(dataset)) if sealed else (result, dataset)
+
+
+def _note(table: AnalysisTable, warnings: Sequence[str]) -> str:
+    """Return what is said below a table: what the terminal prints above it, its note, and warnings."""
+    return "\n".join(filter(None, ((table.above or "").strip("\n"), table.note, *warnings)))
 
 
 def _cell(number: int, row: Sequence[Any]) -> Any:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from installed_analyses import installed_analyses
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 from waiting import wait_until
 from windows import Opened, settle
 
-from rankstudio.api import Analysis, Kind, Needs, Parameter, Plugin
+from rankstudio.api import Analysis, Kind, Needs, Parameter
 from rankstudio.engine.plugins import entries
-from rankstudio.engine.plugins.loader import PluginSet, plugins_with
-from rankstudio.engine.plugins.plugin import LoadedPlugin
+from rankstudio.engine.plugins.loader import PluginSet
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.shell.analysis_dialog import AnalysisDialog
 
@@ -57,17 +56,10 @@ ENTRIES = (
 
 
 @pytest.fixture(autouse=True)
-def _installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    (tmp_path / "analysis_for_window.py").write_text(MODULE, encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    loaded = LoadedPlugin(Plugin(name="odd", analyses=ENTRIES), "rankstudio-odd", "1.0")
-
-    def found(kind: str) -> PluginSet:
-        return PluginSet((*plugins_with(kind).loaded, loaded))
-
-    monkeypatch.setattr(entries, "plugins_with", found)
-    yield
-    sys.modules.pop("analysis_for_window", None)
+def _installed(tmp_path: Path) -> Iterator[None]:
+    with installed_analyses(tmp_path, "analysis_for_window", MODULE) as install:
+        install(*ENTRIES)
+        yield
 
 
 def shown(window: MainWindow, key: str) -> AnalysisDialog:
@@ -147,6 +139,6 @@ def test_failing_and_hanging_code_end_in_a_sentence_and_by_stop(window: MainWind
 
 
 def test_without_analyses_the_command_is_not_seen(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entries, "plugins_with", plugins_with)
+    monkeypatch.setattr(entries, "plugins_with", lambda _: PluginSet(()))
     with opened() as window:
         assert not window.commands["analyses"].isVisible()
