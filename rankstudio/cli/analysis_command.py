@@ -26,11 +26,12 @@ from rankstudio.cli.progress_bar import LiveLine, preparation
 from rankstudio.cli.run_options import METAVARS, add_choices, add_reading, fold_of_data, plan_from
 from rankstudio.cli.study_file_option import add_run_number, opened_run
 from rankstudio.cli.terminal import Block, tell
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import Cancelled, ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.analysis import Analysis, AnalysisResult, AnalysisTable, Needs
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.support.number_format import percentage
+from rankstudio.engine.support.stop_request import heeding
 
 _DEST = "analysis_"
 
@@ -56,7 +57,7 @@ class AnalysisCommand:
         """What the command does, with an example."""
         entry = self._entry
         if entry.description:
-            return tr(entry.description)
+            return entry.description
         subject = "study.rankstudio" if entry.needs is Needs.RUN else "--sample"
         return f"{tr(entry.label)}: {tr(entry.summary)}.\n\n  rankstudio {entry.key} {subject}"
 
@@ -113,18 +114,26 @@ def _carried_out(
 
     line = LiveLine(None)
     result: AnalysisResult | None = None
+    stop: Stop | None = None
+
+    def check() -> None:
+        if stop is not None and stop.asked:
+            raise Cancelled
+
     with ExitStack() as stack:
         stack.enter_context(preparation())
-        stop: Stop | None = None
-        for state in analysis_steps(entry, subject, values):
-            if isinstance(state, AnalysisResult):
-                result = state
-                if stop is None:  # from now on there is something to print
-                    stop = stack.enter_context(stopping())
-            elif line.is_due():
-                line.show(f"{state.what}: {percentage(state.share)}")
-            if stop is not None and stop.asked:
-                break
+        stack.enter_context(heeding(check))
+        try:
+            for state in analysis_steps(entry, subject, values):
+                if isinstance(state, AnalysisResult):
+                    result = state
+                    if stop is None:  # from now on there is something to print
+                        stop = stack.enter_context(stopping())
+                elif line.is_due():
+                    line.show(f"{state.what}: {percentage(state.share)}")
+        except Cancelled:
+            if result is None:
+                raise
         line.show("")
     assert result is not None  # the last state
     return result, result.is_partial
@@ -191,6 +200,7 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
         "--folds", metavar="FOLD", help="fold whose training part is used; the first by default"
     )
     parser.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
+    parser.add_argument("--seed", type=int, help="seed of the protocol; 0 by default")
     parser.add_argument("--missing", **MISSING)
     parser.add_argument("--normalize", **NORMALIZE)
     add_column_options(parser.add_argument_group("columns of tables"))

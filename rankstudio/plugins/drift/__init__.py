@@ -71,6 +71,7 @@ PLUGIN = Plugin(
             needs=Needs.FOLDS,
             description=_DESCRIPTION,
             terminal="rankstudio.plugins.drift.command",
+            words="rankstudio.plugins.drift.analysis:drift_words",
         ),
     ),
     window_commands=(

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset, id_and_name
 from rankstudio.engine.errors import ParameterError, one_line
+from rankstudio.engine.experiment.plan.as_code import column_words, data_word, field_words
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.units.given_fold import seen_sentence
 from rankstudio.engine.export.tables import p_text
@@ -88,6 +93,15 @@ def drift_result(
     return AnalysisResult((table,), values)
 
 
+def drift_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
+    """Return the words of the command after its name; None for folds that are not those of the files."""
+    if plan.protocol != GIVEN:
+        return None
+    words = [data_word(plan), "--parts", f"{values['first']},{values['second']}"]
+    words += ["--fold", str(values["fold"])] if values["fold"] is not None else []
+    return [*words, *field_words(plan, ("missing", "normalize")), *column_words(plan)]
+
+
 def file_name(data: FoldedDataset) -> str:
     """Return the name of the file or folder of data."""
     return data.path.name if data.path else data.name
@@ -143,11 +157,14 @@ def _transferred(moved: Transfer, run: RunResult) -> AnalysisResult:
         )
         for name, values in measures.items()
     ]
+    difference = tr(
+        "Difference: A minus B over the queries of B, with its 95 % interval and the p of Fisher's\n"
+        "randomisation test"
+    )
     lines = (
         tr("A: {plan} on {data}, one model of all documents").format(plan=run.plan.title, data=run.data_name),
         tr("B: the same plan on {data}").format(data=own.data_name),
-        tr("Difference: A minus B over the queries of B, with its 95 % interval and the p of Fisher's"),
-        tr("randomisation test"),
+        *difference.split("\n"),
         "",
     )
     names = dict(zip(own.feature_ids.tolist(), own.feature_names, strict=True))

@@ -96,6 +96,7 @@ PLUGIN = Plugin(
             needs=Needs.PLAN,
             description=_DESCRIPTION,
             terminal="rankstudio.plugins.judges.command",
+            words="rankstudio.plugins.judges.analysis:judges_words",
         ),
     ),
     parts=(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset, id_and_name
 from rankstudio.engine.data.judgments import PartJudgments
 from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.as_code import column_words, data_word, field_words, plan_words
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import open_data, run_plan, usual_choices
@@ -100,6 +101,19 @@ def judges_result(
                 tables[n_before:] = [_flips_table(state, data)]
                 yield AnalysisResult(tuple(tables), dict(values))
     return AnalysisResult(tuple(tables), values)
+
+
+def judges_words(plan: Plan, values: Mapping[str, Any]) -> list[str]:
+    """Return the words of the command after its name."""
+    words = [data_word(plan)]
+    if values["selects"] or values["flips"]:
+        words += plan_words(plan)
+    else:
+        words += [*field_words(plan, ("missing", "normalize")), *column_words(plan)]
+    if values["flips"]:
+        shares = ",".join(f"{share:g}" for share in values["shares"])
+        words += ["--flips", shares, "--draws", str(values["n_draws"])]
+    return [*words, *(["--queries", str(values["n_queries"])] if values["agrees"] else [])]
 
 
 def _runs(

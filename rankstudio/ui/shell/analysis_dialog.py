@@ -7,8 +7,10 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
+from rankstudio.engine.analysis.analysis_code import analysis_as_command
 from rankstudio.engine.analysis.plugin_analysis import analysis_steps
 from rankstudio.engine.analysis.queries.measurement import sealed_data, sealed_plan_data, sealed_run
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
@@ -57,7 +59,7 @@ class AnalysisDialog(QDialog):
     Attributes
     ----------
     choice : QComboBox
-    start, stop : QPushButton
+    start, stop, copy : QPushButton
     tabs : QTabWidget
         A table each.
     message : WrappedLabel
@@ -93,6 +95,7 @@ class AnalysisDialog(QDialog):
         self.message.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.tabs = named(QTabWidget(), "analysis-tables", tr("tables"))
         self.note = named(WrappedLabel(), "analysis-note", role="caption")
+        self.copy = named(QPushButton(tr("Copy command")), "analysis-copy")
         self.close_button = named(QPushButton(tr("Close")), "analysis-close")
         self._work = BackgroundSimulation(models.task_worker, tr("Computing the analysis"), "analysis", self)
         self._lay_out()
@@ -122,7 +125,7 @@ class AnalysisDialog(QDialog):
         right = fill(QVBoxLayout(), self.message, (self.tabs, 1), self.note, spacing=8)
         right.addStretch(0)
         above = fill(QHBoxLayout(), left, (right, 1), spacing=16)
-        foot = fill(QHBoxLayout(), (self.status, 1), self.close_button, spacing=8)
+        foot = fill(QHBoxLayout(), (self.status, 1), self.copy, self.close_button, spacing=8)
         fill(QVBoxLayout(self), (above, 1), foot, margins=(16, 14, 16, 14), spacing=10)
         self.resize(*_SIZE)
 
@@ -131,6 +134,7 @@ class AnalysisDialog(QDialog):
         self.choice.currentIndexChanged.connect(self._choose)
         self.start.clicked.connect(self._start)
         self.stop.clicked.connect(self._work.stop)
+        self.copy.clicked.connect(self._copy)
         self._work.grew.connect(self._grow)
         self._work.changed.connect(self._show_state)
         self._work.failed.connect(self._fail)
@@ -145,7 +149,8 @@ class AnalysisDialog(QDialog):
         """Show the form of another analysis, without tables."""
         self._work.stop()
         entry = self.entry
-        self.summary.setText(f"{tr(entry.summary)}.")
+        summary = tr(entry.summary)
+        self.summary.setText(f"{summary[:1].upper()}{summary[1:]}.")
         self.section.show_parameters(entry.key, entry.parameters)
         dataset = self._models.session.dataset
         if dataset is not None:
@@ -159,19 +164,47 @@ class AnalysisDialog(QDialog):
     @Slot()
     def _start(self) -> None:
         """Carry the analysis out, unless a value is invalid."""
-        wrong = [field for field in self.section.shown() if not field.commit()]
-        if wrong:
-            self.section.reveal(wrong[0])
-            wrong[0].editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        if not self._commit():
             return
         entry = self.entry
         subject, self._subject = self._subject_of(entry)
         if subject is None:
             return
-        values = {name.removeprefix("analysis-"): value for name, value in self.section.values().items()}
+        values = self._values()
         self._show_tables(())
         self.bar.set_share(0.0)
         self._work.start(lambda: analysis_steps(entry, subject(), values))
+
+    def _commit(self) -> bool:
+        """Take what was typed, and show the first field with an error; return whether there is none."""
+        wrong = [field for field in self.section.shown() if not field.commit()]
+        if wrong:
+            self.section.reveal(wrong[0])
+            wrong[0].editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        return not wrong
+
+    def _values(self) -> dict[str, Any]:
+        """Return the parameters by name."""
+        return {name.removeprefix("analysis-"): value for name, value in self.section.values().items()}
+
+    @Slot()
+    def _copy(self) -> None:
+        """Copy the command that carries the analysis out, unless a value is invalid."""
+        if self._commit():
+            QGuiApplication.clipboard().setText(self._command())
+            self.status.setText(tr("The command is on the clipboard"))
+
+    def _command(self) -> str:
+        """Return the command of the analysis; "" where there is none."""
+        entry = self.entry
+        session = self._models.session
+        record = self._models.current.shown.record
+        plan = session.plan
+        if entry.needs is Needs.DATA:
+            plan = plan.changed(folds=() if session.fold is None else (session.fold,))
+        stored = None if record is None else record.stored
+        number = None if stored is None else stored.id
+        return analysis_as_command(entry, plan, self._values(), self._models.study_store.path, number)
 
     def _subject_of(self, entry: Analysis) -> tuple[_Subject | None, str]:
         """Return what an analysis is carried out on, and its name; None where that is not there."""
@@ -220,6 +253,9 @@ class AnalysisDialog(QDialog):
         subject, _ = self._subject_of(self.entry)
         self.start.setEnabled(subject is not None and not running)
         self.stop.setEnabled(running)
+        has_command = subject is not None and bool(self._command())
+        self.copy.setEnabled(has_command)
+        self.copy.setToolTip("" if has_command else tr("The terminal has no command for what is open here."))
         self.bar.setVisible(running)
         if running:
             self.message.setText(tr("Computing …"))

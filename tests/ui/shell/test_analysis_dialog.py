@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from installed_analyses import installed_analyses
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 from waiting import wait_until
@@ -22,7 +24,7 @@ from rankstudio.ui.shell.analysis_dialog import AnalysisDialog
 
 MODULE = """
 import threading
-from rankstudio.api import AnalysisTable, WorkProgress
+from rankstudio.api import AnalysisResult, AnalysisTable, WorkProgress
 
 HOLD = threading.Event()
 
@@ -45,6 +47,18 @@ def raises(data):
 
 def hangs(data):
     HOLD.wait()
+
+
+def counted(data):
+    n_tests = sum(fold.test is not None for fold in data.folds)
+    return AnalysisTable("Folds", ("test parts",), ((n_tests,),), above="Above\\n")
+
+
+def planned(plan, data):
+    n_tests = sum(fold.test is not None for fold in data.folds)
+    tables = (AnalysisTable("First", ("test parts",), ((n_tests,),)), AnalysisTable("Second", ("a",), ()))
+    yield AnalysisResult(tables)
+    HOLD.wait()
 """
 DIGITS = Parameter("digits", "digits", Kind.INTEGER, 2, "Decimals of each mean.", low=0, high=9)
 ENTRIES = (
@@ -52,6 +66,8 @@ ENTRIES = (
     Analysis("tested", "Tested", "List the folds", "analysis_for_window:tested", needs=Needs.RUN),
     Analysis("raises", "Raises", "Fail", "analysis_for_window:raises"),
     Analysis("hangs", "Hangs", "Never end", "analysis_for_window:hangs"),
+    Analysis("counted", "Counted", "Count", "analysis_for_window:counted", needs=Needs.FOLDS),
+    Analysis("planned", "Planned", "Plan", "analysis_for_window:planned", needs=Needs.PLAN),
 )
 
 
@@ -111,6 +127,37 @@ def test_a_run_is_given_without_its_sealed_part(ran: MainWindow) -> None:
     n_tests = 0 if sealed else len(ran.session.dataset.folds)
     assert first.rows_as_csv() == second.rows_as_csv() == f"fold,test parts\n1,{n_tests}\n"
     assert dialog.tabs.tabText(0) == "A && B"
+    dialog.reject()
+
+
+def test_folds_and_plans_are_given_without_their_sealed_part(ran: MainWindow) -> None:
+    n_tests = 0 if ran.session.sealed else len(ran.session.dataset.folds)
+    dialog = shown(ran, "counted")
+    press(dialog)
+    wait_until(lambda: bool(dialog.tables()))
+    assert dialog.tables()[0].rows_as_csv() == f"test parts\n{n_tests}\n"
+    assert dialog.note.text() == "Above"
+    dialog.choice.setCurrentIndex(dialog.choice.findData("planned"))
+    press(dialog)
+    wait_until(lambda: len(dialog.tables()) == 2)  # what is finished, while it goes on
+    assert dialog.tables()[0].rows_as_csv() == f"test parts\n{n_tests}\n" and dialog.stop.isEnabled()
+    QTest.mouseClick(dialog.stop, Qt.MouseButton.LeftButton)
+    wait_until(lambda: not ran.models.task_worker.jobs)
+    assert len(dialog.tables()) == 2
+    import_module("analysis_for_window").HOLD.set()
+    dialog.reject()
+
+
+def test_the_command_is_copied_where_there_is_one(ran: MainWindow) -> None:
+    dialog = shown(ran, "means")
+    editor = dialog.findChild(QLineEdit, "editor-analysis-digits")
+    editor.selectAll()
+    QTest.keyClicks(editor, "3")
+    QTest.mouseClick(dialog.copy, Qt.MouseButton.LeftButton)
+    words = shlex.split(QGuiApplication.clipboard().text())
+    assert words[:2] == ["rankstudio", "means"] and words[-2:] == ["--digits", "3"]
+    dialog.choice.setCurrentIndex(dialog.choice.findData("tested"))
+    assert dialog.copy.isEnabled() == (ran.models.current.shown.record.stored is not None)
     dialog.reject()
 
 

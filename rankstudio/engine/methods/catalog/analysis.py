@@ -195,6 +195,9 @@ class Analysis:
     terminal : str
         Module with options of the command in place of those of the parameters: ``add_options(parser)`` adds
         them, and ``read(args)`` returns what is analysed as a tuple, and the parameters by name.
+    words : str
+        ``"module:function"`` for a command with options of its own: called with the plan and the parameters
+        by name, it returns the words after the name of the command as a list; None if there is no command.
 
     Examples
     --------
@@ -212,6 +215,7 @@ class Analysis:
     in_report: bool = False
     description: str = ""
     terminal: str = ""
+    words: str = ""
 
     def validate(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return all parameters in canonical form, with defaults.
@@ -268,9 +272,10 @@ def _problem(entry: object, taken: Collection[str]) -> str:
     problem = problem_of_command(entry, Analysis, taken)
     if problem or not isinstance(entry, Analysis):
         return problem
-    if not isinstance(entry.compute, str) or not _PLACE.fullmatch(entry.compute):
-        text = tr('{key}: expected "module:name", got {place}.')
-        return text.format(key=entry.key, place=shown(entry.compute))
+    for place in (entry.compute, entry.words or entry.compute):
+        if not isinstance(place, str) or not _PLACE.fullmatch(place):
+            text = tr('{key}: expected "module:name", got {place}.')
+            return text.format(key=entry.key, place=shown(place))
     if not isinstance(entry.terminal, str) or (entry.terminal and not _MODULE.fullmatch(entry.terminal)):
         text = tr("{key}: expected the name of a module, got {module}.")
         return text.format(key=entry.key, module=one_line(shown(entry.terminal)))
