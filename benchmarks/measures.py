@@ -163,8 +163,8 @@ def many_models(record: Record) -> None:
 
 def ten_runs(record: Record) -> None:
     """Time what another measure in the window asks for: ten runs of the sample, measured anew."""
-    from rankstudio.engine.analysis.queries.measurement import Measurement
-    from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
+    from rankstudio.engine.analysis.measurements.measurement import Measurement
+    from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
     from rankstudio.engine.data.synthetic import load_sample
     from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
     from rankstudio.engine.experiment.results.events import RunFinished

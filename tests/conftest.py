@@ -56,7 +56,7 @@ THOROUGH = tuple(
         "kills",
         "packaging",
         "plans",
-        "cli/commands/test_cascade.py",
+        "plugins/search_engines/test_cascade_command.py",
         "plugins/papers/test_reproduce_command.py",
         "cli/test_batch_runner.py",
         "cli/test_help.py",

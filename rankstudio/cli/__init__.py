@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 import warnings
@@ -37,7 +38,6 @@ CORE_COMMANDS = (
     "permute",
     "evidence",
     "importance",
-    "cascade",
     "evaluate",
     "predict",
     "export",
@@ -219,6 +219,7 @@ def _open_window(arguments: list[str]) -> int:
         from rankstudio.ui.process.settings import Settings
 
         install(args.language or Settings().language)  # before the window's modules look their texts up
+        gc.disable()  # as in the window later: what modules make stays, and a tenth of their time went there
         from rankstudio.ui.app import main as open_window
 
         asked = [f"--{name}" for name in ("sample", "run") if getattr(args, name)]

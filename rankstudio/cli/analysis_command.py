@@ -153,8 +153,8 @@ def _printed(tables: Sequence[AnalysisTable]) -> Block:
 
 def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
     """Return what is analysed, without test parts that are sealed."""
+    from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_run
     from rankstudio.engine.analysis.permutation.criterion_band import training_fold
-    from rankstudio.engine.analysis.queries.measurement import sealed_data, sealed_run
 
     if needs is Needs.RUN:
         run = opened_run(args.study, args.number)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         stability_selection as stability_selection,
     )
     from rankstudio.engine.analysis.evidence.step_significance import step_significance as step_significance
-    from rankstudio.engine.analysis.queries.cross_fitting import cross_fitted as cross_fitted
+    from rankstudio.engine.analysis.measurements.cross_fitting import cross_fitted as cross_fitted
     from rankstudio.engine.data.dataset import Fold as Fold
     from rankstudio.engine.data.dataset import FoldedDataset as FoldedDataset
     from rankstudio.engine.data.dataset import RankingDataset as RankingDataset
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.metrics.evaluation import evaluate as evaluate
 
 _HOMES = {
-    "cross_fitted": "rankstudio.engine.analysis.queries.cross_fitting",
+    "cross_fitted": "rankstudio.engine.analysis.measurements.cross_fitting",
     "best_subset": "rankstudio.engine.analysis.evidence.best_subset",
     "permutation_importance": "rankstudio.engine.analysis.evidence.permutation_importance",
     "stability_by_refitting": "rankstudio.engine.analysis.evidence.refitted_stability",

@@ -66,9 +66,17 @@ def main(argv: Sequence[str] = ()) -> int:
     window.closing.connect(leave_in_time)
     interrupts = Interrupts(window.close_unasked, window)
     interrupts.setObjectName("interrupts")
+    if asks_for_sample(window, argv):
+        window.models.hold_work(True)  # it has its data opened
+        window.open_controller.show_sample_run()
     FirstPaint(window, lambda: begin(window, argv, reports))
     window.show()
     return app.exec()
+
+
+def asks_for_sample(window: MainWindow, argv: Sequence[str]) -> bool:
+    """Return whether the window is to begin with the sample's run: as asked, or at the first start."""
+    return argv == ["--sample"] or (not argv and window.open_controller.is_first_start)
 
 
 def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
@@ -122,14 +130,15 @@ def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> Non
     runs = "--run" in argv
     if "--sample" in argv and runs:
         window.open_path(SAMPLE, run=True)
-    elif "--sample" in argv:
-        window.open_controller.load_sample()
     elif files:
         window.open_path(files[0], run=runs)
-    elif window.open_controller.is_first_start:
+    elif window.runs.records:
+        pass  # the sample's run, which is in the first picture
+    elif asks_for_sample(window, argv):
         window.open_controller.load_sample()
     else:
         window.restore()
+    window.models.hold_work(False)
     window.models.warm_up_later()
     if reports.last():
         window.help.tell_of_crash(reports)

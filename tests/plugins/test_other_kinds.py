@@ -12,6 +12,7 @@ from rankstudio import cli
 from rankstudio.api import Plugin, RunLog, TerminalCommand
 from rankstudio.cli import main
 from rankstudio.engine.errors import PluginWarning
+from rankstudio.engine.export.plugin_formats import model_format_entries
 from rankstudio.engine.methods.plugin_contents import added_by
 from rankstudio.engine.plugins.clusters import ClusterEntry, cluster_entry
 from rankstudio.engine.plugins.feature_columns import FeatureColumn, feature_columns
@@ -21,6 +22,7 @@ from rankstudio.engine.plugins.plugin import LoadedPlugin
 from rankstudio.engine.plugins.printed_results import PrintedResults, printed_results
 from rankstudio.engine.plugins.run_logs import run_logs
 from rankstudio.engine.plugins.run_tables import RunTable, run_tables
+from rankstudio.engine.plugins.run_views import RunView, run_views
 from rankstudio.engine.plugins.terminal_commands import terminal_commands
 from rankstudio.engine.plugins.window_commands import WindowCommands, window_commands
 from rankstudio.ui.shell.plugin_list import plugin_rows
@@ -114,6 +116,7 @@ EXISTING = {"mlflow": RunLog("mlflow", "", "a:b", "a:b"), "cluster": ClusterEntr
 COLUMNS = (FeatureColumn("odd", "Odd", "odd numbers", "Counting", "a:b"), "column")
 WINDOW_COMMANDS = (WindowCommands("odd", "Odd", "a:B", (PartCommand("odd", "Odd", "", "Run", "", "ask"),)), 5)
 TABLES = (RunTable("odd", "Odd", "odd rows", "Counting", (), "a:b"), "table")
+VIEWS = (RunView("odd", "odd", "Odd", "pareto", "a:B"), "view")
 PRINTED = (PrintedResults("odd", "Odd", "a:b"), {})
 PARTS = (PagePart("odd", "Odd", "data", "data-right", "a:b"), "part")
 
@@ -122,7 +125,7 @@ def test_every_kind_is_listed_in_the_window(installed: Installed) -> None:
     installed(Plugin(name="odd", commands=(TerminalCommand("words", "words_of_test"),)))
     listed = {name: adds for name, _, adds in plugin_rows()}
     ends = {"mlflow": "mlflow", "cluster": "dask"}
-    kinds = {"judges": 2, "drift": 3, "papers": 5}
+    kinds = {"judges": 2, "drift": 3, "papers": 5, "search-engines": 3}
     there = {loaded.plugin.name for loaded in plugins().loaded}  # a folder may be absent
     assert all(listed[name].endswith(end) for name, end in ends.items() if name in there)
     assert all(len(listed[name].splitlines()) == n for name, n in kinds.items() if name in there)
@@ -141,6 +144,7 @@ def test_odd_entries_are_one_warning_each(installed: Installed) -> None:
         feature_columns=COLUMNS,  # type: ignore[arg-type]
         window_commands=WINDOW_COMMANDS,  # type: ignore[arg-type]
         run_tables=TABLES,  # type: ignore[arg-type]
+        run_views=VIEWS,  # type: ignore[arg-type]
         printed_results=PRINTED,  # type: ignore[arg-type]
     )
     installed(plugin)
@@ -153,9 +157,10 @@ def test_odd_entries_are_one_warning_each(installed: Installed) -> None:
         assert "odd" not in {column.key for column in feature_columns()}
         assert "odd" not in {entry.key for _, entry in window_commands()}
         assert "odd" not in {table.key for table in run_tables()}
+        assert "odd" not in {view.key for view in run_views()}
         assert "odd" not in {entry.key for entry in printed_results()}
     texts = [str(warning.message) for warning in warned]
-    assert len(texts) == len(COMMANDS) - 1 + len(logs) + len(clusters) + 5 * len(PARTS)
+    assert len(texts) == len(COMMANDS) - 1 + len(logs) + len(clusters) + 6 * len(PARTS)
     assert not any("\x1b" in text or "\n" in text for text in texts)
 
 
@@ -171,6 +176,8 @@ def test_a_kind_that_is_no_tuple_is_refused(installed: Installed, value: object)
             feature_columns=value,  # type: ignore[arg-type]
             window_commands=value,  # type: ignore[arg-type]
             run_tables=value,  # type: ignore[arg-type]
+            run_views=value,  # type: ignore[arg-type]
+            model_formats=value,  # type: ignore[arg-type]
             printed_results=value,  # type: ignore[arg-type]
         )
     )
@@ -182,7 +189,9 @@ def test_a_kind_that_is_no_tuple_is_refused(installed: Installed, value: object)
         feature_columns()
         window_commands()
         run_tables()
+        run_views()
         printed_results()
-    assert len(warned) == 8
+        model_format_entries.__wrapped__()  # which keeps what it found
+    assert len(warned) == 10
     added = added_by(loaded)
     assert not any(added[kind] for kind in ("commands", "run_logs", "clusters", "panels", "window_commands"))

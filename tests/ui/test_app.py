@@ -16,14 +16,14 @@ from processes import started
 from PySide6.QtCore import QEvent, QModelIndex, Qt
 from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtWidgets import QListView
-from waiting import wait_until
+from waiting import turn, wait_until
 from windows import Opened, finish, open_window, settle
 from wording import naming
 
 from rankstudio.__main__ import INTERRUPTED
 from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.ui.app import begin
+from rankstudio.ui.app import asks_for_sample, begin
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model import study_store
 from rankstudio.ui.model.run_record import RunState
@@ -217,6 +217,26 @@ def test_the_sample_of_the_command_line_is_opened_with_its_finished_run(
         settle(window)
 
 
+def test_the_run_of_the_sample_is_in_the_first_picture_and_its_data_are_opened_later(
+    opened: Opened, tmp_path: Path
+) -> None:
+    with opened() as window:
+        assert asks_for_sample(window, [])
+        window.models.hold_work(True)
+        window.open_controller.show_sample_run()
+        record = window.runs.shown
+        assert record is not None and record.state is RunState.DONE
+        turn()
+        assert window.models.loader.busy and not window.session.has_documents
+        begin(window, [], CrashReports(tmp_path))
+        wait_until(lambda: window.session.has_documents)
+        settle(window)
+        assert window.runs.records == (record,) and record.dataset is window.session.dataset
+        assert not asks_for_sample(window, ["--sample", "--run"]) and not asks_for_sample(
+            window, ["data.txt"]
+        )
+
+
 def test_a_run_that_waits_for_kernels_can_be_paused_and_stopped(window: MainWindow) -> None:
     """At the first start they are compiled for minutes on a busy machine."""
     wait_until(lambda: not window.models.loader.busy)
@@ -293,6 +313,8 @@ def test_the_sample_alone_is_opened_without_a_readable_run(
         run.write_bytes(content)
     monkeypatch.setattr(study_store, "resource", lambda *_: run)
     with opened() as window:
+        window.open_controller.show_sample_run()
+        assert window.runs.shown is None
         window.open_controller.load_sample()
         wait_until(lambda: window.session.has_documents)
         settle(window)

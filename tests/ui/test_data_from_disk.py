@@ -9,7 +9,7 @@ import pytest
 from hands import fact_texts
 from PySide6.QtWidgets import QInputDialog
 from waiting import wait_until
-from windows import Opened, finish, settle, slowly
+from windows import Opened, finish, pages_present, settle, slowly
 from wording import naming
 
 from rankstudio.engine.data.formats.dataset_writer import save_letor
@@ -40,7 +40,7 @@ def _no_budget(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def walk(window: MainWindow) -> None:
     """Go to every page, and wait for what is shown there."""
-    for page in PAGES:
+    for page in pages_present(window, *PAGES):
         window.workspace.show_page(page)
         settle(window)
     assert not window.notice.text()

@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QSplitter
 from waiting import wait_until
-from windows import Opened, settle, write_folds
+from windows import Opened, press_keys, settle, write_folds
 from wording import naming
 
 from rankstudio.engine.data import folders
@@ -176,7 +176,7 @@ def test_shortcuts_reach_the_commands(window: MainWindow) -> None:
     window.activateWindow()
     window.workspace.setFocus()
     wait_until(window.isActiveWindow)
-    QTest.keyClick(window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
+    press_keys(window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
     wait_until(lambda: window.runs.records)
     wait_until(lambda: not window.runs.busy)
     window.activateWindow()

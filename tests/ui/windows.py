@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog
 from waiting import wait_until
 
@@ -29,6 +31,11 @@ from rankstudio.ui.style.theme import Theme
 
 N_FEATURES = 8
 N_STEPS = N_FEATURES - 1  # of a path, which ends before the constant feature
+
+
+def pages_present(window: MainWindow, *pages: str) -> list[str]:
+    """Return those of some pages that there are: the folders of abilities may be absent."""
+    return [page for page in pages if window.sections.find(page) is not None]
 
 
 def write_folds(folder: Path, n_folds: int = 2) -> Path:
@@ -204,3 +211,13 @@ def settle(window: MainWindow) -> None:
     wait_until(lambda: window.runs.busy or not window.refresh_timer.is_active)
     asked = window.findChildren(OnDemand)
     wait_until(lambda: not (window.models.task_worker.jobs or any(one.waits for one in asked)))
+
+
+def press_keys(window: MainWindow, key: Qt.Key, modifiers: Qt.KeyboardModifier) -> None:
+    """Press the keys of a command, in a window that is the active one, as a shortcut asks for.
+
+    Where a window or dialog of an earlier test has just gone, no window is the active one for a moment.
+    """
+    window.activateWindow()
+    wait_until(window.isActiveWindow)
+    QTest.keyClick(window, key, modifiers)

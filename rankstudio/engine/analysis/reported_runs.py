@@ -13,7 +13,7 @@ from rankstudio.engine.analysis.comparability import ComparableGroup, comparable
 from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence, unpack_importance
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
-from rankstudio.engine.analysis.queries.measurement import sealed_run
+from rankstudio.engine.analysis.measurements.measurement import sealed_run
 from rankstudio.engine.analysis.significance import (
     ComparedRun,
     best_run,
@@ -375,7 +375,7 @@ def read_study(
             data = None if fits_all else opener(plan, recorded)
             is_needed = fits_all or is_sealed(study.seal_marks, recorded) or not result.part.is_estimate
             if is_needed and result.unfitted is Unfitted.NOT_STORED:
-                from rankstudio.engine.analysis.queries.cross_fitting import (  # noqa: PLC0415 - brings numba
+                from rankstudio.engine.analysis.measurements.cross_fitting import (  # noqa: PLC0415 - brings numba
                     fitted_in_study,
                 )
 

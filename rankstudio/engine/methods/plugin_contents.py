@@ -13,12 +13,14 @@ from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.analysis import Analysis
 from rankstudio.engine.metrics.measure_registry import MEASURES
 from rankstudio.engine.plugins.clusters import ClusterEntry
+from rankstudio.engine.plugins.entries import values_of
 from rankstudio.engine.plugins.feature_columns import FeatureColumn
 from rankstudio.engine.plugins.page_parts import page_parts
 from rankstudio.engine.plugins.plugin import LoadedPlugin
 from rankstudio.engine.plugins.printed_results import PrintedResults
 from rankstudio.engine.plugins.run_logs import RunLog
 from rankstudio.engine.plugins.run_tables import RunTable
+from rankstudio.engine.plugins.run_views import RunView
 from rankstudio.engine.plugins.terminal_commands import TerminalCommand
 from rankstudio.engine.plugins.window_commands import WindowCommands
 from rankstudio.engine.plugins.window_parts import own_pages, window_parts
@@ -33,6 +35,7 @@ KINDS = {
     "window_commands": translatable("commands of the window"),
     "feature_columns": translatable("columns of features"),
     "run_tables": translatable("tables of runs"),
+    "run_views": translatable("views of runs"),
     "printed_results": translatable("printed results"),
     "commands": translatable("commands"),
     "analyses": translatable("analyses"),
@@ -82,6 +85,7 @@ _CLASSES = {
     "window_commands": WindowCommands,
     "feature_columns": FeatureColumn,
     "run_tables": RunTable,
+    "run_views": RunView,
     "printed_results": PrintedResults,
     "run_logs": RunLog,
     "clusters": ClusterEntry,
@@ -97,7 +101,6 @@ def _declared(loaded: LoadedPlugin, kind: str, known: type) -> list[Any]:
 
 def _own(loaded: LoadedPlugin, kind: str, entries: Iterable[Any]) -> list[Any]:
     """Return the entries of a catalog that come from a plug-in."""
-    values = getattr(loaded.plugin, kind)
-    keys = {getattr(value, "key", None) for value in values} if isinstance(values, tuple | list) else set()
+    keys = {getattr(value, "key", None) for value in values_of(loaded, kind)}
     package = "" if loaded.built_in else loaded.package
     return [entry for entry in entries if entry.package == package and entry.key in keys]

@@ -39,7 +39,7 @@ def entries_of(
             text, name=failed.name, package=failed.package, version=failed.version, reason=failed.reason
         )
     for loaded in plugins.loaded:
-        for entry in _values(loaded, kind):
+        for entry in values_of(loaded, kind):
             if not loaded.built_in:
                 try:
                     refuse_invalid(entry)
@@ -64,9 +64,15 @@ def _warn_of_two(first: LoadedPlugin, second: LoadedPlugin, key: str) -> None:
     warn_once(text, first=names[0], second=names[1], key=shown(key))
 
 
-def _values(loaded: LoadedPlugin, kind: str) -> tuple[Any, ...]:
-    """Return what a plug-in has of a kind; a value that is no tuple is one entry, which is refused."""
+def values_of(loaded: LoadedPlugin, kind: str) -> tuple[Any, ...]:
+    """Return what a plug-in has of a kind; a value that is no tuple is one entry, which is refused.
+
+    Of a built-in plug-in it may be the place of the tuple: entries whose classes compute are then imported
+    where they are asked for, not with the plug-in.
+    """
     values = getattr(loaded.plugin, kind)
+    if loaded.built_in and isinstance(values, str):
+        values = imported(values)
     return tuple(values) if isinstance(values, tuple | list) else (values,)
 
 

@@ -37,7 +37,6 @@ PATIENCE = 10.0
 _CORE = {
     "rankstudio": (("methods",), "rankstudio.engine.methods.catalog.built_in:PLUGIN"),
     "data-formats": (("data_formats",), "rankstudio.engine.data.formats.built_in:PLUGIN"),
-    "model-formats": (("model_formats",), "rankstudio.engine.export.formats.built_in:PLUGIN"),
     "window": (("pages",), "rankstudio.ui.shell.own_pages:PLUGIN"),
 }
 _ABILITIES = {
@@ -45,6 +44,10 @@ _ABILITIES = {
     "exports": (("model_formats",), "rankstudio.plugins.exports:PLUGIN"),
     "drift": (("analyses", "window_commands", "feature_columns"), "rankstudio.plugins.drift:PLUGIN"),
     "foreign-models": (("model_readers",), "rankstudio.plugins.foreign_models:PLUGIN"),
+    "search-engines": (
+        ("commands", "data_formats", "model_formats", "run_views"),
+        "rankstudio.plugins.search_engines:PLUGIN",
+    ),
     "trees": (("methods",), "rankstudio.plugins.trees:PLUGIN"),
     "judges": (("analyses", "parts"), "rankstudio.plugins.judges:PLUGIN"),
     "lab": (("commands", "pages"), "rankstudio.plugins.lab:PLUGIN"),
@@ -52,6 +55,7 @@ _ABILITIES = {
         ("commands", "window_commands", "run_tables", "printed_results", "analyses"),
         "rankstudio.plugins.papers:PLUGIN",
     ),
+    "queries": (("pages",), "rankstudio.plugins.queries:PLUGIN"),
     "report": (("commands", "pages"), "rankstudio.plugins.report:PLUGIN"),
     "mlflow": (("run_logs",), "rankstudio.plugins.mlflow:PLUGIN"),
     "cluster": (("clusters",), "rankstudio.plugins.cluster:PLUGIN"),

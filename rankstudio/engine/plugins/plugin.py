@@ -36,7 +36,8 @@ class Plugin:
     data_formats : tuple of DataFormat
         Formats of data files.
     model_formats : tuple of ModelFormat
-        Formats of other programs in which models are written.
+        Formats of other programs in which models are written. Of a built-in plug-in, this and `data_formats`
+        may be the place of the tuple, as ``"module:name"``.
     model_readers : tuple of ModelReader
         Readers of models of other programs; only those of built-in plug-ins are asked.
     pages : tuple of WindowPage
@@ -51,6 +52,8 @@ class Plugin:
         Columns of the table of features.
     run_tables : tuple of RunTable
         Tables of a run.
+    run_views : tuple of RunView
+        Views of a run on the page *Compare*.
     printed_results : tuple of PrintedResults
         Averages that papers print.
     commands : tuple of TerminalCommand
@@ -81,8 +84,8 @@ class Plugin:
     name: str
     methods: tuple[Keyed, ...] = ()
     measures: tuple[Keyed, ...] = ()
-    data_formats: tuple[Keyed, ...] = ()
-    model_formats: tuple[Keyed, ...] = ()
+    data_formats: tuple[Keyed, ...] | str = ()
+    model_formats: tuple[Keyed, ...] | str = ()
     model_readers: tuple[Keyed, ...] = ()
     pages: tuple[Keyed, ...] = ()
     panels: tuple[Keyed, ...] = ()
@@ -90,6 +93,7 @@ class Plugin:
     window_commands: tuple[Keyed, ...] = ()
     feature_columns: tuple[Keyed, ...] = ()
     run_tables: tuple[Keyed, ...] = ()
+    run_views: tuple[Keyed, ...] = ()
     printed_results: tuple[Keyed, ...] = ()
     commands: tuple[Keyed, ...] = ()
     run_logs: tuple[Keyed, ...] = ()

@@ -172,6 +172,9 @@ def _problem_of_panel(panel: object, taken: Iterable[str]) -> str:
     if panel.page not in OWN_PAGES:
         text = tr("{key}: page: expected one of {pages}, got {page}.")
         return text.format(key=shown(panel.key), pages=", ".join(OWN_PAGES), page=shown(panel.page))
+    if panel.page not in {page.key for page in own_pages()}:  # abilities are called as their page
+        text = tr("{key}: its page needs the plug-in {plugin}, which is absent or left out.")
+        return text.format(key=shown(panel.key), plugin=panel.page)
     return _problem(panel, _LONGEST_PANEL, taken)
 
 

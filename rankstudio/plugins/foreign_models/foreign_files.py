@@ -18,7 +18,6 @@ from rankstudio.engine.errors import DatasetError, FileAccessError, shown, shown
 from rankstudio.engine.export.exported_names import FEATURE_SET, SHIFTED, exported_names
 from rankstudio.engine.export.foreign.model_readers import FOREIGN
 from rankstudio.engine.export.foreign.parsed_model import ParsedModel, UnreadableModelError
-from rankstudio.engine.export.foreign.search_engines import elasticsearch_model, ranklib_model, solr_model
 from rankstudio.engine.export.foreign.tree_libraries import (
     catboost_model,
     lightgbm_model,
@@ -30,6 +29,11 @@ from rankstudio.engine.export.trees import ScoreTree, checked_trees, model_text,
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.files import read_text
 from rankstudio.plugins.foreign_models.onnx_model import onnx_model
+from rankstudio.plugins.foreign_models.search_engine_models import (
+    elasticsearch_model,
+    ranklib_model,
+    solr_model,
+)
 
 _ONNX = ".onnx"
 _LIGHTGBM, _RANKLIB = "tree\n", ("## ", "<ensemble")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.analysis.queries.measurement import is_divided, sealed_plan_data
+from rankstudio.engine.analysis.measurements.measurement import is_divided, sealed_plan_data
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset, id_and_name
 from rankstudio.engine.data.judgments import PartJudgments

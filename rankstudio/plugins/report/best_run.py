@@ -8,7 +8,7 @@ from math import isnan, nan
 
 import numpy as np
 
-from rankstudio.engine.analysis.queries.query_comparison import baseline_step
+from rankstudio.engine.analysis.measurements.baseline_model import baseline_step
 from rankstudio.engine.analysis.reported_runs import ReportedGroup, ReportedRun
 from rankstudio.engine.analysis.significance import ALPHA
 from rankstudio.engine.arrays import Floats
@@ -99,7 +99,7 @@ def against_single_feature(run: ReportedRun, name: str) -> PairedComparison | No
 
 def _single_per_query(run: ReportedRun, name: str) -> Floats | None:
     """Return a measure of the best single feature of each fold in each query of the part of a run."""
-    from rankstudio.engine.analysis.queries.remeasurement import Remeasurement  # noqa: PLC0415 - brings numba
+    from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement  # noqa: PLC0415 - brings numba
 
     assert run.data is not None
     result = run.result

@@ -213,6 +213,7 @@ class _Thread(QThread):
         self._waiting: deque[Job] = deque()
         self._changed = threading.Condition()
         self._stopping = False
+        self._held = False
         self._under_way: list[Job] = []  # the last one works, and those before it have given way
 
     def submit(self, job: Job) -> list[Job]:
@@ -231,6 +232,12 @@ class _Thread(QThread):
             self._stopping = True
             for job in (*self._waiting, *self._under_way):
                 job.abandon()
+            self._changed.notify()
+
+    def hold(self, held: bool) -> None:
+        """Begin no job, or go on with those that have come meanwhile."""
+        with self._changed:
+            self._held = held
             self._changed.notify()
 
     def run(self) -> None:
@@ -256,7 +263,7 @@ class _Thread(QThread):
 
     def _next(self) -> Job | None:
         with self._changed:
-            while not self._waiting and not self._stopping:
+            while (self._held or not self._waiting) and not self._stopping:
                 self._changed.wait()
             if self._stopping:
                 return None
@@ -337,6 +344,10 @@ class Worker(QObject):
     def jobs(self) -> tuple[Job, ...]:
         """The jobs that have not ended."""
         return tuple(self._jobs)
+
+    def hold(self, held: bool) -> None:
+        """Begin no job until this is called with False; they wait."""
+        self._thread.hold(held)
 
     def submit(self, job: Job) -> Job:
         """Carry out a job when those before it have ended."""

@@ -20,16 +20,14 @@ from rankstudio.engine.analysis.significance import (
     compared_runs,
 )
 from rankstudio.engine.analysis.tried_models import Part
-from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.statistics.paired import PairedComparison
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
-from rankstudio.ui.compare.cascade_view import NO_COSTS, NO_RUN, found_cascades
 from rankstudio.ui.compare.curves_view import CurvesView
 from rankstudio.ui.compare.folds_view import rows_of
 from rankstudio.ui.compare.groups import RunGroup, run_groups
 from rankstudio.ui.compare.panel import ResultsPanel
-from rankstudio.ui.compare.view import ALL
+from rankstudio.ui.compare.view import ALL, ContributedView, run_name
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.measured_runs import MeasuredRun
@@ -335,9 +333,9 @@ class ViewFeeder(Controller):
             "tests": self._show_tests,
             "stability": self._compare_features,
             "pareto": self._compare_sizes,
-            "cascades": self._find_cascades,
             "conventions": self._compare_conventions,
             "published": self._show_published,
+            **{key: partial(self._look_at, view) for key, view in views.contributed.items()},
         }
         chosen = views.viewChosen, views.folds.scope.chosen, views.pareto.by.chosen
         others = *chosen, self._runs.removed, self._runs.labelled
@@ -357,7 +355,8 @@ class ViewFeeder(Controller):
 
     def _key(self) -> Key | None:
         record = self._record
-        self._views.offer("cascades", record is not None and record.plan.extension(FeatureCosts) is not None)
+        for key, view in self._views.contributed.items():
+            self._views.offer(key, view.is_offered(record))
         looked_at = self._session.measure, self._session.convention, self._session.seal_marks
         chosen = self._views.folds.scope.value(), self._views.pareto.by.value()
         asked = (looked_at, self._scope.marks.reference, chosen)
@@ -389,7 +388,7 @@ class ViewFeeder(Controller):
         record, folds = self._record, self._views.folds
         table = folds.tables.get(str(folds.scope.value())) if self._session.has_documents else None
         if table is not None and record is not None and record.result is not None:
-            show = partial(folds.show_table, table, _name(record))
+            show = partial(folds.show_table, table, run_name(record))
             sealed = self._session.is_sealed(record.dataset)
             return computation(tr(table.task), show, rows_of, table, record.result, record.dataset, sealed)
         if self._views.folds.scope.value() == ALL:
@@ -398,19 +397,19 @@ class ViewFeeder(Controller):
             self._views.folds.clear()
         else:
             measured = self._scope.measured.view(record)
-            self._views.folds.show_run(_name(record), measured.plan, _folds(measured))
+            self._views.folds.show_run(run_name(record), measured.plan, _folds(measured))
         return None
 
     def _compare_features(self) -> Computation | None:
         record = self._record
         folds = _folds(self._scope.measured.view(record)) if record is not None else ()
         if record is None or not folds:
-            self._views.stability.clear(_name(record) if record is not None else "")
+            self._views.stability.clear(run_name(record) if record is not None else "")
             return None
         if not record.plan.entry.selects:
-            self._views.stability.clear(tr("{record} uses all features").format(record=_name(record)))
+            self._views.stability.clear(tr("{record} uses all features").format(record=run_name(record)))
             return None
-        show, data = partial(self._views.stability.show_stability, _name(record)), record.dataset
+        show, data = partial(self._views.stability.show_stability, run_name(record)), record.dataset
         given = folds, data.feature_ids, data.feature_names
         return computation(tr("Comparing selected features between folds"), show, selection_stability, *given)
 
@@ -431,16 +430,8 @@ class ViewFeeder(Controller):
         given = tuple(paired.values()), name, data, by
         return computation(tr("Computing the Pareto front"), show, pareto_front_of, *given)
 
-    def _find_cascades(self) -> Computation | None:
-        record, view, name = self._record, self._views.cascades, self._session.measure
-        result = record.result if record is not None else None
-        costs = record.plan.extension(FeatureCosts) if record is not None else None
-        if record is None or result is None or costs is None or not result.complete:
-            view.clear(NO_COSTS if costs is None else NO_RUN)
-            return None
-        show = partial(view.show_cascades, _name(record), record.key)
-        given = result, record.dataset, costs, name
-        return computation(tr("Measuring cascades"), show, found_cascades, *given)
+    def _look_at(self, view: ContributedView) -> Computation | None:
+        return view.look_at(self._record, self._session.measure)
 
     def _show_published(self) -> None:
         together = self._scope.together()
@@ -502,12 +493,6 @@ class ViewFeeder(Controller):
         key = self._record.key if self._record is not None else None
         self._views.folds.mark(self._session.fold)
         self._views.pareto.mark(key, self._session.choice, self._session.inspection)
-
-
-def _name(record: RunRecord) -> str:
-    return tr("run {key} · {title} on {name}").format(
-        key=record.key, title=record.title, name=record.dataset.name
-    )
 
 
 def _folds(measured: MeasuredRun) -> tuple[FoldResult, ...]:

@@ -8,14 +8,15 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedWidget, QWidget
 
+from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.plugins.printed_results import printed_results
-from rankstudio.ui.compare.cascade_view import CascadeView
+from rankstudio.engine.plugins.run_views import run_views
 from rankstudio.ui.compare.folds_view import FoldsView
 from rankstudio.ui.compare.literature_views import ConventionsView, PublishedView
 from rankstudio.ui.compare.pareto_view import ParetoView
 from rankstudio.ui.compare.stability_view import StabilityView
 from rankstudio.ui.compare.tests_view import TestsView
-from rankstudio.ui.compare.view import View
+from rankstudio.ui.compare.view import ContributedView, View
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.theme import Theme
@@ -24,7 +25,6 @@ from rankstudio.ui.widgets.layout import fill, named
 
 _TITLES = {
     "pareto": tr("front"),
-    "cascades": tr("cascades"),
     "folds": tr("models"),
     "stability": tr("stability"),
     "published": tr("published results"),
@@ -32,7 +32,6 @@ _TITLES = {
 }
 _PANEL_TITLES = {
     "pareto": tr("Size and quality"),
-    "cascades": tr("Cascades"),
     "tests": tr("Tests"),
     "folds": tr("Folds"),
     "stability": tr("Stability"),
@@ -42,12 +41,13 @@ _PANEL_TITLES = {
 """What the panel is called by its view."""
 
 _TABS = {
-    "pareto": (tr("Pareto"), ("pareto", "cascades")),
+    "pareto": (tr("Pareto"), ("pareto",)),
     "tests": (tr("Tests"), ("tests",)),
     "folds": (tr("Folds"), ("folds", "stability")),
     "literature": (tr("Literature"), ("published", "conventions")),
 }
-"""Title and views of each tab. What a fold chose belongs to its measures, printed results to their rules."""
+"""Title and views of each tab, before those of plug-ins. What a fold chose belongs to its measures, printed
+results to their rules."""
 
 _BESIDE_TOOLS = 460  # pixels of the header for title, caption, parts of a tab and gaps, beside tabs and tools
 
@@ -63,8 +63,10 @@ class ResultsPanel(Panel):
     ----------
     viewChosen : Signal(str)
         Key of the view that is shown now.
-    pareto, cascades, tests, folds, stability, conventions, published : View
+    pareto, tests, folds, stability, conventions, published : View
         The first is shown first.
+    contributed : dict of str to ContributedView
+        Views of plug-ins, by their keys.
     """
 
     viewChosen = Signal(str)
@@ -75,15 +77,26 @@ class ResultsPanel(Panel):
         self.tests = TestsView(theme)
         self.stability = StabilityView(theme)
         self.pareto = ParetoView(theme)
-        self.cascades = CascadeView(theme)
-        self._absent = {"cascades"}  # what has nothing to say
+        entries = run_views()
+        self.contributed: dict[str, ContributedView] = {
+            entry.key: imported(entry.view)(theme) for entry in entries
+        }
+        self._titles = {**_TITLES, **{entry.key: tr(entry.label) for entry in entries}}
+        self._panel_titles = {**_PANEL_TITLES, **{entry.key: tr(entry.title) for entry in entries}}
+        self._tabs = {
+            tab: (*parts, *(entry.key for entry in entries if entry.tab == tab))
+            for tab, (_, parts) in _TABS.items()
+        }
+        self._absent = {*self.contributed}  # what has nothing to say
         self._absent |= set() if printed_results() else {"published"}
         self.conventions = ConventionsView(theme)
         self.published = PublishedView(theme)
         self._key = ""
-        self._last = {tab: self._offered(parts)[0] for tab, (_, parts) in _TABS.items()}
-        keys = [key for _, parts in _TABS.values() for key in parts]
-        self._views: dict[str, View] = {key: getattr(self, key) for key in keys}
+        self._last = {tab: self._offered(parts)[0] for tab, parts in self._tabs.items()}
+        keys = [key for parts in self._tabs.values() for key in parts]
+        self._views: dict[str, View] = {
+            key: self.contributed[key] if key in self.contributed else getattr(self, key) for key in keys
+        }
         self._stack = QStackedWidget()
         tabs = [(tab, title) for tab, (title, _) in _TABS.items()]
         self._choice = named(Segmented(tabs, tr("view of the results")), "results-views")
@@ -116,13 +129,13 @@ class ResultsPanel(Panel):
     @Slot(object)
     def show_view(self, key: str) -> None:
         """Show another view, in its tab."""
-        tab, every = next((tab, parts) for tab, (_, parts) in _TABS.items() if key in parts)
+        tab, every = next((tab, parts) for tab, parts in self._tabs.items() if key in parts)
         parts = self._offered(every)
         self._key = self._last[tab] = key
         self._choice.select(tab)
         if len(parts) > 1:
             if [part for part, _ in self._part.options()] != parts:
-                self._part.set_options([(part, _TITLES[part]) for part in parts])
+                self._part.set_options([(part, self._titles[part]) for part in parts])
             self._part.select(key)
         self._part.setVisible(len(parts) > 1)
         for view in self._views.values():
@@ -134,7 +147,7 @@ class ResultsPanel(Panel):
                 tool.setVisible(shown)
         self._own_tools.setVisible(len(parts) > 1 or bool(self.view().tools))
         self._stack.setCurrentWidget(self.view())
-        self.set_title(_PANEL_TITLES[key])
+        self.set_title(self._panel_titles[key])
         self._show_caption()
         self.viewChosen.emit(key)
 
@@ -146,7 +159,7 @@ class ResultsPanel(Panel):
         """Offer a view as a part of its tab, or no longer: the first part is then shown in its place."""
         if there is (key in self._absent):
             self._absent ^= {key}
-            parts = next(parts for _, parts in _TABS.values() if key in parts)
+            parts = next(parts for parts in self._tabs.values() if key in parts)
             self._last = {tab: parts[0] if last == key else last for tab, last in self._last.items()}
             if self.key() in parts:
                 self.show_view(parts[0] if self.key() == key else self.key())

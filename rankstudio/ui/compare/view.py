@@ -1,4 +1,4 @@
-"""What all views of the Compare page share."""
+"""What all views of the Compare page share, and what those of one run do that plug-ins add."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from rankstudio.ui.background.on_demand import Computation
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Dot, Notice, Segmented, TableView
@@ -95,3 +98,22 @@ class View(QWidget):
         if caption != self._caption:
             self._caption = caption
             self.captioned.emit()
+
+
+class ContributedView(View):
+    """A view of the shown run, which is a part of its tab while the run has something for it."""
+
+    def is_offered(self, record: RunRecord | None) -> bool:
+        """Return whether the shown run has something for it."""
+        raise NotImplementedError
+
+    def look_at(self, record: RunRecord | None, measure: str) -> Computation | None:
+        """Show the shown run, or return what is to be computed for that."""
+        raise NotImplementedError
+
+
+def run_name(record: RunRecord) -> str:
+    """Return how the views name a run."""
+    return tr("run {key} · {title} on {name}").format(
+        key=record.key, title=record.title, name=record.dataset.name
+    )

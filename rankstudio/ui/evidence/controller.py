@@ -165,7 +165,7 @@ class EvidenceController(PageController):
     def actions(self, feature: int) -> list[RowAction]:
         """Return what the menu of a row offers."""
         action = RowAction(tr("List the deciding queries"), partial(self.show_deciding, feature))
-        return [action] if self._deciding(feature) else []
+        return [action] if self.panel.table.lists_queries and self._deciding(feature) else []
 
     @Slot(int)
     def _mark(self, feature: int) -> None:

@@ -174,11 +174,14 @@ class EvidenceTable(TableView):
     ----------
     thresholdMoved : Signal(float)
         From 0.51 to 1.
+    lists_queries : bool
+        Whether there is a page that lists the deciding queries.
     """
 
     thresholdMoved = Signal(float)
 
     def __init__(self, theme: Theme) -> None:
+        self.lists_queries = False
         self.threshold, self.k, self.n_steps = 0.9, 1, 12
         self._reach = 1.0
         self._dragged = False
@@ -376,7 +379,7 @@ class EvidenceTable(TableView):
                 value=lambda row: row.found.n_deciding,
                 tooltip=about if by_margins else exactly,
                 width=72 if by_margins else 56,
-                hint=lambda row: _SHOWN_BY_CLICK if row.found.n_deciding else "",
+                hint=lambda row: _SHOWN_BY_CLICK if self.lists_queries and row.found.n_deciding else "",
                 tone=_faint,
             ),
             Column(

@@ -50,6 +50,7 @@ class EvidencePage(EvidenceController):
         if queries is not None:
             self.queriesAsked.connect(lambda: self.pageAsked.emit("queries"))
             self.queriesAsked.connect(queries.list_training)
+            self.panel.table.lists_queries = True
 
     def surround(self, area: QWidget) -> None:  # noqa: D102 - inherited
         self.tray.surround(area)

@@ -230,6 +230,11 @@ class Models(QObject):
             tr("Starting the engine"), warm_up, on_done=done, on_error=done, slot="preparation"
         )
 
+    def hold_work(self, held: bool) -> None:
+        """Begin no work on the workers, so that the window is drawn sooner, or begin what was asked for."""
+        for worker in (self.task_worker, self.run_worker):
+            worker.hold(held)
+
     def warm_up_later(self) -> None:
         """Warm up when what is being opened is there: until it is seen, nothing else takes processor time."""
         self.task_worker.drained.connect(self._warm_up_if_idle)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.engine.analysis.queries.measurement import Measurement, without_test
+from rankstudio.engine.analysis.measurements.measurement import Measurement, without_test
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -32,7 +32,7 @@ from rankstudio.ui.model.study_store import StudyStore
 from rankstudio.ui.process.turns import single_shot
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
+    from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
 
 _KEPT = 400  # measured runs; the paths in them are the runs' own
 _MOST_SECONDS = 0.3  # for which results wait for those of other runs
@@ -267,7 +267,7 @@ class MeasuredRuns(QObject):
         return work()
 
     def _remeasurement(self) -> Remeasurement:
-        from rankstudio.engine.analysis.queries.remeasurement import Remeasurement  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement  # noqa: PLC0415 - on the worker only
 
         self._engine = self._engine or Remeasurement()
         return self._engine

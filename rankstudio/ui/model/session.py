@@ -10,7 +10,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
-from rankstudio.engine.analysis.queries.measurement import Measurement
+from rankstudio.engine.analysis.measurements.measurement import Measurement
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, default_names
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import feature_groups_of

@@ -260,7 +260,10 @@ def read_sample_run() -> RunRecord:
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
     with Study.open(resource("sample", "run.rankstudio"), shared=True) as study:
-        record = _read_run(study, study.runs()[0], {})
+        summary = next(iter(study.runs()), None)
+        if summary is None:
+            raise StoreError(tr("The study of the sample holds no run."))
+        record = _read_run(study, summary, {})
     if record.state is not RunState.DONE:
         raise StoreError(record.failure)
     record.plan = record.plan.changed(data=SAMPLE)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rankstudio.engine.language import translatable
 from rankstudio.engine.plugins.plugin import Plugin
-from rankstudio.ui import compare, data, evidence, features, queries, select
+from rankstudio.ui import compare, data, evidence, features, select
 
 PLUGIN = Plugin(
     name="window",
-    pages=tuple(page.PAGE for page in (data, select, features, evidence, compare, queries)),
+    pages=tuple(page.PAGE for page in (data, select, features, evidence, compare)),
     summary=translatable("The pages of the window."),
 )

@@ -36,6 +36,7 @@ _COUNTS: dict[str, Callable[[int], str]] = {
     "window_commands": lambda n: trn("{n} command of a menu", "{n} commands of menus", n).format(n=n),
     "feature_columns": lambda n: trn("{n} column of features", "{n} columns of features", n).format(n=n),
     "run_tables": lambda n: trn("{n} table of runs", "{n} tables of runs", n).format(n=n),
+    "run_views": lambda n: trn("{n} view of runs", "{n} views of runs", n).format(n=n),
     "printed_results": lambda n: trn("{n} list of printed results", "{n} lists of printed results", n).format(
         n=n
     ),

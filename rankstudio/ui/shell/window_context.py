@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar, TypeVarTuple
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.engine.analysis.queries.measurement import sealed_data
+from rankstudio.engine.analysis.measurements.measurement import sealed_data
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ from rankstudio.engine.data.cost_files import holds_costs
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_sets import holds_feature_set
 from rankstudio.engine.data.fold_files import one_of
-from rankstudio.engine.data.formats.feature_logs import holds_logs
+from rankstudio.engine.data.formats.joined_files import holds_logs
 from rankstudio.engine.data.preferences.csv_file import holds_preferences
 from rankstudio.engine.data.table_preview import TablePreview, preview_table
 from rankstudio.engine.errors import (
@@ -231,6 +232,19 @@ class OpenController(Controller):
         else:
             self._open_sample_run(None)
 
+    def show_sample_run(self) -> None:
+        """Show the finished run of the sample at once, before the window is seen; its data are opened later.
+
+        Where the run cannot be read, nothing is shown: `load_sample` says why, and opens the data.
+        """
+        with suppress(RankStudioError):
+            self._show_run(read_sample_run())
+
+    def _show_run(self, record: RunRecord) -> None:
+        self._runs.bring(record)
+        look_at(self._session, self._runs, record)  # which has its data opened
+        self.opened.emit(record.dataset)
+
     def _open_sample_run(self, plan: Plan | None) -> None:
         """Show the finished run of the sample, and open its data; with another plan, the data alone."""
 
@@ -240,9 +254,7 @@ class OpenController(Controller):
             if plan is not None and not plan.agrees(record.plan):
                 self._loader.open(SAMPLE, plan, plan)
                 return
-            self._runs.bring(record)
-            look_at(self._session, self._runs, record)  # which has its data opened
-            self.opened.emit(record.dataset)
+            self._show_run(record)
 
         def fail(_: str) -> None:
             self._loader.open(SAMPLE, plan or self._session.plan, plan)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from PySide6.QtCore import QByteArray, QObject, QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QAction, QIcon, QPainter, QPixmap, QPixmapCache
+from PySide6.QtGui import QAction, QGuiApplication, QIcon, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QAbstractButton
 
@@ -12,8 +14,6 @@ from rankstudio.ui.style.theme import Theme
 
 SIZE = 16
 """Side of an icon in a button or a menu, in logical pixels."""
-
-_RATIOS = (1.0, 2.0, 3.0)
 
 
 def pixmap(name: str, color: str, size: int = SIZE, ratio: float = 1.0) -> QPixmap:
@@ -33,7 +33,9 @@ def pixmap(name: str, color: str, size: int = SIZE, ratio: float = 1.0) -> QPixm
 
 
 def icon(theme: Theme, name: str, role: str = "text", size: int = SIZE) -> QIcon:
-    """Return an icon in a colour of the theme, sharp at 100, 200 and 300 %.
+    """Return an icon in a colour of the theme, sharp on the screens that there are.
+
+    The theme has icons drawn again for a screen that comes later.
 
     Parameters
     ----------
@@ -47,7 +49,7 @@ def icon(theme: Theme, name: str, role: str = "text", size: int = SIZE) -> QIcon
         In logical pixels.
     """
     made = QIcon()
-    for ratio in _RATIOS:
+    for ratio in sorted({float(ceil(screen.devicePixelRatio())) for screen in QGuiApplication.screens()}):
         made.addPixmap(pixmap(name, theme.colors.role(role), size, ratio), QIcon.Mode.Normal)
         made.addPixmap(pixmap(name, theme.colors.faint, size, ratio), QIcon.Mode.Disabled)
     return made

@@ -133,6 +133,7 @@ class Theme(QObject):
         self._app = app
         app.setStyle(QStyleFactory.create("Fusion"))
         app.styleHints().colorSchemeChanged.connect(self._follow)
+        app.screenAdded.connect(self._fit_icons)
         self._exchange_sheet(app)
         self.finish()
 
@@ -212,6 +213,11 @@ class Theme(QObject):
                 style.polish(widget)
                 QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
                 widget.setAttribute(_POLISHED, True)
+
+    @Slot()
+    def _fit_icons(self) -> None:
+        """Draw all icons again, for a screen whose pixels may be smaller."""
+        self._draw_icons(list(self._icons))
 
     def _draw_icons(self, icons: Iterable[Restyled]) -> None:
         for icon in icons:

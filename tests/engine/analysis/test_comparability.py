@@ -19,7 +19,7 @@ from rankstudio.engine.analysis.comparability import (
     comparable_groups,
     comparison_key,
 )
-from rankstudio.engine.analysis.queries.measurement import without_test
+from rankstudio.engine.analysis.measurements.measurement import without_test
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult

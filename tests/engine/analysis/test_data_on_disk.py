@@ -10,7 +10,6 @@ import pytest
 from rankstudio.engine.analysis.features import feature_quality as quality
 from rankstudio.engine.analysis.features import features_alone as alone
 from rankstudio.engine.analysis.features.feature_profile import Inspector
-from rankstudio.engine.analysis.queries.query_comparison import model_scores
 from rankstudio.engine.arithmetic import scoring
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data import shared_parts, store
@@ -89,7 +88,7 @@ def test_scores_by_shards_are_those_of_the_whole(
     coef = np.random.default_rng(0).standard_normal(inside.n_features)
     coef[[1, 4]] = 0.0
     step = Step(1, (0,), coef, 0.0, np.empty(0))
-    expected = model_scores(step, inside.folds[0].train)
+    expected = ScoredPart(inside.folds[0].train).scores(step)
     pieces = cut_small(monkeypatch)
     part = ScoredPart(outside.folds[0].train)
     assert np.array_equal(part.scores(step), expected)

@@ -12,7 +12,7 @@ from experiment.small import dataset, ended
 from wording import naming
 
 from rankstudio.engine.analysis.comparability import paired_over
-from rankstudio.engine.analysis.queries.measurement import without_test
+from rankstudio.engine.analysis.measurements.measurement import without_test
 from rankstudio.engine.analysis.selection_stability import stability_of
 from rankstudio.engine.analysis.significance import (
     best_run,

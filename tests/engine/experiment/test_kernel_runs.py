@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankstudio.engine.analysis.features.score_contributions import score_contributions
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import write_results
@@ -51,9 +50,6 @@ def test_a_run_keeps_and_writes_a_model_that_scores_to_the_same_bits(name: str, 
     assert model.beyond["kind"] == "kernel"
     np.testing.assert_array_equal(model.predict(test.X), scores)
     assert model.needed == {ids[column] for column in chosen.step.selected}
-    split = score_contributions(chosen.step, test.X, dataset.feature_ids)
-    assert split.columns == tuple(sorted(chosen.step.selected))
-    np.testing.assert_allclose(split.scores, scores, rtol=1e-9, atol=1e-9)
 
 
 def test_axes_are_those_that_the_kernel_has() -> None:

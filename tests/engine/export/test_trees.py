@@ -14,7 +14,6 @@ import pytest
 from abilities import estimator_class
 from wording import naming
 
-from rankstudio.engine.analysis.features.score_contributions import score_contributions
 from rankstudio.engine.errors import DataError
 from rankstudio.engine.experiment.storage.codec import StoredStep
 from rankstudio.engine.export import models
@@ -195,8 +194,9 @@ def test_a_tree_too_deep_to_be_split_by_feature_is_refused_and_its_scores_are_no
         7, (0,), np.ones(4), 0.0, np.empty(0), beyond=beyond, ids=(1, 2, 3, 4), stored="a.study"
     )
     assert (step.scores(np.ascontiguousarray(X.T)) == 0.25).all()
+    trees = checked_trees(beyond["lightgbm"], 4)
     with pytest.raises(DataError, match=naming("a.study trees")):
-        score_contributions(step, X, np.arange(1, 5))
+        tree_contributions(trees, X[:, list(trees.columns)], step.source)
 
 
 def test_a_text_is_tried_once(text: str, monkeypatch: pytest.MonkeyPatch) -> None:

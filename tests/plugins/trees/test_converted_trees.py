@@ -11,7 +11,6 @@ import pytest
 from ordering import ranking_problem
 
 import rankstudio.engine
-from rankstudio.engine.analysis.features.score_contributions import score_contributions
 from rankstudio.engine.errors import DatasetError, MissingExtraError
 from rankstudio.engine.support.work import WorkProgress
 from rankstudio.plugins.trees import converted_trees
@@ -132,9 +131,10 @@ def test_the_model_names_every_feature_that_a_score_depends_on(name: str) -> Non
 
 
 def test_contributions_add_up_to_the_scores(name: str) -> None:
+    contributions = pytest.importorskip("rankstudio.plugins.queries.score_contributions")
     X, y, qid = ranking_problem()
     step = steps_of(ranker(name), (X, y, qid))[-1]
-    found = score_contributions(step, X, np.arange(1, X.shape[1] + 1))
+    found = contributions.score_contributions(step, X, np.arange(1, X.shape[1] + 1))
     np.testing.assert_allclose(found.values.sum(axis=1) + found.constant, step.scores(X.T), atol=1e-9)
     if name == "XGBoost":  # which has no empty leaves: the mean over the training documents, by their counts
         assert found.constant == pytest.approx(step.scores(X.T).mean(), abs=1e-9)

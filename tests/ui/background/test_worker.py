@@ -359,3 +359,22 @@ def test_work_that_tells_nothing_is_stopped_where_it_asks(worker: Worker) -> Non
     job.cancel()
     wait_until(lambda: heard.outcomes)
     assert heard.outcomes == [Outcome(Ending.CANCELLED)]
+
+
+def test_a_worker_that_is_held_begins_nothing_until_it_is_let_go(worker: Worker) -> None:
+    heard = Heard()
+    worker.hold(True)
+    worker.submit(heard.job(count_to(3)))
+    turn()
+    assert not heard.messages and worker.jobs
+    worker.hold(False)
+    wait_until(lambda: heard.outcomes)
+    assert heard.messages == [0, 1, 2]
+
+
+def test_a_worker_that_is_held_can_be_closed(app: QApplication) -> None:
+    held = Worker("held")
+    held.hold(True)
+    held.submit(Job("Counting", count_to(3)))
+    held.close()
+    assert not held.jobs

@@ -9,7 +9,7 @@ from waiting import wait_until
 from windows import finish, settle
 from wording import naming
 
-from rankstudio.engine.analysis.queries.measurement import Measurement
+from rankstudio.engine.analysis.measurements.measurement import Measurement
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.experiment.plan.plan import Plan

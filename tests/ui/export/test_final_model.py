@@ -17,7 +17,7 @@ from windows import finish, write_folds
 
 from rankstudio.cli import main
 from rankstudio.engine import evaluate
-from rankstudio.engine.analysis.queries.measurement import without_test
+from rankstudio.engine.analysis.measurements.measurement import without_test
 from rankstudio.engine.data.splitting.splits import every_query
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.experiment import refit as refit_module

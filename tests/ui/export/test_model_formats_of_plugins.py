@@ -14,7 +14,7 @@ from plugins.installed import INI, plugins_of, without_plugins
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import wait_until
-from windows import Opened, settle
+from windows import Opened, pages_present, settle
 
 from rankstudio.engine.export.formats import plugin_model_format
 from rankstudio.ui.export.dialog import ExportDialog
@@ -99,7 +99,8 @@ def test_a_file_of_the_format_is_dropped_and_ranks(opened: Opened, folds: Path, 
         step = record.folds[1].chosen.step
         expected = part.X[:, [0, 2]] @ [0.5, -0.25]
         assert np.allclose(step.scores(np.ascontiguousarray(part.X.T)), expected)
-        for page in ("features", "queries", "evidence", "compare"):  # every page lives with such a model
+        # every page lives with such a model
+        for page in pages_present(window, "features", "queries", "evidence", "compare"):
             window.workspace.show_page(page)
             settle(window)
         export = show_formats(window)

@@ -37,6 +37,7 @@ def said(window: MainWindow) -> dict[str, str]:
 def test_a_fold_that_is_not_there_yet_says_what_to_do_and_then_how_far_it_is(
     opened: Opened, folds: Path
 ) -> None:
+    pytest.importorskip("rankstudio.plugins.queries")  # its folder may be absent
     go = Flag()
 
     def held(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
@@ -76,6 +77,7 @@ def test_a_fold_that_is_not_there_yet_says_what_to_do_and_then_how_far_it_is(
 def test_data_that_are_being_read_are_not_called_missing(
     opened: Opened, tmp_path: Path, folds: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    pytest.importorskip("rankstudio.plugins.queries")  # its folder may be absent
     study, go = tmp_path / "one.rankstudio", Flag()
     with opened(folds) as window:
         finish(window)
@@ -114,6 +116,7 @@ def test_runs_that_are_being_read_are_not_called_missing(
     opened: Opened, tmp_path: Path, folds: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Catches "Run a method" beside six runs of the last time."""
+    pytest.importorskip("rankstudio.plugins.queries")  # its folder may be absent
     study, held = tmp_path / "one.rankstudio", list[Callable[[], None]]()
     with opened(folds) as window:
         finish(window)

@@ -8,7 +8,7 @@ import pytest
 from waiting import wait_until
 from windows import finish, settle
 
-from rankstudio.engine.analysis.queries import remeasurement
+from rankstudio.engine.analysis.measurements import remeasurement
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.experiment.results.results import RunResult

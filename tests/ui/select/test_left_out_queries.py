@@ -14,7 +14,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 from waiting import wait_until
-from windows import finish, open_window, settle, write_folds
+from windows import finish, open_window, pages_present, settle, write_folds
 
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.runner import run_plan
@@ -401,6 +401,6 @@ def test_a_kernel_judges_a_greedy_selection(window: MainWindow) -> None:
     fields = [field.parameter.name for field in window.sections.select.method.form._ranker_section.shown()]
     assert "ranker-gamma" in fields
     assert "ranker-degree" not in fields
-    for page in ("features", "queries", "compare", "select"):
+    for page in pages_present(window, "features", "queries", "compare", "select"):
         window.workspace.show_page(page)
         settle(window)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from windows import finish, settle
+from windows import finish, press_keys, settle
 
 from rankstudio.ui.features.page import found_features
 from rankstudio.ui.main_window import MainWindow
@@ -84,7 +84,7 @@ def test_commands_pages_methods_features_and_runs_are_found(window: MainWindow) 
 
 
 def test_arrows_move_in_the_list_and_escape_changes_nothing(window: MainWindow) -> None:
-    QTest.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    press_keys(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
     palette = window.palette_dialog
     page = window.workspace.page
     QTest.keyClick(palette.field, Qt.Key.Key_Down)

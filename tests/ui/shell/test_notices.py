@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 from waiting import wait_until
-from windows import Opened, finish, noting, settle, slowly
+from windows import Opened, finish, noting, pages_present, settle, slowly
 
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.widgets.notice import Level, Notice
@@ -33,7 +33,7 @@ def test_the_warning_of_a_run_comes_again_among_the_kept_ones(
         finish(window)
         (text,) = window.notice.texts()
         window.notice.newest.expire()
-        for page in ("features", "compare", "select"):
+        for page in pages_present(window, "features", "compare", "select"):
             window.workspace.show_page(page)
             assert window.notice.texts() == ()
             assert window.notice.kept() == (() if page == "compare" else (text,))

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSplitter, QToolButton, QWidget
 from waiting import wait_until
-from windows import Opened, finish, settle
+from windows import Opened, finish, pages_present, press_keys, settle
 
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.page.page import Page, PanelWindow
@@ -31,7 +31,7 @@ def page(window: MainWindow) -> Page:
 
 def see_select(window: MainWindow) -> None:
     """Go to the Select page by its key."""
-    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
+    press_keys(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
     settle(window)
 
 
@@ -136,7 +136,7 @@ def test_a_layout_of_an_earlier_version_is_ignored_where_its_panels_are_gone(
     settings.set("windows/features-page", "alone-panel")
     settings.sync()
     with opened(folds) as window:
-        for key in ("select", "features", "data"):
+        for key in pages_present(window, "select", "features", "data"):
             window.workspace.show_page(key)
             settle(window)
         assert not window.findChildren(PanelWindow)
@@ -150,7 +150,7 @@ def test_a_layout_of_an_earlier_version_is_ignored_where_its_panels_are_gone(
 
 def test_a_page_is_shown_by_its_key_and_by_its_button(ran: MainWindow) -> None:
     for number, shown in enumerate(PAGES, start=1):
-        QTest.keyClick(ran, Qt.Key(Qt.Key.Key_0 + number), Qt.KeyboardModifier.ControlModifier)
+        press_keys(ran, Qt.Key(Qt.Key.Key_0 + number), Qt.KeyboardModifier.ControlModifier)
         assert ran.workspace.page == shown.key
         button = ran.findChild(QToolButton, f"page-{shown.key}")
         assert button.isChecked()

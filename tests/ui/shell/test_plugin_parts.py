@@ -237,6 +237,16 @@ def test_odd_parts_are_one_warning_each(monkeypatch: pytest.MonkeyPatch) -> None
     assert not any("\x1b" in text or "\n" in text for text in texts)
 
 
+def test_a_panel_on_the_page_of_an_absent_ability_is_said_with_its_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    panel = replace(PANELS[0], page="queries")
+    monkeypatch.setattr(window_parts, "plugins", lambda: plugins_with((), (panel,)))
+    monkeypatch.setattr(window_parts, "own_pages", lambda: tuple(p for p in PAGES if p.key != panel.page))
+    with pytest.warns(PluginWarning, match=r"plug-in queries, which is absent"):
+        assert window_parts.window_parts().panels == ()
+
+
 def test_the_pages_of_the_window_are_those_that_panels_can_name() -> None:
     keys = [page.key for page in PAGES]  # the folder of an ability, with its page, may be absent
     assert keys == [key for key in window_parts.OWN_PAGES if key in keys] and len(keys) > 5

@@ -157,6 +157,7 @@ def test_a_look_at_one_dataset_leaves_the_others_sealed(opened: Opened, tmp_path
 def test_differences_and_queries_of_a_sealed_test_part_are_those_of_the_validation(
     window: MainWindow,
 ) -> None:
+    pytest.importorskip("rankstudio.plugins.queries")  # its folder may be absent
     finish(window)
     window.session.change("editing", method="rankrls", parameters={"regularization": (0.5, 2.0)})
     finish(window)

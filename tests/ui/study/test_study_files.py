@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from hands import drop
 from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 from stored_runs import left_in_the_middle, written
 from waiting import turn, wait_until
-from windows import Opened, finish, settle, slowly
+from windows import Opened, finish, press_keys, settle, slowly
 
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.app import begin
@@ -292,11 +291,11 @@ def test_ctrl_s_saves_the_study_and_asks_for_a_file_where_it_has_no_name(
     monkeypatch.setattr(QFileDialog, "getSaveFileName", name)
     with opened(data) as window:
         finish(window)
-        QTest.keyClick(window, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+        press_keys(window, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
         settle(window)
         assert len(asked) == 1 and window.study_files.name == "mine"
         window.status.say("")
-        QTest.keyClick(window, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+        press_keys(window, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
         wait_until(lambda: str(tmp_path / "mine.rankstudio") in window.status.text())
         assert len(asked) == 1
         settle(window)

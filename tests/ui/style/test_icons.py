@@ -1,6 +1,8 @@
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
 
 import pytest
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QAction, QColor, QIcon
 from PySide6.QtWidgets import QPushButton
 
@@ -47,10 +49,13 @@ def test_every_icon_is_drawn_in_the_same_way(app):
             assert drawn and all(nearly(color, "#c02040") for color in drawn), name
 
 
-def test_pictures_fit_every_pixel_ratio(app, theme):
+@pytest.mark.parametrize("ratios", [(1.0,), (1.0, 2.0), (1.25, 3.0)])
+def test_pictures_fit_every_screen(app, theme, monkeypatch, ratios):
+    screens = [SimpleNamespace(devicePixelRatio=lambda ratio=ratio: ratio) for ratio in ratios]
+    monkeypatch.setattr(icons, "QGuiApplication", SimpleNamespace(screens=lambda: screens))
     made = icons.icon(theme, "open")
-    for ratio in (1.0, 2.0, 3.0):
-        picture = made.pixmap(made.availableSizes()[0], ratio)
+    for ratio in ratios:
+        picture = made.pixmap(QSize(icons.SIZE, icons.SIZE), ratio)
         assert picture.width() == round(icons.SIZE * ratio)
     assert icons.pixmap("open", "#000000", 16, 1.5).width() == 24
 

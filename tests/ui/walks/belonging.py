@@ -19,8 +19,8 @@ from walks.complaints import Fault
 
 from rankstudio.engine.analysis.comparability import Difference, comparable
 from rankstudio.engine.analysis.fold_table import best_of_several
-from rankstudio.engine.analysis.queries.measurement import Measurement, without_test
-from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
+from rankstudio.engine.analysis.measurements.measurement import Measurement, without_test
+from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -195,8 +195,8 @@ def _highlights(window: MainWindow) -> Iterator[Fault]:
         yield from _differ(
             "highlighted run", current.key if current else None, shown.key if shown and listed else None
         )
-    queries = window.sections.queries
-    if queries.list.table.isVisible():
+    queries = window.sections.find("queries")
+    if queries is not None and queries.list.table.isVisible():
         query = queries.list.table.current()
         title = _role(queries.documents, "title")
         if query is not None and not queries._ranked.waits:

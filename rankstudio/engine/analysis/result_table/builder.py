@@ -44,7 +44,7 @@ from rankstudio.engine.statistics.paired import holm, paired_t, randomisation, s
 from rankstudio.engine.support.number_format import count_text
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
+    from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
 
 Documents = Callable[[], FoldedDataset | None]
 
@@ -90,7 +90,7 @@ class TableRun:
         """
         result = self.result
         if not result.part.is_estimate and result.unfitted is Unfitted.NOT_STORED:
-            from rankstudio.engine.analysis.queries.cross_fitting import (  # noqa: PLC0415 - brings numba
+            from rankstudio.engine.analysis.measurements.cross_fitting import (  # noqa: PLC0415 - brings numba
                 with_cross_fitted,
             )
 
@@ -276,7 +276,7 @@ def result_table(
     ParameterError
         For an unknown measure.
     """
-    from rankstudio.engine.analysis.queries.remeasurement import Remeasurement  # noqa: PLC0415 - brings numba
+    from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement  # noqa: PLC0415 - brings numba
 
     if not runs:
         raise PlanError("No data for the table: expected a completed run, found none.")

@@ -9,6 +9,7 @@ from typing import Any
 
 from rankstudio.engine.methods.catalog.description import described_method, description_of
 from rankstudio.engine.methods.catalog.method import Method
+from rankstudio.engine.plugins.entries import values_of
 from rankstudio.engine.plugins.loader import plugins
 from rankstudio.engine.plugins.origin import Origin, OriginKind
 from rankstudio.engine.support.resources import resource
@@ -39,6 +40,6 @@ def model_formats_to_record() -> dict[str, str]:
     return {
         entry.key: loaded.plugin.name
         for loaded in plugins().loaded
-        if loaded.built_in and loaded.plugin.name not in (CORE, "model-formats")
-        for entry in loaded.plugin.model_formats
+        if loaded.built_in
+        for entry in values_of(loaded, "model_formats")
     }

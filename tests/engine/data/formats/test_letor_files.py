@@ -23,7 +23,7 @@ def counts(d: FoldedDataset, fold: int) -> list[tuple[int, int]]:
 
 def test_mq2008(letor_dir: Path) -> None:
     d = open_dataset(letor_dir / "MQ2008")
-    assert (d.name, d.known, d.convention, len(d.folds)) == ("MQ2008", "letor4", "letor4", 5)
+    assert (d.name, d.origin.known, d.convention, len(d.folds)) == ("MQ2008", "letor4", "letor4", 5)
     assert counts(d, 1) == [(9630, 471), (2707, 157), (2874, 156)]
     tests = [f.test for f in d.folds if f.test is not None]
     assert sum(t.n_documents for t in tests) == 15211
@@ -42,7 +42,7 @@ def test_mq2008(letor_dir: Path) -> None:
 
 def test_ohsumed(letor_dir: Path) -> None:
     d = open_dataset(letor_dir / "OHSUMED" / "QueryLevelNorm")
-    assert (d.name, d.known, d.convention) == ("OHSUMED QueryLevelNorm", "ohsumed", "letor3")
+    assert (d.name, d.origin.known, d.convention) == ("OHSUMED QueryLevelNorm", "ohsumed", "letor3")
     tests = [f.test for f in d.folds if f.test is not None]
     assert sum(t.n_documents for t in tests) == 16140
     assert sum(t.n_queries for t in tests) == 106
@@ -88,7 +88,7 @@ def test_the_features_of_ohsumed_are_what_their_names_say(letor_dir: Path) -> No
 
 def test_mslr(letor_dir: Path) -> None:
     d = open_dataset(letor_dir / "MSLR-WEB10K_sample")
-    assert (d.known, d.convention) == ("mslr", "mslr")
+    assert (d.origin.known, d.convention) == ("mslr", "mslr")
     assert [rows for rows, _ in counts(d, 1)] == [5000, 1063, 5000]
     train = d.folds[0].train
     assert train.feature_names[129] == "PageRank"

@@ -9,8 +9,8 @@ import pytest
 from experiment.small import dataset, ended, plan_of_program
 from wording import naming
 
-from rankstudio.engine.analysis.queries.measurement import Measurement
-from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
+from rankstudio.engine.analysis.measurements.measurement import Measurement
+from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor

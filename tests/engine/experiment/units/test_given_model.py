@@ -10,7 +10,6 @@ import pytest
 from experiment.small import assert_same, dataset, ended, plan_of_program, quick
 from wording import naming
 
-from rankstudio.engine.analysis.features.score_contributions import score_contributions
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import DataError, DatasetError, PlanError
 from rankstudio.engine.experiment.plan.as_code import as_command
@@ -60,8 +59,6 @@ def test_each_fold_has_its_own_model_and_its_numbers(tmp_path: Path, key: str) -
         columns = np.ascontiguousarray(fold.test.X.T)
         scores = there.chosen.step.scores(columns)
         assert scores == pytest.approx(was.chosen.step.scores(columns), abs=1e-9)
-        split = score_contributions(there.chosen.step, fold.test.X, data.feature_ids)
-        assert split.scores == pytest.approx(scores, abs=1e-9)
 
 
 def test_the_folder_of_a_run_stands_for_its_models(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import pytest
 from experiment.small import dataset, quick
 from wording import naming
 
-from rankstudio.engine.analysis.queries.feature_ablation import relearned
 from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.as_code import as_command
@@ -19,7 +18,6 @@ from rankstudio.engine.experiment.reports import features_table
 from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.units.fold_context import group_training
 from rankstudio.engine.methods.catalog import Method, methods
 from rankstudio.engine.steps import Step
 
@@ -97,13 +95,3 @@ def test_the_table_of_the_path_names_groups_where_there_are_some() -> None:
     header, rows = features_table(result_of(plan.changed(groups=GROUPS)))
     assert header[-1] == "group"
     assert {row[2]: row[-1] for row in rows} == {1: "early", 3: "early", 4: "late", 5: "", 6: "late"}
-
-
-def test_one_feature_of_a_group_can_be_left_out_of_a_model() -> None:
-    plan = Plan("small", parameters={"regularization": 1.0}, groups=GROUPS)
-    fold = result_of(plan).folds[0]
-    last = fold.paths[0].steps[-1]
-    chosen = type(fold.chosen)(fold.chosen.unit, last)
-    train = group_training(DATA.folds[0])
-    step = relearned(plan, train, DATA.feature_ids, chosen, 2)
-    assert set(step.selected) == {0, 3, 4, 5}

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from slow_measures import slow, slow_beyond_letor
 
 import rankstudio
-from rankstudio.engine.analysis.queries.measurement import Measurement
-from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
+from rankstudio.engine.analysis.measurements.measurement import Measurement
+from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
 from rankstudio.engine.analysis.tried_models import values_by_query
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset

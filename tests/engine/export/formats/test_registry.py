@@ -218,6 +218,7 @@ def test_a_function_that_needs_no_fitting_is_left_as_it_is() -> None:
         assert fitted_function(linear(0.5, -0.25), function, MODEL_FORMATS[key], [data]) == function, key
 
 
+@pytest.mark.ability("search_engines")
 def test_elasticsearch_is_given_no_negative_score_of_a_feature(given) -> None:
     """Each template is evaluated here as Elasticsearch does; it refuses a search for a negative score."""
     form, function = MODEL_FORMATS["elasticsearch"], score_function(given.model)

@@ -14,7 +14,6 @@ from ordering import ranking_problem
 from strategies import Problem, problems
 
 from rankstudio.engine import FSBFS, KernelRankRLS, RankSVM, evaluate
-from rankstudio.engine.analysis.features.score_contributions import score_contributions
 from rankstudio.engine.arithmetic.query_data import centre
 from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.errors import OutputError, PlanError
@@ -188,9 +187,6 @@ def test_trees_and_kernels_rank_with_the_new_features_from_training_to_file(
         stored = unpack_path(pack_path(path, step, ids.tolist()), path.unit, ids.tolist())
         np.testing.assert_array_equal(stored.steps[number - 1].scores(columns), scores)
         assert stored.steps[number - 1].kind == step.kind == kind
-        parts = score_contributions(step, train.X, ids)
-        assert set(parts.columns) == set(step.selected)
-        np.testing.assert_allclose(parts.scores, scores, rtol=1e-9, atol=1e-9)
     refused = [form for form in MODEL_FORMATS.values() if form.refusal(linear=False, scaled=False, kind=kind)]
     n_able = sum(form.sums for form in MODEL_FORMATS.values()) if kind == "sums" else 0
     assert len(refused) == len(MODEL_FORMATS) - n_able and n_able <= 1

@@ -1,0 +1,18 @@
+"""The best single feature of a fold as a model. No compiled code is imported here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rankstudio.engine.experiment.results.results import Baseline
+from rankstudio.engine.steps import Step
+
+
+def baseline_step(baseline: Baseline, feature_ids: Sequence[int]) -> Step:
+    """Return the model that ranks by the best single feature of a fold."""
+    coef = np.zeros(len(feature_ids))
+    column = list(feature_ids).index(baseline.feature)
+    coef[column] = 1.0 if baseline.descending else -1.0
+    return Step(1, (column,), coef, float("nan"), np.empty(0))

@@ -1,0 +1,152 @@
+"""Two models query by query: what each measures there, and which is better where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.data.dataset import Fold, RankingDataset
+from rankstudio.engine.experiment.units.scored_part import ScoredPart
+from rankstudio.engine.metrics.conventions import convention as find_convention
+from rankstudio.engine.metrics.evaluator import Evaluator
+from rankstudio.engine.metrics.names import measure as find_measure
+from rankstudio.engine.statistics.paired import WinTieLoss, mean_difference, win_tie_loss
+from rankstudio.engine.steps import Step
+
+Scores = Mapping[int, Floats]
+"""Of a model in each fold, by the fold's number: one score a document of the part."""
+
+
+@dataclass(frozen=True)
+class ComparedQuery:
+    """One query with the measures of two models.
+
+    Attributes
+    ----------
+    fold : int
+        Number of the fold.
+    position : int
+        Position of the query in the part, from 0.
+    query_id : str
+    n_documents, n_relevant : int
+        Number of relevant documents by the convention.
+    a, b : float
+        Measures; NaN if undefined.
+    """
+
+    fold: int
+    position: int
+    query_id: str
+    n_documents: int
+    n_relevant: int
+    a: float
+    b: float
+
+    @property
+    def difference(self) -> float:
+        """B less A."""
+        return self.b - self.a
+
+
+@dataclass(frozen=True, eq=False)
+class QueryComparison:
+    """Two models on the queries of some folds.
+
+    Attributes
+    ----------
+    part : str
+        Part of the folds: "test", "vali" or "train".
+    measure : str
+    convention : str
+        Its key.
+    queries : tuple of ComparedQuery
+        Queries, largest loss of B first; ties in the order of the data.
+    """
+
+    part: str
+    measure: str
+    convention: str
+    queries: tuple[ComparedQuery, ...]
+
+    @cached_property
+    def a(self) -> Floats:
+        """Measure of A, in the order of `queries`, shape (Q,)."""
+        return np.array([query.a for query in self.queries])
+
+    @cached_property
+    def b(self) -> Floats:
+        """Measure of B, in the order of `queries`, shape (Q,)."""
+        return np.array([query.b for query in self.queries])
+
+    @cached_property
+    def gain(self) -> Floats:
+        """Advantage of B in each query, positive if B is better, shape (Q,)."""
+        return self.b - self.a if find_measure(self.measure).higher_is_better else self.a - self.b
+
+    @cached_property
+    def counts(self) -> WinTieLoss:
+        """Number of queries in which B is better, equal and worse."""
+        better = find_measure(self.measure).higher_is_better
+        return win_tie_loss(self.b, self.a, higher_is_better=better)
+
+    @cached_property
+    def mean_difference(self) -> tuple[float, float, float]:
+        """B minus A, mean over the queries, with its 95 % interval (bootstrap over queries)."""
+        return mean_difference(self.b, self.a)
+
+
+def model_scores(step: Step, data: RankingDataset) -> Floats:
+    """Return the scores of a model for the documents of a part, shape (m,)."""
+    return ScoredPart(data).scores(step)
+
+
+def query_measures(
+    data: RankingDataset, scores: Sequence[Floats], measure: str, convention: str
+) -> tuple[Floats, ...]:
+    """Return a measure of some models in each query of a part, each of shape (Q,)."""
+    evaluator = Evaluator(data.y, data.query_ptr, convention, [measure], grading=data.grading)
+    name = find_measure(measure).name
+    return tuple(evaluator.per_query(one)[name] for one in scores)
+
+
+def compare_queries(
+    folds: Sequence[Fold], part: str, a: Scores, b: Scores, measure: str, convention: str
+) -> QueryComparison:
+    """Measure two models in every query.
+
+    Parameters
+    ----------
+    folds : sequence of Fold
+        Folds; those without this part, or without scores of a model, are skipped.
+    part : str
+        "test", "vali" or "train".
+    a, b : Mapping of int to ndarray of shape (m,)
+        Scores of both models for the documents of the part, by fold number.
+    measure : str
+    convention : str
+        Key of the measures' convention.
+
+    Returns
+    -------
+    QueryComparison
+    """
+    least = find_convention(convention).relevant_from
+    found: list[ComparedQuery] = []
+    for fold in folds:
+        data = fold.parts.get(part)
+        if data is None or fold.number not in a or fold.number not in b:
+            continue
+        values = query_measures(data, (a[fold.number], b[fold.number]), measure, convention)
+        relevant = np.add.reduceat((data.y >= least).astype(np.int64), data.query_ptr[:-1])
+        columns = (np.diff(data.query_ptr), relevant, *values)
+        rows = zip(data.query_ids, *(column.tolist() for column in columns), strict=True)
+        found += [ComparedQuery(fold.number, i, *row) for i, row in enumerate(rows)]
+    gains = np.array([query.difference for query in found])
+    if not find_measure(measure).higher_is_better:
+        gains = -gains
+    order = np.argsort(gains, kind="stable")  # NaN last
+    return QueryComparison(part, measure, convention, tuple(found[i] for i in order.tolist()))

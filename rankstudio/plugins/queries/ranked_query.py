@@ -1,0 +1,165 @@
+"""The documents of one query, ranked by two models, with the first one's scores split feature by feature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.data.comments import document_id
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.language import tr
+from rankstudio.engine.metrics.conventions import convention as find_convention
+from rankstudio.engine.metrics.evaluation import rank_order
+from rankstudio.engine.statistics.auc import auc_interval
+from rankstudio.engine.steps import Step
+from rankstudio.plugins.queries.score_contributions import ScoreContributions, score_contributions
+
+
+@dataclass(frozen=True)
+class RankedDocument:
+    """A document of a query.
+
+    Attributes
+    ----------
+    row : int
+        Position among the documents of the query in the file, from 0.
+    name : str
+        Its id, else its comment, else "document 3".
+    comment : str
+        Text after ``#`` in the file.
+    label : float
+    relevant : bool
+        Whether it is relevant by the convention.
+    rank_a, rank_b : int
+        From 1.
+    score_a, score_b : float
+    """
+
+    row: int
+    name: str
+    comment: str
+    label: float
+    relevant: bool
+    rank_a: int
+    rank_b: int
+    score_a: float
+    score_b: float
+
+
+@dataclass(frozen=True, eq=False)
+class RankedQuery:
+    """One query with its documents.
+
+    Attributes
+    ----------
+    query_id : str
+    documents : tuple of RankedDocument
+        Documents in the order of A.
+    contributions : ScoreContributions
+        Contributions to A's scores, rows in that order.
+    names : tuple of str
+        Names of the features in ``contributions.columns``.
+    """
+
+    query_id: str
+    documents: tuple[RankedDocument, ...]
+    contributions: ScoreContributions
+    names: tuple[str, ...]
+
+    @cached_property
+    def least(self) -> Floats:
+        """Smallest contribution of each feature to a document of this query, shape (s,)."""
+        least: Floats = self.contributions.values.min(axis=0)
+        return least
+
+    @cached_property
+    def above_least(self) -> Floats:
+        """Contributions above that, shape (m, s): none is negative, and the ranking is unchanged."""
+        above: Floats = self.contributions.values - self.least
+        return above
+
+    @property
+    def offset(self) -> float:
+        """Constant of all documents of this query: score minus the sum of `above_least`."""
+        return float(self.least.sum()) + self.contributions.constant
+
+    @cached_property
+    def by_influence(self) -> tuple[int, ...]:
+        """Positions of the features, most discriminating first."""
+        spread = self.above_least.mean(axis=0)
+        return tuple(np.argsort(-spread, kind="stable").tolist())
+
+    def auc_intervals(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return DeLong's 95 % intervals of the AUC of A and of B."""
+        relevant = [document.relevant for document in self.documents]
+        of_a = [document.score_a for document in self.documents]
+        return auc_interval(of_a, relevant), auc_interval([d.score_b for d in self.documents], relevant)
+
+    def decisive_feature(self, first: int, second: int) -> tuple[int, float, float] | None:
+        """Return the feature that decides between two documents.
+
+        Parameters
+        ----------
+        first, second : int
+            Positions in `documents`.
+
+        Returns
+        -------
+        position, part, lead : int, float, float
+            Position of the feature that most favours the document with the higher score, and its part of the
+            lead. None if the scores are equal.
+        """
+        values = self.contributions.values
+        difference = values[first] - values[second]
+        lead = self.documents[first].score_a - self.documents[second].score_a
+        if lead == 0 or not difference.size:
+            return None
+        towards = difference if lead > 0 else -difference
+        position = int(np.argmax(towards))
+        return position, float(difference[position]), lead
+
+
+def ranked_query(
+    data: RankingDataset, position: int, a: Step, scores_a: Floats, scores_b: Floats, convention: str
+) -> RankedQuery:
+    """Rank the documents of a query by two models.
+
+    Parameters
+    ----------
+    data : RankingDataset
+        Part of a fold.
+    position : int
+        Position of the query in the part, from 0.
+    a : Step
+        Model whose scores are split.
+    scores_a, scores_b : ndarray of shape (m,)
+        Scores of both models for all documents of the part.
+    convention : str
+        Key of the convention, which determines relevance and the order of ties.
+
+    Raises
+    ------
+    StoreError
+        If a study did not store the model.
+    """
+    begin, end = (int(at) for at in data.query_ptr[position : position + 2])
+    whole = np.array([0, end - begin])
+    of_a, of_b = scores_a[begin:end], scores_b[begin:end]
+    grading = data.grading.taken(slice(begin, end))
+    order, other = (rank_order(scores, whole, convention, grading) for scores in (of_a, of_b))
+    rank_b = np.empty(order.size, dtype=np.int64)
+    rank_b[other] = np.arange(1, order.size + 1)
+    least = find_convention(convention).relevant_from
+    split = score_contributions(a, data.X[begin:end][order], data.feature_ids)
+    unnamed = tr("document {number}")
+    documents = []
+    for rank, row in enumerate(order.tolist(), start=1):
+        label, comment = float(data.y[begin + row]), data.comments[begin + row] if data.comments else ""
+        name = document_id(comment) or comment.strip() or unnamed.format(number=row + 1)
+        ranks, scores = (rank, int(rank_b[row])), (float(of_a[row]), float(of_b[row]))
+        documents.append(RankedDocument(row, name, comment, label, label >= least, *ranks, *scores))
+    names = tuple(data.feature_names[column] for column in split.columns)
+    return RankedQuery(data.query_ids[position], tuple(documents), split, names)

@@ -1,0 +1,222 @@
+"""The score of a document, split feature by feature: the parts sum to the score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arithmetic.kernel_functions import Kernel
+from rankstudio.engine.arithmetic.scoring import linear_scores
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.export.trees import checked_trees, tree_contributions
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.blocks import VALUES
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreContributions:
+    """Contributions of each feature to the scores of some documents.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        0-based columns of the features that the model uses, ascending.
+    values : ndarray of shape (m, s)
+        Contribution of each of these s features to the score of each of m documents.
+    constant : float
+        Constant part of all scores: 0 except for trees (mean output in training) and kernel models (score of
+        the mean basis vector).
+    """
+
+    columns: tuple[int, ...]
+    values: Floats
+    constant: float
+
+    @property
+    def scores(self) -> Floats:
+        """Scores, shape (m,), up to rounding."""
+        total: Floats = self.values.sum(axis=1) + self.constant
+        return total
+
+
+def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContributions:
+    """Split the scores of a model by feature.
+
+    Linear models contribute weight times value. Thresholds (RankBoost) are summed by feature. Trees are split
+    by LightGBM into Shapley values: the mean change of the output over all orders in which features become
+    known (Lundberg & Lee 2017), summed over the trees. Kernel models are split along the line from the mean
+    basis vector, see :func:`rankstudio.plugins.queries.score_contributions.kernel_contributions`.
+    The part of a new feature that is a sum of features is divided among these by the sizes of its summands.
+
+    Parameters
+    ----------
+    step : Step
+        Model with scores for documents.
+    X : ndarray of shape (m, n)
+        Features of the documents.
+    feature_ids : ndarray of shape (n,)
+        The 1-based id of each column.
+
+    Returns
+    -------
+    ScoreContributions
+
+    Raises
+    ------
+    StoreError
+        If a study did not store the model.
+
+    Notes
+    -----
+    O(ms) for linear models, O(mT) for T thresholds, O(m T L d²) for T trees of L leaves and depth d.
+    """
+    if step.linear:
+        used = np.flatnonzero(step.coef)
+        return ScoreContributions(tuple(used.tolist()), X[:, used] * step.coef[used], 0.0)
+    if not step.learned:  # no feature made them
+        return ScoreContributions((), np.zeros((len(X), 0)), 0.0)
+    column_of = {int(feature): column for column, feature in enumerate(feature_ids)}
+    return _beyond_weights(step.beyond_weights(feature_ids.tolist()), X, column_of, step.source)
+
+
+def _beyond_weights(
+    beyond: dict[str, Any], X: Floats, column_of: dict[int, int], source: str
+) -> ScoreContributions:
+    """Split the scores of a nonlinear model."""
+    if beyond["kind"] == "sums":
+        return _of_sums(beyond, X, column_of, source)
+    if beyond["kind"] == "thresholds":
+        return _of_thresholds(beyond, X, column_of)
+    if beyond["kind"] == "plugin":  # nobody knows what its reader does with the features
+        return ScoreContributions((), np.zeros((len(X), 0)), 0.0)
+    if beyond["kind"] == "kernel":
+        columns, values, constant = kernel_contributions(beyond, X, column_of)
+        return ScoreContributions(tuple(columns.tolist()), values, constant)
+    return _of_trees(beyond, X, column_of, source)
+
+
+def _of_sums(beyond: dict[str, Any], X: Floats, column_of: dict[int, int], source: str) -> ScoreContributions:
+    """Split the scores of a model of sums, and the part of each sum by the sizes of its summands."""
+    sums = np.array(beyond["sums"], dtype=np.float64)
+    columns = np.array([column_of[i] for i in beyond["columns"]], dtype=np.int64)
+    rows = np.ascontiguousarray(X[:, columns])
+    new = np.ascontiguousarray(linear_scores(np.ascontiguousarray(rows.T), sums).T)
+    parts = _beyond_weights(beyond["model"], new, {t: t - 1 for t in range(1, len(sums) + 1)}, source)
+    values = np.zeros(rows.shape)
+    for t, part in zip(parts.columns, parts.values.T, strict=True):
+        sizes = np.abs(rows * sums[t])
+        total = sizes.sum(axis=1, keepdims=True)
+        even = np.abs(sums[t]) / np.abs(sums[t]).sum()
+        values += part[:, None] * np.where(total > 0, sizes / np.where(total > 0, total, 1.0), even)
+    order = np.argsort(columns)
+    return ScoreContributions(tuple(columns[order].tolist()), values[:, order], parts.constant)
+
+
+def _of_thresholds(beyond: dict[str, Any], X: Floats, column_of: dict[int, int]) -> ScoreContributions:
+    """Split the scores of weak rankers, each of one feature."""
+    weak = [(column_of[t["id"]], t["above"], t["adds"]) for t in beyond["thresholds"]]
+    used = sorted({column for column, _, _ in weak})
+    place = {column: i for i, column in enumerate(used)}
+    values = np.zeros((X.shape[0], len(used)))
+    for column, above, adds in weak:
+        values[:, place[column]] += adds * (X[:, column] > above)
+    return ScoreContributions(tuple(used), values, 0.0)
+
+
+def _of_trees(
+    beyond: dict[str, Any], X: Floats, column_of: dict[int, int], source: str
+) -> ScoreContributions:
+    """Split the scores of LightGBM's trees."""
+    trees = checked_trees(beyond["lightgbm"], len(beyond["columns"]))
+    columns = np.array([column_of[beyond["columns"][c]] for c in trees.columns], dtype=np.int64)
+    values, constant = tree_contributions(trees, X[:, columns], source)
+    order = np.argsort(columns)
+    return ScoreContributions(tuple(columns[order].tolist()), values[:, order], constant)
+
+
+_NODES = 32  # of the quadrature: exact for polynomials of degree 63
+
+
+def kernel_contributions(
+    beyond: Mapping[str, Any], X: Floats, column_of: Mapping[int, int]
+) -> tuple[Ints, Floats, float]:
+    """Split the scores of a kernel model into Aumann-Shapley values.
+
+    Along the straight line from the mean a of the basis vectors to a document x, each feature receives the
+    change of the score due to its part of every step: (x_j - a_j) ∫ ∂f/∂x_j (a + t(x - a)) dt over t from 0
+    to 1. The contributions sum to f(x) - f(a) (Sundararajan et al. 2017).
+
+    Parameters
+    ----------
+    beyond : Mapping
+        The model as plain values.
+    X : ndarray of shape (m, n)
+    column_of : Mapping of int to int
+        Column of each feature id.
+
+    Returns
+    -------
+    columns : ndarray of shape (s,)
+        Columns of the model's features, ascending.
+    values : ndarray of shape (m, s)
+    constant : float
+        f(a).
+
+    Notes
+    -----
+    O(mr(s + 32)) for r basis vectors.
+    """
+    columns = np.array([column_of[i] for i in beyond["columns"]], dtype=np.int64)
+    order = np.argsort(columns)
+    weights = np.array(beyond["weights"], dtype=np.float64)
+    vectors = np.array(beyond["vectors"], dtype=np.float64).reshape(weights.size, columns.size)
+    columns, vectors, kernel = columns[order], vectors[:, order], Kernel(**beyond["kernel"])
+    if not weights.size:
+        return columns, np.zeros((len(X), columns.size)), 0.0
+    start, values = vectors.mean(axis=0), np.empty((len(X), columns.size))
+    split = _of_distances if kernel.by_distance else _of_products
+    step = max(1, VALUES // weights.size)
+    for first in range(0, len(X), step):
+        steps = X[first : first + step, columns] - start
+        values[first : first + step] = split(kernel, vectors - start, start, weights, steps)
+    return columns, values, float(kernel.scores(start[None, :], vectors, weights[None, :])[0, 0])
+
+
+def _line() -> tuple[Floats, Floats]:
+    """Return nodes and weights of a quadrature from 0 to 1."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    return (nodes + 1.0) / 2.0, weights / 2.0
+
+
+def _of_distances(kernel: Kernel, vectors: Floats, start: Floats, weights: Floats, steps: Floats) -> Floats:
+    """Split for exp(-γ||a + td - v||²), the vectors being v - a and the steps d = x - a.
+
+    With e(t) a vector's exponential, I the integral of e and J that of t e, e(0) - e(1) = 2γ(||d||²J - d'vI):
+    J follows from I, so that nothing of the score is lost however I is rounded.
+    """
+    along, length = steps @ vectors.T, np.sum(steps**2, axis=1)[:, None]
+    away = np.sum(vectors**2, axis=1)
+    plain = np.zeros_like(along)
+    for node, weight in zip(*_line(), strict=True):
+        plain += weight * np.exp(-kernel.gamma * np.maximum(node**2 * length - 2 * node * along + away, 0.0))
+    ends = np.exp(-kernel.gamma * away) - np.exp(-kernel.gamma * np.maximum(length - 2 * along + away, 0.0))
+    rising = ends / (2.0 * kernel.gamma) + along * plain
+    rising = np.divide(rising, length, out=np.zeros_like(rising), where=length > 0)
+    moved = (weights * plain) @ vectors - (rising @ weights)[:, None] * steps
+    return np.asarray(2.0 * kernel.gamma * steps * moved)
+
+
+def _of_products(kernel: Kernel, vectors: Floats, start: Floats, weights: Floats, steps: Floats) -> Floats:
+    """Split for (γ x'v + c)^d, or x'v."""
+    whole = vectors + start
+    if kernel.function == "linear":
+        return np.asarray(steps * (weights @ whole))
+    at, along = whole @ start, steps @ whole.T
+    slopes = np.zeros_like(along)
+    for node, weight in zip(*_line(), strict=True):
+        inner = kernel.gamma * (at + node * along) + kernel.coef0
+        slopes += weight * np.power(inner, kernel.degree - 1)
+    return np.asarray(kernel.gamma * kernel.degree * steps * ((slopes * weights) @ whole))

@@ -1,0 +1,1 @@
+"""The Queries page: two models held against each other query by query."""

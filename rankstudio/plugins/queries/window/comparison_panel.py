@@ -1,0 +1,538 @@
+"""A against B: a point each query, or the differences sorted, and what they say together."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from math import isnan
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QEvent, QLineF, QPointF, QRect, QRectF, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF
+
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Series
+from rankstudio.engine.metrics.names import per_query_name
+from rankstudio.engine.support.number_format import signed
+from rankstudio.plugins.queries.window.colors import loss_and_gain
+from rankstudio.plugins.queries.window.model_legend import ModelLegend
+from rankstudio.plugins.queries.window.sentences import comparison_sentence
+from rankstudio.ui.language import tr, trn
+from rankstudio.ui.plots.axes import Axes
+from rankstudio.ui.plots.base import ARROWS, CellValue, Numbers, Plot, describe, floats
+from rankstudio.ui.plots.layers import Frame, hairline, padded, pen
+from rankstudio.ui.plots.readout import Line
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.fonts import SMALL, font
+from rankstudio.ui.style.shared import Shared
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Panel, Segmented
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import WrappedLabel
+
+if TYPE_CHECKING:
+    from rankstudio.plugins.queries.query_comparison import QueryComparison
+
+SCATTER, SORTED, LENGTH = "scatter", "sorted", "length"
+"""The ways of drawing."""
+BAR = 8.0  # pixels: how high a bar in a cell is
+_REACH = 10.0  # pixels from a point in which the mouse means it
+_DRAG = 5.0  # pixels that a drag is wide or high at least
+_APART = 2.0  # pixels between two corners of a line drawn by hand
+_STRAIGHT = (
+    1.08  # lengths of the way between its ends that a straight line has at most; a quarter circle: 1.11
+)
+_SIZE = 6.0
+_RING = 7.0
+_FADED, _SEEN = 0.12, 0.55
+PART_NAMES = {"test": tr("test"), "vali": tr("validation"), "train": tr("training")}
+"""Parts of a fold, as they are called."""
+
+
+class QueryPlot(Plot):
+    """One point a query: A to the right, B upwards; or B less A, the greatest loss first or by length.
+
+    Parameters
+    ----------
+    theme : Theme
+
+    Attributes
+    ----------
+    picked : Signal(int)
+        Position of the query, in the comparison's order, that was clicked or moved to by the arrow keys.
+    brushed : Signal(object)
+        Positions of the queries that a drag selected, ascending (a tuple); empty for all. A drag draws a free
+        line around points or across them, or a band over differences; Esc gives it up, or lists all again.
+    kept : ndarray of bool
+        Which queries are listed; the others fade.
+    """
+
+    picked = Signal(int)
+    brushed = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        self.comparison: QueryComparison | None = None
+        self.mode = SCATTER
+        self.chosen: int | None = None
+        self.kept: Bools = np.zeros(0, dtype=np.bool_)
+        self.outline: QPolygonF | None = None
+        self._known: Ints = np.zeros(0, dtype=np.int64)
+        self._anchor: int | None = None
+        super().__init__(theme, Axes())
+        self.add_layer(partial(draw_points, self), 0.0)
+        self.add_layer(partial(draw_differences, self), 0.0)
+        self.add_layer(partial(draw_mark, self), 2.0, clipped=False)
+        self.add_layer(partial(draw_outline, self), 3.0)
+
+    def set_comparison(self, comparison: QueryComparison | None) -> None:
+        """Show other queries; None for none."""
+        self.comparison = comparison
+        self.chosen = self.under_mouse = self.outline = self._anchor = None
+        n = len(comparison.queries) if comparison else 0
+        self.kept = np.ones(n, dtype=np.bool_)
+        self._known = np.flatnonzero(~np.isnan(comparison.gain)) if comparison else self._known[:0]
+        self.box.silence()
+        self._name_axes()
+
+    @Slot(object)
+    def set_mode(self, mode: str) -> None:
+        """Draw in the other way."""
+        self.mode = mode
+        self.under_mouse = self.outline = None
+        self.box.silence()
+        self._name_axes()
+
+    def keep(self, kept: Bools) -> None:
+        """Let the queries fade that are not listed."""
+        self.kept = kept
+        self.mark_dirty()
+
+    def select(self, position: int | None) -> None:
+        """Ring a query; None takes the ring away."""
+        self.chosen = position
+        self.mark_dirty()
+
+    @property
+    def points(self) -> tuple[Floats, Floats]:
+        """Where the queries lie in the present plot type; NaN for one without a value."""
+        found = self.comparison
+        if found is None:
+            return np.zeros(0), np.zeros(0)
+        if self.mode == SCATTER:
+            return found.a, found.b
+        if self.mode == LENGTH:
+            return np.array([float(query.n_documents) for query in found.queries]), found.b - found.a
+        return np.arange(1.0, found.a.size + 1), found.b - found.a
+
+    # Plot
+
+    def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return for the scatter one range for both axes; else all queries, and zero."""
+        xs, ys = (values[self._known] for values in self.points)
+        if self.mode == SCATTER:
+            low, high = min(xs.min(), ys.min(), 0.0), max(xs.max(), ys.max())
+            both = padded(float(low), 1.0 if 0.5 < high <= 1.0 else float(high), 0.03)
+            return both, both
+        far = float(np.abs(ys).max()) or 1.0
+        first = xs.min() - 0.5 if self.mode == LENGTH else 0.5
+        return (float(first), float(xs.max()) + 0.5), padded(
+            float(min(ys.min(), -far / 10)), float(max(ys.max(), far / 10))
+        )
+
+    def is_empty(self) -> bool:
+        """Return whether there is no query with a value."""
+        return not self._known.size
+
+    def figure(self) -> CurvesFigure:
+        """Return the queries as points, or their differences as bars."""
+        xs, ys = (floats(values[self._known]) for values in self.points)
+        scatter, bars = self.mode == SCATTER, self.mode == SORTED
+        one = Series(self.axes.title if bars else "", xs, ys, kind="bars" if bars else "points")
+        x, y = FigureAxis(self.axes.x_label, whole=not scatter), FigureAxis(self.axes.title)
+        return CurvesFigure("figure", tr("A against B"), "", x, y, (one,), square=scatter)
+
+    def numbers(self) -> Numbers:
+        """Return one row a query: its fold, id, and what both models measure."""
+        found = self.comparison
+        header = ["fold", "query", "documents", "relevant", "A", "B", "B - A"]
+        if found is None:
+            return header, []
+        rows: list[list[CellValue]] = [
+            [q.fold, q.query_id, q.n_documents, q.n_relevant, q.a, q.b, q.difference] for q in found.queries
+        ]
+        return header, rows
+
+    def readout(self, position: int) -> list[Line]:
+        """Return which query a point is, and what both measure there."""
+        assert self.comparison is not None  # else nothing is under the mouse
+        query = self.comparison.queries[position]
+        lines = [
+            Line(
+                tr("query {query_id}: B − A").format(query_id=query.query_id),
+                signed(query.difference, 4),
+                bold=True,
+            ),
+            Line("A", f"{query.a:.4f}"),
+            Line("B", f"{query.b:.4f}"),
+            Line(trn("{n} document", "{n} documents", query.n_documents).format(n=query.n_documents)),
+        ]
+        others = len(self._at(position)) - 1
+        more = trn("and {n} more query here", "and {n} more queries here", others).format(n=others)
+        return [*lines, Line(more)] if others else lines
+
+    def hit_test(self, at: QPointF) -> int | None:
+        """Return the position of the query nearest to a pixel; None far from any."""
+        if self.is_empty() or self.comparison is None:
+            return None
+        xs, ys = self.points
+        frame = self.frame()
+        if self.mode == SORTED:
+            if not frame.area.contains(at):
+                return None
+            position = round(frame.x_at(at.x())) - 1
+            return int(self._known[min(max(0, position), self._known.size - 1)])
+        found = frame.nearest([(xs[self._known], ys[self._known])], at, _REACH)
+        return int(self._known[found[1]]) if found else None
+
+    def click(self, at: QPointF) -> None:
+        """Pick the query under the mouse, the next one where several lie there; on the ground list all."""
+        position = self.hit_test(at)
+        if position is None:
+            self.brushed.emit(())
+            return
+        same = self._at(position)
+        again = same.index(self.chosen) + 1 if self.chosen in same else 0
+        self.picked.emit(same[again % len(same)])
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move from query to query by the arrow keys, the greatest loss first; with Shift select them."""
+        if event.key() == Qt.Key.Key_Escape and self._has_selection:
+            self._give_up()
+            event.accept()
+            return
+        move = ARROWS.get(event.key())
+        if move is None or self.is_empty():
+            event.ignore()
+            return
+        at = int(np.searchsorted(self._known, self.chosen)) + sum(move) if self.chosen is not None else 0
+        position = int(self._known[min(max(0, at), self._known.size - 1)])
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self._anchor = self.chosen if self._anchor is None else self._anchor
+            low, high = sorted((position, position if self._anchor is None else self._anchor))
+            self.brushed.emit(tuple(range(low, high + 1)))
+        else:
+            self._anchor = None
+        self.picked.emit(position)
+        event.accept()
+
+    # Dragging
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Draw the outline while the left button is down."""
+        super().mouseMoveEvent(event)
+        if self._pressed is not None and not self.is_empty():
+            self._extend(self._pressed, event.position())
+            self.redraw()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Select what the outline has caught; it may end where it began, and is no click then."""
+        if self._pressed is not None and not self.is_empty():
+            self._extend(self._pressed, event.position())
+        outline, self.outline = self.outline, None
+        drawn = outline is not None and self._is_wide(outline.boundingRect())
+        if drawn:
+            self._pressed = None
+        super().mouseReleaseEvent(event)
+        event.accept()  # also where Esc has ended the drag, and no click is to come of it
+        if drawn and outline is not None:
+            self.brushed.emit(self.caught(closed(outline)))
+        self.redraw()
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Esc, which stops runs, for giving up a selection where there is one."""
+        asked = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
+        if asked and event.key() == Qt.Key.Key_Escape and self._has_selection:  # type: ignore[attr-defined]
+            event.accept()
+            return True
+        return bool(super().event(event))
+
+    def caught(self, outline: QPolygonF) -> tuple[int, ...]:
+        """Return the positions of the queries inside an outline in pixels."""
+        xs, ys = self.points
+        px, py = self.frame().pixels(xs, ys)
+        corners = np.array([(corner.x(), corner.y()) for corner in outline.toList()])
+        return tuple(np.flatnonzero(inside_polygon(px, py, corners)).tolist())
+
+    @property
+    def _has_selection(self) -> bool:
+        return self.outline is not None or not bool(self.kept.all())
+
+    def _is_wide(self, room: QRectF) -> bool:
+        """Return whether it is a drag, and no click whose mouse shook."""
+        return room.width() >= _DRAG or (self.mode == SCATTER and room.height() >= _DRAG)
+
+    def _give_up(self) -> None:
+        """Draw no outline any more, or list all queries again where none is drawn."""
+        if self.outline is None:
+            self.brushed.emit(())
+        self.outline = self._pressed = None
+        self.redraw()
+
+    def _extend(self, began: QPointF, to: QPointF) -> None:
+        """Let the outline reach to a pixel: a free line in the scatter, else a band from top to bottom."""
+        if self.mode != SCATTER:
+            area = self.frame().area
+            left, right = sorted((began.x(), to.x()))
+            self.outline = QPolygonF(QRectF(left, area.top(), right - left, area.height()))
+        elif self.outline is None:
+            self.outline = QPolygonF([began, to])
+        elif (self.outline.last() - to).manhattanLength() >= _APART:
+            self.outline.append(to)
+
+    def _at(self, position: int) -> list[int]:
+        """Return the queries that lie where one does; sorted ones lie apart."""
+        xs, ys = self.points
+        return [int(i) for i in np.flatnonzero((xs == xs[position]) & (ys == ys[position]))]
+
+    def _name_axes(self) -> None:
+        found = self.comparison
+        name = per_query_name(found.measure) if found is not None else ""
+        if found is None:
+            self.set_axes(Axes())
+        elif self.mode == SCATTER:
+            counts = found.counts
+            self.set_axes(
+                Axes(
+                    tr("{measure} of B: better in {wins}").format(measure=name, wins=counts.wins),
+                    tr("{measure} of A: better in {losses}").format(measure=name, losses=counts.losses),
+                )
+            )
+        else:
+            x = tr("documents in the query") if self.mode == LENGTH else tr("queries, largest loss first")
+            self.set_axes(Axes(tr("{measure} of B − A").format(measure=name), x, integer_x=True))
+        self.setAccessibleName(tr("A against B"))
+
+    def summary(self) -> str:
+        """Return how many queries are better and worse, and which is lost most."""
+        found = self.comparison
+        if found is None:
+            return ""
+        counts = found.counts
+        first = found.queries[0]
+        return describe(
+            [
+                tr("B is better in {wins}, worse in {losses}, equal in {ties} queries").format(
+                    wins=counts.wins, losses=counts.losses, ties=counts.ties
+                ),
+                tr("largest loss: query {query_id}, {difference}").format(
+                    query_id=first.query_id, difference=signed(first.difference, 4)
+                ),
+            ]
+        )
+
+
+def paint_difference(
+    painter: QPainter, room: QRect, colors: Colors, value: float, largest: float, better: bool
+) -> None:
+    """Draw a bar from zero, which is the middle, in the colour of loss or gain.
+
+    Parameters
+    ----------
+    room : QRect
+        Half of it is ``largest`` long.
+    value, largest : float
+    better : bool
+        Whether it is a gain.
+    """
+    middle, top = room.center().x() + 0.5, room.center().y() - BAR / 2 + 1
+    hairline(painter, colors.q("line"), QPointF(middle, top - 3), QPointF(middle, top + BAR + 3))
+    if not value or not largest:
+        return
+    length = max(2.0, room.width() / 2 * min(1.0, abs(value) / largest))
+    loss, gain = loss_and_gain(colors)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(gain if better else loss)
+    painter.drawRoundedRect(QRectF(middle if value > 0 else middle - length, top, length, BAR), 2, 2)
+
+
+def paint_interval(
+    painter: QPainter, room: QRect, colors: Colors, low: float, high: float, largest: float
+) -> None:
+    """Draw an interval over the bar of its value, on the same scale."""
+    if not largest or isnan(low) or isnan(high):
+        return
+    middle, y = room.center().x() + 0.5, room.center().y() + 1.0
+    unit = room.width() / 2 / largest
+    ends = [min(max(middle + value * unit, room.left()), room.right()) for value in (low, high)]
+    painter.setPen(pen(colors.q("text"), 1.2))
+    painter.drawLine(QPointF(ends[0], y), QPointF(ends[1], y))
+    for x in ends:
+        painter.drawLine(QPointF(x, y - 3), QPointF(x, y + 3))
+
+
+def _shares(plot: QueryPlot, colors: Colors) -> list[tuple[Bools, QColor]]:
+    """Return which queries are drawn in which colour, the faded ones first."""
+    assert plot.comparison is not None
+    gain = plot.comparison.gain
+    loss, win = loss_and_gain(colors)
+    kinds = ((gain < 0, loss), (gain > 0, win), (gain == 0, colors.q("muted")))
+    shares = []
+    for kept, alpha in ((~plot.kept, _FADED), (plot.kept, _SEEN)):
+        for which, color in kinds:
+            seen = QColor(color)
+            seen.setAlphaF(alpha)
+            shares.append((which & kept, seen))
+    return shares
+
+
+def draw_points(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the line on which both models are equal, and a point a query."""
+    if plot.comparison is None or plot.is_empty() or plot.mode == SORTED:
+        return
+    low, high = frame.x_range
+    ends = (low, high) if plot.mode == SCATTER else (0.0, 0.0)
+    painter.setPen(pen(colors.q("muted", 0.7), 1.0, (3.0, 3.0)))
+    painter.drawLine(frame.point(low, ends[0]), frame.point(high, ends[1]))
+    px, py = frame.pixels(*plot.points)
+    for which, color in _shares(plot, colors):
+        painter.setPen(
+            QPen(color, _SIZE, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
+        )
+        at = np.flatnonzero(which)
+        painter.drawPoints(QPolygonF([QPointF(x, y) for x, y in zip(px[at], py[at], strict=True)]))
+
+
+def draw_differences(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the differences as bars from zero, side by side."""
+    if plot.comparison is None or plot.is_empty() or plot.mode != SORTED:
+        return
+    xs, ys = plot.points
+    px, py = frame.pixels(xs, ys)
+    zero = frame.y_px(0.0)
+    room = frame.area.width() / max(1, xs.size)
+    width = max(1.0, room * (0.85 if room > 4 else 1.05))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, width > 2)
+    for which, color in _shares(plot, colors):
+        color.setAlphaF(min(1.0, color.alphaF() * 1.6))
+        bar = QPen(color, width)
+        bar.setCapStyle(Qt.PenCapStyle.FlatCap)
+        painter.setPen(bar)
+        at = np.flatnonzero(which & (ys != 0))
+        painter.drawLines([QLineF(x, zero, x, y) for x, y in zip(px[at], py[at], strict=True)])
+    hairline(painter, colors.q("muted"), QPointF(frame.area.left(), zero), QPointF(frame.area.right(), zero))
+
+
+def draw_mark(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Ring the chosen query, and write its id where there is room."""
+    if plot.comparison is None or plot.chosen is None:
+        return
+    xs, ys = plot.points
+    if np.isnan(ys[plot.chosen]):
+        return
+    at = frame.point(xs[plot.chosen], ys[plot.chosen])
+    painter.setPen(pen(colors.q("accent"), 2.2))
+    painter.setBrush(colors.q("panel"))
+    painter.drawEllipse(at, _RING, _RING)
+    text = tr("query {query_id}").format(query_id=plot.comparison.queries[plot.chosen].query_id)
+    width = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 8
+    right = at.x() + _RING + 4 + width <= frame.area.right()
+    left = at.x() + _RING + 4 if right else at.x() - _RING - 4 - width
+    top = min(max(at.y() - 9, frame.area.top()), frame.area.bottom() - 18)
+    box = QRectF(left, top, width, 18)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(colors.q("panel", 0.85))
+    painter.drawRoundedRect(box, 4, 4)
+    painter.setFont(font(SMALL))
+    painter.setPen(colors.q("text"))
+    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+
+
+def draw_outline(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the line of the drag, closed."""
+    if plot.outline is not None:
+        painter.setPen(pen(colors.q("accent"), 1.0))
+        painter.setBrush(colors.q("accent", 0.12))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.drawPolygon(closed(plot.outline))
+
+
+def closed(outline: QPolygonF) -> QPolygonF:
+    """Return what a dragged line encloses: a rectangle where it is straight, as in other programs."""
+    corners = outline.toList()
+    way = sum(QLineF(a, b).length() for a, b in pairwise(corners))
+    is_straight = way <= _STRAIGHT * QLineF(corners[0], corners[-1]).length()
+    return QPolygonF(outline.boundingRect()) if is_straight else outline
+
+
+def inside_polygon(xs: Floats, ys: Floats, corners: Floats) -> Bools:
+    """Return which points lie inside a polygon, by the even-odd rule; a NaN is outside.
+
+    Parameters
+    ----------
+    xs, ys : array of shape (n,)
+        The points.
+    corners : array of shape (m, 2)
+        In the order of the outline, which closes from the last to the first and may cross itself.
+
+    Returns
+    -------
+    ndarray of bool of shape (n,)
+    """
+    inside = np.zeros(xs.shape, dtype=np.bool_)
+    ends = np.roll(corners, -1, axis=0)
+    for (x1, y1), (x2, y2) in zip(corners.tolist(), ends.tolist(), strict=True):
+        if y1 != y2:  # an edge along the ray to the right is crossed by none
+            crossed = (ys < y1) != (ys < y2)
+            inside ^= crossed & (xs < x1 + (ys - y1) * (x2 - x1) / (y2 - y1))
+    return inside & ~np.isnan(ys)
+
+
+class ComparisonPanel(Panel):
+    """The queries as points, as sorted differences, or by their numbers of documents.
+
+    Attributes
+    ----------
+    plot : QueryPlot
+    legend : ModelLegend
+    sentence : PlainLabel
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("A against B"), name="query-comparison-panel")
+        self.plot = named(QueryPlot(theme), "query-plot", tr("A against B"))
+        self.plot.shared = Shared("queries", tr("A against B, query by query"))
+        self.sentence = named(WrappedLabel(keeps=False), "query-comparison-sentence", role="caption")
+        self.mode = named(
+            Segmented(
+                [(SCATTER, tr("scatter")), (SORTED, "B − A"), (LENGTH, tr("length"))],
+                tr("plot type"),
+            ),
+            "query-plot-mode",
+            tip=tr("One point per query, sorted differences, or differences by number of documents"),
+        )
+        self.tools.addWidget(self.mode)
+        self.legend = ModelLegend(theme)
+        fill(self.body, self.legend, (self.plot, 1), self.sentence, spacing=4)
+        self.mode.chosen.connect(self.plot.set_mode)
+
+    def show_comparison(self, found: QueryComparison) -> None:
+        """Show other queries."""
+        self.plot.set_comparison(found)
+        name = per_query_name(found.measure)
+        self.plot.placeholder = tr("{measure} is undefined in all of these queries.").format(measure=name)
+        part = PART_NAMES[found.part]
+        self.set_caption(
+            tr("{n_queries:,} {part} queries, {measure}").format(
+                n_queries=len(found.queries), part=part, measure=name
+            )
+        )
+        self.sentence.setText(comparison_sentence(found))
+
+    def clear(self, why: str) -> None:
+        """Show no queries, and say why."""
+        self.plot.placeholder = why
+        self.plot.set_comparison(None)
+        self.legend.show_models("", "")
+        self.set_caption("")
+        self.sentence.clear()

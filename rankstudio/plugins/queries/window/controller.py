@@ -1,0 +1,426 @@
+"""The Queries page's controller: which models are compared, and what is computed of them when it is seen."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from rankstudio.engine.analysis.measurements.baseline_model import baseline_step
+from rankstudio.engine.steps import Step
+from rankstudio.plugins.queries.window.ablation_panel import AblationFeeder, AblationPanel
+from rankstudio.plugins.queries.window.comparison_panel import PART_NAMES, ComparisonPanel
+from rankstudio.plugins.queries.window.documents_panel import DocumentsPanel
+from rankstudio.plugins.queries.window.list_panel import QueryListPanel
+from rankstudio.plugins.queries.window.model_bar import (
+    SINGLE,
+    ChosenModels,
+    EmptyPage,
+    ModelBar,
+    chosen_models,
+    comparable,
+    run_label,
+    single_label,
+)
+from rankstudio.plugins.queries.window.paths_dialog import QueryPathsDialog
+from rankstudio.plugins.queries.window.query_tasks import QueryRequest, QueryTasks
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.evidence import GREEDY
+from rankstudio.ui.model.run_queue import look_at
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.selected_model import NOT_WHOLE
+from rankstudio.ui.page.page_controller import PageController
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.layout import fill, named
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.query_paths import QueryPaths
+    from rankstudio.plugins.queries.query_comparison import ComparedQuery, QueryComparison
+    from rankstudio.plugins.queries.ranked_query import RankedQuery
+
+_NO_RUN = tr("Run a method on these data to compare two models query by query.")
+_NO_DOCUMENTS = tr("Open the data of this run to rank its queries.")
+_LEADS_TO = {_NO_RUN: "select", _NO_DOCUMENTS: "data"}  # keys of pages
+_LEAST_STEPS, _MOST_STEPS = 10, 30  # of the paths of some queries
+_MEASURING = tr("Measuring both models in every query …")
+_NO_QUERIES = tr("The two models share no fold with queries of this part.")
+
+
+class QueriesController(PageController):
+    """Feeds the page. A is the run that the whole window shows, B any other or the best single feature.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+    """
+
+    emptied = Signal(bool)
+    """Whether there is nothing that the panels could show."""
+
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        session, runs, worker = models.session, models.runs, models.task_worker
+        measured = models.measured
+        self._session, self._runs, self._measured = session, runs, measured
+        self._theme, self._worker = theme, worker
+        self._absence = models.absence
+        self._tasks = QueryTasks()
+        self._wanted_b: int | None = None
+        self._seen_b: int | None = None  # B since the page is seen: a run that ends elsewhere changes nothing
+        # What is shown, and what it was asked by: the next request may be of other folds and models.
+        self._shown: tuple[QueryRequest, QueryComparison] | None = None
+        self._query: tuple[int, int] | None = None  # that the user wants to see
+        self._some: tuple[int, tuple[int, ...]] | None = None  # that are to be listed alone
+        self._place = 0
+        self._data = ""  # what is open, as its plan names it
+        self._singles: dict[tuple[int, int], Step] = {}
+        self.bar, self.empty = ModelBar(), EmptyPage()
+        self.head = named(QWidget(), "query-head", role="ground")
+        fill(QVBoxLayout(self.head), self.bar, (self.empty, 1), margins=(0, 0, 0, 0), spacing=0)
+        self.comparison, self.list = ComparisonPanel(theme), QueryListPanel(theme)
+        self.documents, self.ablation = DocumentsPanel(theme), AblationPanel(theme)
+        self.panels = self.comparison, self.list, self.documents, self.ablation
+        self._feeder = AblationFeeder(self.ablation, self._tasks, worker, self)
+        given = self, worker, self._compared_key, self._compare, self._fail
+        self._compared = OnDemand(*given, slot="queries", panel=self.head)
+        by_rank = self, worker, self._ranked_key, self._rank, self._fail
+        self._ranked = OnDemand(*by_rank, slot="query-documents")
+        self._connect()
+
+    def _connect(self) -> None:
+        session, runs = self._session, self._runs
+        self.bar.a.activated.connect(self._look_at)
+        self.bar.b.activated.connect(self._compare_with)
+        self.bar.changed.connect(self.update)
+        self.comparison.plot.picked.connect(self._on_picked)
+        self.comparison.plot.brushed.connect(self.list.brush)
+        self.list.chosen.connect(self._on_picked)
+        self.list.filtered.connect(self.comparison.plot.keep)
+        self.list.select_for.clicked.connect(self.select_for_listed)
+        self.ablation.inspected.connect(session.inspectAsked)
+        session.datasetChanged.connect(self._forget_choices)
+        for signal in (
+            runs.added,
+            runs.ended,
+            runs.shownChanged,
+            runs.removed,
+            runs.labelled,
+            session.measureChanged,
+            session.datasetChanged,
+            session.planChanged,
+            session.foldChanged,
+            session.choiceChanged,
+            self._measured.changed,
+            self._absence.changed,
+        ):
+            signal.connect(self.update)
+        runs.cleared.connect(self._forget)
+        runs.removed.connect(self._forget_run)
+
+    @property
+    def queries(self) -> tuple[ComparedQuery, ...]:
+        """The queries that are compared, the greatest loss first."""
+        return self._shown[1].queries if self._shown is not None else ()
+
+    def leave(self) -> None:
+        """Learn nothing more for a page that nobody sees."""
+        self._feeder.stop()
+
+    @Slot()
+    def update(self) -> None:
+        """Compare what there is to compare, where the page is seen and it is not what it was."""
+        if not self.head.isVisible():
+            self._feeder.stop()
+            self._seen_b = None
+            return
+        a, b = self._runs_compared()
+        self._seen_b = b.key if b is not None else SINGLE if a is not None else None
+        self._show_choices(a, b)
+        self._show_what_is_missing(self._why_nothing(a))
+        self._compared.update()
+        self._feeder.go_on()
+
+    def _compare(self) -> Computation | None:
+        a, b = self._runs_compared()
+        self._feeder.stop()
+        why = self._why_nothing(a)
+        asked = None if a is None or why else self._request(a, b)
+        if a is None or asked is None or not asked.folds:
+            self._clear(why or _NO_QUERIES)
+            return None
+        if self._session.sealed and self._shown is not None and self._shown[0].part == "test":
+            self._clear("")  # no value of it is seen while those of the validation are computed
+        if self._shown is None:
+            self._show_nothing(_MEASURING)
+        models = {fold: chosen for fold, chosen in self._models(a).items() if fold in asked.folds}
+        self._feeder.begin(asked, a.plan, models)
+        show = partial(self._show, asked)
+        return computation(tr("Comparing two models query by query"), show, self._tasks.compare, asked)
+
+    def list_training(self, fold: int, positions: tuple[int, ...]) -> None:
+        """List some queries of a fold's training part alone, by their positions there."""
+        self._some = fold, positions
+        self.bar.choose_part("train")
+        self.bar.scope.select("one")
+        self.update()
+        self._list_some()
+
+    def _list_some(self) -> None:
+        """List the queries that were asked for, where they are among those that are compared."""
+        if self._some is None or self._shown is None or self._shown[0].part != "train":
+            return
+        fold, positions = self._some
+        places = {(query.fold, query.position): place for place, query in enumerate(self.queries)}
+        there = tuple(places[fold, one] for one in positions if (fold, one) in places)
+        if there:
+            self._some = None
+            self.list.brush(there)
+            self._pick(there[0])
+
+    def show_query(self, fold: int, position: int) -> None:
+        """Show a query, by its fold and its position in the part."""
+        self._query = fold, position
+        for place, query in enumerate(self.queries):
+            if (query.fold, query.position) == self._query:
+                self._pick(place)
+
+    @Slot()
+    def select_for_listed(self) -> None:
+        """Select features for the listed queries alone, and for the others of their fold alone."""
+        listed = self.list.listed()
+        folds = {query.fold for query in listed}
+        if self._shown is None or len(folds) != 1:
+            self.failed.emit(tr("The listed queries are from several folds. Choose a single fold first."))
+            return
+        (fold,), asked = folds, self._shown[0]
+        marked = tuple(query.position for query in listed)
+        others = sum(query.fold == fold for query in self.queries) - len(marked)
+        show = partial(self._show_paths, (len(marked), others))
+        what, given = tr("Selecting features for some queries"), (asked, fold, marked, self._greedy(fold))
+        self._worker.task(
+            what,
+            self._tasks.select_for,
+            *given,
+            on_done=show,
+            on_error=self.failed.emit,
+            slot="query-paths",
+        )
+
+    def _greedy(self, fold: int) -> dict[str, Any]:
+        """Return the parameters of greedy RankRLS: those of A where it has them."""
+        a, _ = self._runs_compared()
+        chosen = self._models(a).get(fold) if a is not None else None
+        given = chosen.unit.parameters if chosen is not None else {}
+        names = ("regularization", "cost", "ties", "weighting")
+        ours = a is not None and a.plan.method == GREEDY
+        own = {name: given[name] for name in names if ours and name in given}
+        size = len(chosen.step.selected) if chosen is not None else 0
+        n = a.dataset.feature_ids.size if a is not None else 1
+        return {**own, "n_features_to_select": min(max(size, _LEAST_STEPS), _MOST_STEPS, n)}
+
+    def _show_paths(self, sizes: tuple[int, int], found: QueryPaths) -> None:
+        dataset = self._session.dataset
+        if dataset is None or self._shown is None:
+            return
+        named_ids, names = dataset.feature_ids.tolist(), dataset.feature_names
+        part = PART_NAMES[self._shown[0].part]
+        self.paths = QueryPathsDialog(self._theme, found, sizes, named_ids, names, part, self.list.window())
+        self.paths.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.paths.open()
+
+    # What is compared
+
+    def _runs_compared(self) -> tuple[RunRecord | None, RunRecord | None]:
+        """Return the runs A and B; no B for the best single feature.
+
+        Unless another B is chosen, it is the last run with the most folds of A.
+        """
+        listed = comparable(self._runs, self._session.dataset)
+        shown = self._runs.shown
+        a = shown if shown in listed else next(reversed(listed), None)
+        others = {record.key: record for record in listed if record is not a}
+        for wanted in (self._wanted_b, self._seen_b):
+            if wanted == SINGLE or not others:
+                return a, None
+            if wanted in others:
+                return a, others[wanted]
+        folds = set(a.folds) if a is not None else set()
+        return a, max(reversed(others.values()), key=lambda record: len(folds & set(record.folds)))
+
+    def _show_choices(self, a: RunRecord | None, b: RunRecord | None) -> None:
+        dataset, fold = self._session.dataset, self._session.fold
+        listed = comparable(self._runs, dataset)
+        of_a = [(record.key, run_label(record)) for record in listed]
+        of_b = [(record.key, run_label(record)) for record in listed if record is not a]
+        if a is not None:
+            of_b.append((SINGLE, single_label(a)))
+        self.bar.set_options(of_a, of_b, a.key if a else None, (b.key if b else SINGLE) if a else None)
+        folds = dataset.folds if dataset is not None else ()
+        open_parts = ("vali", "train") if self._session.sealed else ("test", "vali", "train")
+        there = [part for part in open_parts if any(part in one.parts for one in folds)]
+        self.bar.set_parts([(part, PART_NAMES[part]) for part in there])
+        compared = set(a.folds) if a is not None else {one.number for one in folds}
+        self.bar.set_fold(fold, len(compared & set(b.folds) if b is not None else compared))
+
+    def _show_what_is_missing(self, why: str) -> None:
+        """Lead to the page of what is missing, in place of empty panels."""
+        nothing = bool(why) and why != NOT_WHOLE
+        self.empty.show_missing(why if nothing else "", _LEADS_TO.get(why, ""))
+        self.bar.setHidden(nothing)
+        self.emptied.emit(nothing)
+
+    def _compared_key(self) -> Key:
+        session = self._session
+        scope = session.fold if self.bar.is_one_fold() else None
+        asked = (self.bar.part.value(), scope, session.measure, session.convention, session.choice)
+        runs = tuple((one.key, self._chosen(one)) if one else None for one in self._runs_compared())
+        return (id(session.dataset), session.has_documents, runs, *asked)
+
+    def _why_nothing(self, a: RunRecord | None) -> str:
+        if a is None:
+            return self._absence.any_run(_NO_RUN)
+        if not self._session.has_documents:
+            return self._absence.documents(_NO_DOCUMENTS)
+        return "" if self._models(a) else NOT_WHOLE
+
+    def _models(self, record: RunRecord) -> ChosenModels:
+        """Return the models of a run: of the one that is shown those that are selected."""
+        choice = self._session.choice if record is self._runs.shown else None
+        return chosen_models(record, self._measured.view(record), choice)
+
+    def _request(self, a: RunRecord, b: RunRecord | None) -> QueryRequest | None:
+        session, dataset = self._session, self._session.dataset
+        if dataset is None:
+            return None
+        part = str(self.bar.part.value())
+        of_a = {fold: chosen.step for fold, chosen in self._models(a).items()}
+        of_b = self._steps(b) if b is not None else {fold: self._single(a, fold) for fold in of_a}
+        one = self.bar.is_one_fold() and session.fold is not None
+        folds = tuple(
+            fold.number
+            for fold in dataset.folds
+            if part in fold.parts and fold.number in of_a and fold.number in of_b
+            if not one or fold.number == session.fold
+        )
+        return QueryRequest(dataset, folds, part, of_a, of_b, session.measure, session.convention)
+
+    def _steps(self, record: RunRecord) -> dict[int, Step]:
+        found = chosen_models(record, self._measured.view(record))
+        return {fold: chosen.step for fold, chosen in found.items()}
+
+    def _chosen(self, record: RunRecord) -> tuple[tuple[int, int, int], ...]:
+        """Return which folds have which model: the same as before where nothing is to be compared anew."""
+        found = chosen_models(record, self._measured.view(record))
+        return tuple((fold, one.unit.position, one.step.number) for fold, one in found.items())
+
+    def _single(self, record: RunRecord, fold: int) -> Step:
+        """Return the best single feature of a fold as a model, the same object each time."""
+        key = record.key, fold
+        if key not in self._singles:
+            ids = record.dataset.feature_ids.tolist()
+            self._singles[key] = baseline_step(record.folds[fold].baseline, ids)
+        return self._singles[key]
+
+    # What came of it
+
+    def _show(self, asked: QueryRequest, found: QueryComparison) -> None:
+        self._shown = asked, found
+        self.comparison.show_comparison(found)
+        self.comparison.legend.show_models(self.bar.a.currentText(), self.bar.b.currentText())
+        self.list.show_comparison(found)
+        if not found.queries:
+            self._clear(_NO_QUERIES)
+            return
+        places = {(query.fold, query.position): place for place, query in enumerate(found.queries)}
+        self._pick(places.get(self._query or (0, 0), 0))
+        self._list_some()
+
+    @Slot(int)
+    def _on_picked(self, place: int) -> None:
+        """Show a query that the user wants, and that one again when other models are compared."""
+        if self._shown is not None:
+            query = self.queries[place]
+            self._query = query.fold, query.position
+            self._pick(place)
+
+    def _pick(self, place: int) -> None:
+        """Show the documents of a query, of its place in the comparison."""
+        if self._shown is not None:
+            self._place = place
+            self.comparison.plot.select(place)
+            self.list.select(place)
+            self._ranked.update()
+
+    def _ranked_key(self) -> Key | None:
+        return None if self._shown is None else (*self._shown, self._place)
+
+    def _rank(self) -> Computation | None:
+        if self._shown is None:
+            return None
+        asked, comparison = self._shown
+        query = comparison.queries[self._place]
+
+        def show(found: RankedQuery) -> None:
+            self.documents.show_query(query, found, asked.measure)
+
+        what = tr("Ranking query {query_id}").format(query_id=query.query_id)
+        return computation(what, show, self._tasks.rank, asked, query)
+
+    def _clear(self, why: str) -> None:
+        self._shown = None
+        self._show_nothing(why)
+        self._feeder.stop()
+        self.ablation.clear("")
+
+    def _show_nothing(self, why: str) -> None:
+        """Show no query, and say why."""
+        self._ranked.forget()
+        self.comparison.clear(why)
+        self.list.clear("")
+        self.documents.clear("")
+
+    def _fail(self, why: str) -> None:
+        self._clear(why)
+        self.failed.emit(why)
+
+    # Choices
+
+    @Slot(int)
+    def _look_at(self, index: int) -> None:
+        key = self.bar.a.itemData(index)
+        look_at(self._session, self._runs, self._runs.record(key))
+
+    @Slot(int)
+    def _compare_with(self, index: int) -> None:
+        self._wanted_b = int(self.bar.b.itemData(index))
+        self.update()
+
+    @Slot(int)
+    def _forget_run(self, key: int) -> None:
+        if self._wanted_b == key:
+            self._wanted_b = None
+        self._singles = {at: step for at, step in self._singles.items() if at[0] != key}
+
+    @Slot()
+    def _forget_choices(self) -> None:
+        """Forget what was chosen among the queries of other data: part, query, and which are listed."""
+        if self._session.plan.data != self._data:
+            self._data = self._session.plan.data
+            self._query = None
+            self._some = None
+            self.bar.forget_part()
+            self.list.forget_filter()
+
+    @Slot()
+    def _forget(self) -> None:
+        """Forget everything: in another study the same numbers are other runs."""
+        self._feeder.stop()
+        self._compared.forget()
+        self._wanted_b, self._seen_b, self._query = None, None, None
+        self._singles.clear()
+        self.update()

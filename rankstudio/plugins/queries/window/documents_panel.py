@@ -1,0 +1,323 @@
+"""The documents of one query, ranked by both models, with A's scores split feature by feature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Slot
+from PySide6.QtGui import QColor, QPainter
+
+from rankstudio.engine.metrics.names import per_query_name
+from rankstudio.engine.support.number_format import MINUS
+from rankstudio.plugins.queries.window.comparison_panel import BAR
+from rankstudio.plugins.queries.window.legend import BETWEEN, Legend
+from rankstudio.plugins.queries.window.sentences import decimals, number, pair_sentence, query_sentence
+from rankstudio.ui.language import tr, trn
+from rankstudio.ui.plots.layers import pen
+from rankstudio.ui.style import palettes
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.fonts import TINY, font
+from rankstudio.ui.style.shared import Shared
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column, Panel, TableView
+from rankstudio.ui.widgets.columns import ROW_ROLE
+from rankstudio.ui.widgets.layout import named
+from rankstudio.ui.widgets.panel import WrappedLabel
+
+if TYPE_CHECKING:
+    from rankstudio.plugins.queries.query_comparison import ComparedQuery
+    from rankstudio.plugins.queries.ranked_query import RankedDocument, RankedQuery
+
+_PARTS = 4  # the column of contributions
+_N_COLORS = 6  # features that have a colour of their own; the others share one
+_LEAST_WITH_GAP = 3.0  # pixels of a part
+_TOLD = 12  # features in a tooltip
+_ACT = tr("click a document to see why")
+_NAMES_A_LINE, _LEAST_NAME = 3, 120  # how many long names share a line, and pixels of one
+
+
+@dataclass(frozen=True)
+class DocumentRow:
+    """A document, what the features add to its score, and how that is said.
+
+    Attributes
+    ----------
+    position : int
+        Among the documents as A ranks them.
+    document : RankedDocument
+    parts : tuple of float
+        In the order of the legend.
+    told : str
+        The same in words.
+    """
+
+    position: int
+    document: RankedDocument
+    parts: tuple[float, ...]
+    told: str
+
+    @property
+    def moved(self) -> int:
+        """How many places B puts it higher."""
+        return self.document.rank_a - self.document.rank_b
+
+    @property
+    def good(self) -> bool:
+        """Whether that move is a good one: upwards for a relevant document."""
+        return (self.moved > 0) == self.document.relevant
+
+
+class DocumentsPanel(Panel):
+    """A row a document.
+
+    Attributes
+    ----------
+    table : TableView
+    legend : FeatureLegend
+    sentence : PlainLabel
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Query"), padding=0, name="query-documents-panel")
+        self._query: RankedQuery | None = None
+        self._largest = 0.0
+        self._decimals = 3
+        self.legend = FeatureLegend(theme)
+        label = tr("Documents of the query")
+        self.table = TableView(
+            *(theme, self._columns(), "query-documents-table", lambda row: row.position),
+            said=label,
+            shared=Shared("documents", label, tr("Ranked by both models.")),
+        )
+        self.sentence = named(WrappedLabel(keeps=False), "query-sentence", role="caption")
+        self.sentence.setContentsMargins(12, 4, 12, 6)
+        self.body.setSpacing(0)
+        self.body.addWidget(self.legend)
+        self.set_content(self.table)
+        self.body.addWidget(self.sentence)
+        self.table.selectionModel().selectionChanged.connect(self._say)
+        self.clear("")
+
+    def show_query(self, row: ComparedQuery, found: RankedQuery, measure: str) -> None:
+        """Show another query.
+
+        Parameters
+        ----------
+        row : ComparedQuery
+            What both models measure in it.
+        found : RankedQuery
+        measure : str
+        """
+        self._query = found
+        self.set_title(tr("Query {query_id}").format(query_id=found.query_id))
+        text = tr("{measure} of A {a:.3f}, of B {b:.3f}").format(
+            measure=per_query_name(measure), a=row.a, b=row.b
+        )
+        values = (_areas(row, found) if measure == "AUC" else text).replace("nan", "–")
+        counts = trn(
+            "{n} document, {n_relevant} relevant", "{n} documents, {n_relevant} relevant", row.n_documents
+        )
+        counts = counts.format(n=row.n_documents, n_relevant=row.n_relevant)
+        self.set_caption(f"{counts} · {values} · {_ACT}")
+        shown, others = found.by_influence[:_N_COLORS], found.by_influence[_N_COLORS:]
+        names = [found.names[i] for i in shown] + ([_others(len(others))] if others else [])
+        legend = (
+            tr("Score of A, starting at {number}, by feature:")
+            if found.offset
+            else tr("Score of A, by feature:")
+        )
+        about = tr(
+            "Each bar starts at {number}: the smallest contributions of all features in this query."
+        ).format(number=number(found.offset))
+        self.legend.set_names(legend.format(number=number(found.offset)), names, about)
+        rows = []
+        for position, document in enumerate(found.documents):
+            above = found.above_least[position]
+            parts = [float(above[i]) for i in shown]
+            parts += [float(above[list(others)].sum())] if others else []
+            most = found.by_influence[:_TOLD]
+            told = "\n".join(f"{found.names[i]}: {number(float(above[i]))}" for i in most)
+            if len(found.names) > _TOLD:
+                told += f"\n{_others(len(found.names) - _TOLD)}"
+            rows.append(DocumentRow(position, document, tuple(parts), told))
+        self._largest = max((sum(r.parts) for r in rows), default=0.0)
+        self._decimals = decimals([document.score_a for document in found.documents])
+        self.table.select(None)
+        self.table.set_rows(())
+        self.table.set_rows(rows)
+        self.table.verticalScrollBar().setValue(0)
+        self._say()
+
+    def clear(self, why: str) -> None:
+        """Show no query, and say why."""
+        self._query = None
+        self.set_title(tr("Query"))
+        self.set_caption("")
+        self.legend.set_names("", ())
+        self.table.placeholder = why
+        self.table.set_rows(())
+        self._say()
+
+    def _columns(self) -> tuple[Column, ...]:
+        def of(name: str) -> Callable[[DocumentRow], object]:
+            return lambda row: getattr(row.document, name)
+
+        return (
+            Column("rank_a", "A", "right", value=of("rank_a"), tooltip=tr("Rank by A"), width=40),
+            Column(
+                "label",
+                tr("label"),
+                format="g",
+                value=of("label"),
+                tooltip=tr("Relevance label"),
+                width=54,
+                paint=_paint_label,
+            ),
+            Column(
+                "name", tr("document"), value=of("name"), hint=lambda row: row.document.comment, width=168
+            ),
+            Column(
+                "rank_b",
+                "B",
+                "right",
+                value=of("rank_b"),
+                width=58,
+                paint=_paint_move,
+                tooltip=tr("Rank by B; the arrow shows the change from A to B"),
+            ),
+            Column(
+                "parts",
+                tr("contributions"),
+                value=lambda row: row.told.replace("\n", "; "),
+                stretch=True,
+                hint=lambda row: row.told,
+                sort=lambda row: sum(row.parts),
+                paint=self._paint_parts,
+                tooltip=tr(
+                    "Contribution of each feature to A's score, above its smallest contribution in this query"
+                ),
+            ),
+            Column(
+                "score_a",
+                tr("score"),
+                "right",
+                self._score,
+                of("score_a"),
+                tooltip=tr("Score by A"),
+                width=74,
+            ),
+        )
+
+    def _score(self, value: float) -> str:
+        return f"{value:.{self._decimals}f}".replace("-", MINUS)
+
+    def _paint_parts(self, painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:
+        """Draw the parts one behind the other with a gap; the largest sum is as long as the room."""
+        if not self._largest:
+            return
+        x, top = float(room.left()), room.center().y() - BAR / 2 + 1
+        painter.setPen(Qt.PenStyle.NoPen)
+        for place, part in enumerate(row.parts):
+            width = room.width() * part / self._largest
+            painter.setBrush(_feature_color(colors, place))
+            painter.drawRect(QRectF(x, top, width - 1 if width > _LEAST_WITH_GAP else width, BAR))
+            x += width
+
+    @Slot()
+    def _say(self) -> None:
+        """Show what decides between two chosen documents, one and the next, or the first two."""
+        found = self._query
+        if found is None:
+            self.sentence.clear()
+            return
+        rows = self.table.selectionModel().selectedRows()
+        at = sorted(index.data(ROW_ROLE).position for index in rows)
+        last = len(found.documents) - 1
+        pair = (at or [0])[:2]
+        if len(pair) == 1:
+            pair = [pair[0], pair[0] + 1] if pair[0] < last else [pair[0] - 1, pair[0]]
+        self.table.setColumnHidden(_PARTS, not found.contributions.columns)
+        parts = [] if at else [query_sentence(found)]
+        if last > 0:
+            parts.append(pair_sentence(found, *pair))
+        self.sentence.setText(" ".join(parts))
+
+
+def _paint_label(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:
+    """Draw a relevance label as a chip; that of a relevant document in the colour of its class."""
+    label, relevant = row.document.label, row.document.relevant
+    color = palettes.category(colors, min(max(0, int(label)), 6)).color if relevant else colors.q("bar")
+    chip = QRectF(room.left(), room.center().y() - 8, 24, 17)
+    painter.setPen(pen(color, 1.3))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRoundedRect(chip, 8, 8)
+    painter.setFont(font(TINY, bold=relevant))
+    painter.setPen(colors.q("text" if relevant else "muted"))
+    painter.drawText(chip, Qt.AlignmentFlag.AlignCenter, f"{label:g}")
+
+
+def _paint_move(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:
+    """Draw a rank and an arrow: how a document moves from A to B, upwards where it is higher in B."""
+    moved = row.moved
+    color = colors.q("muted" if not moved else "ok" if row.good else "error")
+    painter.setPen(color)
+    right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+    painter.drawText(room.adjusted(0, 0, -16, 0), right, str(row.document.rank_b))
+    x, y = room.right() - 5.0, room.center().y() + 1.0
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(color)
+    if not moved:
+        painter.drawEllipse(QPointF(x, y), 1.4, 1.4)
+        return
+    tip = -4.0 if moved > 0 else 4.0
+    base = y - tip * 0.8
+    painter.drawPolygon([QPointF(x - 4.5, base), QPointF(x + 4.5, base), QPointF(x, y + tip)])
+
+
+def _others(n: int) -> str:
+    """Return the name of features that are shown together."""
+    return trn("{n} other", "{n} others", n).format(n=n)
+
+
+def _areas(row: ComparedQuery, found: RankedQuery) -> str:
+    """Return the AUC of both models with DeLong's intervals."""
+    (a_low, a_high), (b_low, b_high) = found.auc_intervals()
+    text = tr(
+        "AUC of A {a:.3f} ({a_low:.2f} to {a_high:.2f}), of B {b:.3f} ({b_low:.2f} to {b_high:.2f}; "
+        "95\xa0% intervals)"
+    )
+    return text.format(a=row.a, b=row.b, a_low=a_low, a_high=a_high, b_low=b_low, b_high=b_high)
+
+
+def _feature_color(colors: Colors, place: int) -> QColor:
+    """Return the colour of a feature, of its place among those that tell the documents apart most."""
+    return palettes.category(colors, place).color if place < _N_COLORS else colors.q("bar")
+
+
+class FeatureLegend(Legend):
+    """Names of features in their colours.
+
+    Parameters
+    ----------
+    theme : Theme
+    """
+
+    pad = 12
+    radius = 2.0
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "feature-legend", tr("Features of the contributions"))
+
+    def set_names(self, title: str, names: Sequence[str], about: str = "") -> None:
+        """Show other features, in the order of their colours; ``about`` is the tooltip's first line."""
+        self._show(title, names, about)
+
+    def color(self, colors: Colors, position: int) -> QColor:
+        """Return the colour of a feature."""
+        return _feature_color(colors, position)
+
+    def most(self, room: float) -> float:
+        """Let long names share a line: the documents below need the room. The tooltip has them whole."""
+        return max(_LEAST_NAME, room / _NAMES_A_LINE - BETWEEN)

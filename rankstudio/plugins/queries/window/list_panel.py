@@ -1,0 +1,290 @@
+"""The queries as a table: the greatest loss first, found by their ids."""
+
+from __future__ import annotations
+
+from functools import partial
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QRect, Signal, Slot
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QLineEdit, QPushButton
+
+from rankstudio.engine.arrays import Bools
+from rankstudio.engine.metrics.names import measure, per_query_name
+from rankstudio.engine.support.number_format import signed
+from rankstudio.plugins.queries.window.comparison_panel import paint_difference
+from rankstudio.ui.language import tr
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.shared import Shared
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column, Panel, TableView
+from rankstudio.ui.widgets.choices import choice_box, set_choices
+from rankstudio.ui.widgets.layout import named
+
+if TYPE_CHECKING:
+    from rankstudio.plugins.queries.query_comparison import ComparedQuery, QueryComparison
+
+_HINT = tr("drag over points to list only those")
+_BY_LOSS = tr("largest loss first · drag over points to list only those")
+_NUMBER = 62  # pixels for a difference
+_WINNER = 14  # characters of the choice of queries by who wins
+_ALL, _BETTER, _WORSE, _EQUAL = "all", "better", "worse", "equal"
+
+
+class QueryListPanel(Panel):
+    """A row a query.
+
+    Attributes
+    ----------
+    chosen : Signal(int)
+        Position of the query that the user moved to, in the comparison's order.
+    filtered : Signal(object)
+        Which queries are listed (ndarray of bool).
+    select_for : QPushButton
+        Pressed where features are to be selected for the listed queries alone.
+    table : TableView
+    """
+
+    chosen = Signal(int)
+    filtered = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Queries"), padding=0, name="query-list-panel")
+        self._comparison: QueryComparison | None = None
+        self._brushed: tuple[int, ...] = ()
+        self._places: dict[tuple[int, int], int] = {}
+        self._marked: tuple[int, int] | None = None  # identity of the query that is shown
+        self._largest = 0.0
+        self.all = named(
+            QPushButton(tr("show all")),
+            "query-show-all",
+            tr("Show all queries"),
+            tr("List all queries again"),
+            "quiet",
+        )
+        self.all.clicked.connect(lambda: self.brush(()))
+        self.select_for = named(
+            QPushButton(tr("Select for these…")),
+            "select-for-queries",
+            tip=tr("Select features for the listed queries alone, and for the others alone"),
+            role="quiet",
+        )
+        self.field = named(
+            QLineEdit(), "query-filter", tr("Query id"), tr("Show only queries whose id contains this text")
+        )
+        self.field.setPlaceholderText(tr("query id"))
+        self.field.setClearButtonEnabled(True)
+        self.field.setFixedWidth(128)
+        self.field.textChanged.connect(self._list)
+        self.winner = named(
+            choice_box(()),
+            "query-winner",
+            tr("Better model"),
+            tr("Show only queries in which B is better, worse or equal"),
+        )
+        self.winner.setMinimumContentsLength(_WINNER)
+        self.winner.currentIndexChanged.connect(self._list)
+        self.tools.addWidget(self.winner)
+        self.tools.addWidget(self.select_for)
+        self.tools.addWidget(self.all)
+        self.tools.addWidget(self.field)
+        self.table = TableView(
+            *(theme, self._columns(several=False), "query-table", _identity),
+            said=tr("Queries"),
+            shared=Shared("queries", tr("Queries"), tr("Measures of two models in every query.")),
+        )
+        self.set_content(self.table)
+        self.table.horizontalHeader().sortIndicatorChanged.connect(self._say)
+        self.table.chosen.connect(lambda row: self.chosen.emit(self._places[_identity(row)]))
+        self.clear("")
+
+    def show_comparison(self, found: QueryComparison) -> None:
+        """List other queries."""
+        self._comparison, self._brushed = found, ()
+        self._offer_winners(found)
+        self._places = {_identity(query): i for i, query in enumerate(found.queries)}
+        gains = found.gain[~np.isnan(found.gain)]
+        self._largest = float(np.abs(gains).max()) if gains.size else 0.0
+        self.table.placeholder = tr("No query has this id.")
+        header, n_columns = self.table.horizontalHeader(), self.table.rows_model.columnCount()
+        sorting = header.sortIndicatorSection(), header.sortIndicatorOrder()
+        self.table.set_columns(self._columns(several=len({q.fold for q in found.queries}) > 1))
+        if self.table.rows_model.columnCount() == n_columns:
+            self.table.sortByColumn(*sorting)
+        self._list()
+
+    def clear(self, why: str) -> None:
+        """List nothing, and say why."""
+        self._comparison, self._brushed, self._places = None, (), {}
+        self._marked = None
+        self.winner.hide()
+        self.table.placeholder = why
+        self.all.hide()
+        self.select_for.hide()
+        self.set_caption("")
+        self.table.set_rows(())
+
+    def brush(self, positions: tuple[int, ...]) -> None:
+        """List some of the queries, as far as the chosen model wins them; all where there is none."""
+        self._brushed = positions
+        if not positions:
+            self.winner.setCurrentIndex(0)
+        self._list()
+
+    def forget_filter(self) -> None:
+        """List all queries again, as those of other data have other ids."""
+        self._brushed = ()
+        self.winner.setCurrentIndex(0)
+        self.field.clear()
+
+    def listed(self) -> tuple[ComparedQuery, ...]:
+        """Return the queries that are listed."""
+        if self._comparison is None:
+            return ()
+        return tuple(q for q, there in zip(self._comparison.queries, self._listed(), strict=True) if there)
+
+    def select(self, position: int) -> None:
+        """Mark a query, and tell nobody; list all where it is not listed."""
+        if self._comparison is None:
+            return
+        if not self._listed()[position]:
+            self._brushed = ()
+            self.winner.setCurrentIndex(0)
+            self.field.clear()
+            self._list()
+        query = self._comparison.queries[position]
+        self._marked = _identity(query)
+        self.table.select(query)
+
+    def _listed(self) -> Bools:
+        """Return which queries are listed."""
+        assert self._comparison is not None  # whoever asks has looked
+        queries = self._comparison.queries
+        listed = np.ones(len(queries), dtype=np.bool_)
+        if self._brushed:
+            listed[:] = False
+            listed[list(self._brushed)] = True
+        gain = self._comparison.gain
+        won = {_BETTER: gain > 0, _WORSE: gain < 0, _EQUAL: gain == 0}.get(self.winner.currentData())
+        if won is not None:
+            listed &= won
+        text = self.field.text().strip()
+        if text:
+            listed &= np.array([text in query.query_id for query in queries], dtype=np.bool_)
+        return listed
+
+    def _offer_winners(self, found: QueryComparison) -> None:
+        """Offer the queries that one of the two wins; what was chosen stays chosen."""
+        chosen, counts = self.winner.currentIndex(), found.counts
+        options = (
+            (_ALL, tr("all queries")),
+            (_BETTER, tr("B better ({n:,})").format(n=counts.wins)),
+            (_WORSE, tr("B worse ({n:,})").format(n=counts.losses)),
+            (_EQUAL, tr("equal ({n:,})").format(n=counts.ties)),
+        )
+        self.winner.blockSignals(True)
+        set_choices(self.winner, options)
+        self.winner.setCurrentIndex(max(0, chosen))
+        self.winner.blockSignals(False)
+        self.winner.show()
+
+    @Slot()
+    def _list(self) -> None:
+        found = self._comparison
+        if found is None:
+            return
+        listed = self._listed()
+        self.table.set_rows([found.queries[i] for i in np.flatnonzero(listed).tolist()])
+        if self._marked in self._places:  # the query may be listed again by now
+            self.table.select(found.queries[self._places[self._marked]], scroll=False)
+        n = int(np.count_nonzero(listed))
+        self.all.setVisible(bool(self._brushed) or self.winner.currentIndex() > 0)
+        self.select_for.setVisible(2 <= n <= listed.size - 2)
+        self._say()
+        self.filtered.emit(listed)
+
+    @Slot()
+    def _say(self) -> None:
+        """Say how many are listed, else in which order."""
+        n, size = len(self.table.rows()), len(self._places)
+        some = tr("{n:,} of {size:,}").format(n=n, size=size)
+        sorted_ = self.table.horizontalHeader().sortIndicatorSection() >= 0
+        self.set_caption("" if not size else some if n < size else _HINT if sorted_ else _BY_LOSS)
+
+    def _columns(self, *, several: bool) -> tuple[Column, ...]:
+        name = self._comparison.measure if self._comparison else "measure"
+        fold = Column("fold", tr("fold"), "right", tooltip=tr("Fold of the query"), tone="muted", width=46)
+        per_query = per_query_name(name) if self._comparison else name
+        sign = -1.0 if self._comparison and not measure(name).higher_is_better else 1.0
+        wide = 104 if several else 104 + fold.width  # so that no other column moves
+        return (
+            Column(
+                "query_id", tr("query"), tooltip=tr("Id of the query in the file"), width=wide, sort=_natural
+            ),
+            *([fold] if several else []),
+            Column("n_documents", tr("documents"), "right", tone="muted", width=86),
+            Column(
+                "n_relevant",
+                tr("relevant"),
+                "right",
+                tooltip=tr("Relevant documents"),
+                tone="muted",
+                width=70,
+            ),
+            _measured("a", per_query),
+            _measured("b", per_query),
+            Column(
+                "difference",
+                "B − A",
+                "right",
+                partial(signed, decimals=3),
+                tooltip=tr("{name} of B minus {name} of A").format(name=per_query),
+                stretch=True,
+                tone=partial(_tone, sign=sign),
+                paint=partial(self._paint, sign=sign),
+            ),
+        )
+
+    def _paint(
+        self, painter: QPainter, room: QRect, colors: Colors, row: ComparedQuery, *, sign: float
+    ) -> QRect:
+        bar = room.adjusted(0, 0, -_NUMBER, 0)
+        if bar.width() > 2 * _NUMBER // 3 and row.difference == row.difference:
+            value = row.difference
+            paint_difference(painter, bar, colors, value, self._largest, better=value * sign > 0)
+        return room
+
+
+def _measured(model: str, name: str) -> Column:
+    """Return the column of the measure of A or B; queries without relevant documents sort last."""
+    tip = tr(
+        "{name} of {model} in the query. Click to list the lowest values first; queries without relevant "
+        "documents come last."
+    ).format(name=name, model=model.upper())
+    known = attrgetter(model)
+    return Column(
+        model,
+        model.upper(),
+        "right",
+        ".3f",
+        tooltip=tip,
+        width=64,
+        sort=lambda row: known(row) if row.n_relevant else None,
+    )
+
+
+def _identity(row: ComparedQuery) -> tuple[int, int]:
+    return row.fold, row.position
+
+
+def _natural(row: ComparedQuery) -> tuple[int, int, str]:
+    """Return an id to sort by: numbers as numbers, then texts."""
+    text = row.query_id
+    return (0, int(text), "") if text.isdecimal() else (1, 0, text)
+
+
+def _tone(row: ComparedQuery, *, sign: float) -> str:
+    gain = row.difference * sign
+    return "ok" if gain > 0 else "error" if gain < 0 else "muted"

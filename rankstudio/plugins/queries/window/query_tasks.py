@@ -1,0 +1,163 @@
+"""What the Queries page has computed on the task worker, and remembers there.
+
+The engine's modules that bring compiled kernels are imported on that thread.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.errors import Cancelled
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import Chosen
+from rankstudio.engine.steps import Step
+from rankstudio.ui.background.worker import CancelFlag
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.query_paths import QueryPaths
+    from rankstudio.engine.methods.shards.training_data import TrainingData
+    from rankstudio.plugins.queries.feature_ablation import AblatedQueries, FeatureAblation
+    from rankstudio.plugins.queries.query_comparison import ComparedQuery, QueryComparison
+    from rankstudio.plugins.queries.ranked_query import RankedQuery
+
+_KEPT = 40  # scores of a model on a part; of large data each takes some megabytes
+_FOLDS = 10  # training parts, made ready to learn from
+_MODELS = 2000  # learned again without a feature
+
+
+@dataclass(frozen=True, eq=False)
+class QueryRequest:
+    """What to compare.
+
+    Attributes
+    ----------
+    dataset : FoldedDataset
+    folds : tuple of int
+        Numbers of the folds whose queries are meant.
+    part : str
+    a, b : Mapping of int to Step
+        Both models in each fold.
+    measure, convention : str
+    """
+
+    dataset: FoldedDataset
+    folds: tuple[int, ...]
+    part: str
+    a: Mapping[int, Step]
+    b: Mapping[int, Step]
+    measure: str
+    convention: str
+
+    def fold(self, number: int) -> Fold:
+        """Return a fold by its number."""
+        return next(fold for fold in self.dataset.folds if fold.number == number)
+
+
+class QueryTasks:
+    """Compares models, ranks queries and learns without a feature. It is called on one worker alone."""
+
+    def __init__(self) -> None:
+        self._scored = lru_cache(_KEPT)(_scored)
+        self._train = lru_cache(_FOLDS)(_train)
+        self._models: OrderedDict[tuple[Step, int], Step] = OrderedDict()
+
+    def compare(self, asked: QueryRequest) -> QueryComparison:
+        """Measure both models in every query."""
+        from rankstudio.plugins.queries.query_comparison import compare_queries  # noqa: PLC0415 - numba
+
+        folds = [asked.fold(number) for number in asked.folds]
+        a, b = (
+            {f.number: self._scored(steps[f.number], f, asked.part) for f in folds}
+            for steps in (asked.a, asked.b)
+        )
+        found = compare_queries(folds, asked.part, a, b, asked.measure, asked.convention)
+        _ = found.counts, found.mean_difference  # which takes a while: not in the window
+        return found
+
+    def rank(self, asked: QueryRequest, query: ComparedQuery) -> RankedQuery:
+        """Rank the documents of a query by both models, and split A's scores."""
+        from rankstudio.plugins.queries.ranked_query import ranked_query  # noqa: PLC0415 - numba
+
+        fold, step = asked.fold(query.fold), asked.a[query.fold]
+        a, b = (self._scored(one, fold, asked.part) for one in (step, asked.b[query.fold]))
+        found = ranked_query(fold.parts[asked.part], query.position, step, a, b, asked.convention)
+        _ = found.above_least, found.by_influence
+        return found
+
+    def select_for(
+        self, asked: QueryRequest, fold: int, marked: Sequence[int], parameters: Mapping[str, Any]
+    ) -> QueryPaths:
+        """Return the paths of greedy RankRLS on some queries of the part of a fold, and on all others."""
+        from rankstudio.engine.analysis.evidence.query_paths import query_paths  # noqa: PLC0415 - numba
+        from rankstudio.engine.arithmetic.query_data import QueryData  # noqa: PLC0415 - numba
+        from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS  # noqa: PLC0415 - numba
+
+        part = asked.fold(fold).parts[asked.part]
+        return query_paths(GreedyRankRLS(**parameters), QueryData(part.X, part.y, part.query_ptr), marked)
+
+    def leave_out(
+        self, asked: QueryRequest, plan: Plan, fold: int, chosen: Chosen, column: int
+    ) -> Callable[[CancelFlag], Iterator[AblatedQueries]]:
+        """Make the job that learns A again in one fold without a feature, and measures it in every query."""
+
+        def work(cancelled: CancelFlag) -> Iterator[AblatedQueries]:
+            def follow(_: object) -> None:
+                if cancelled():
+                    raise Cancelled("Leaving a feature out")
+
+            yield self._left_out(asked, plan, fold, chosen, column, follow)
+
+        return work
+
+    def _left_out(
+        self,
+        asked: QueryRequest,
+        plan: Plan,
+        fold: int,
+        chosen: Chosen,
+        column: int,
+        follow: Callable[[object], None],
+    ) -> AblatedQueries:
+        from rankstudio.plugins.queries.feature_ablation import ablated_queries, relearned  # noqa: PLC0415 - numba
+
+        there = asked.fold(fold)
+        key = chosen.step, column
+        if key not in self._models:
+            again = relearned(plan, self._train(there), there.train.feature_ids, chosen, column, follow)
+            self._models[key] = again
+            while len(self._models) > _MODELS:
+                self._models.popitem(last=False)
+        steps = chosen.step, self._models[key]
+        return ablated_queries(there, asked.part, column, steps, asked.measure, asked.convention)
+
+    @staticmethod
+    def sum_up(
+        of_feature: Sequence[AblatedQueries], found: Sequence[AblatedQueries], measure: str
+    ) -> tuple[FeatureAblation, int]:
+        """Put together what is known of a feature; count the queries that nothing found so far changes."""
+        from rankstudio.plugins.queries.feature_ablation import (  # noqa: PLC0415 - numba
+            feature_ablation,
+            n_unchanged,
+        )
+
+        return feature_ablation(of_feature, measure), n_unchanged(found)
+
+
+def _train(fold: Fold) -> TrainingData:
+    """Return a training part, made ready to learn from."""
+    from rankstudio.engine.experiment.units.fold_context import group_training  # noqa: PLC0415 - numba
+
+    return group_training(fold)
+
+
+def _scored(step: Step, fold: Fold, part: str) -> Floats:
+    """Return the scores of a model on a part."""
+    from rankstudio.plugins.queries.query_comparison import model_scores  # noqa: PLC0415 - numba
+
+    return model_scores(step, fold.parts[part])

@@ -1,0 +1,123 @@
+"""Sentences on two models and their documents, made of the values that are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from math import floor, log10
+from typing import TYPE_CHECKING
+
+from rankstudio.engine.support.number_format import signed, significant
+from rankstudio.ui.language import tr, trn
+
+if TYPE_CHECKING:
+    from rankstudio.plugins.queries.query_comparison import QueryComparison
+    from rankstudio.plugins.queries.ranked_query import RankedDocument, RankedQuery
+
+_ROUNDING = 1e-9  # a score is a sum of contributions, added up in another order
+_TESTABLE = 6  # queries: n signs can all be equal by chance with p = 2 / 2^n, which is over 5 % up to 5
+
+number = partial(significant, digits=3)
+
+
+def decimals(values: Sequence[float]) -> int:
+    """Return how many decimals tell values apart: three figures of the range that they span."""
+    span = max(values, default=0.0) - min(values, default=0.0)
+    return min(8, max(0, 2 - floor(log10(span)))) if span > 0 else 3
+
+
+def comparison_sentence(found: QueryComparison) -> str:
+    """Return how two models compare over all queries."""
+    if not found.queries:
+        return ""
+    counts = found.counts
+    mean, low, high = found.mean_difference
+    if len(found.queries) < _TESTABLE:
+        said = tr(
+            "Equal in {ties:,} of {n_queries:,} queries. Mean B\xa0−\xa0A: {mean}. A test needs at least "
+            "{testable} queries."
+        )
+    elif low <= 0 <= high:
+        said = tr(
+            "Equal in {ties:,} of {n_queries:,} queries. Mean B\xa0−\xa0A: {mean} (95\xa0% interval {low} "
+            "to {high})."
+        )
+    else:
+        said = tr(
+            "Equal in {ties:,} of {n_queries:,} queries. Mean B\xa0−\xa0A: {mean} (95\xa0% interval {low} "
+            "to {high}), significantly different from 0."
+        )
+    return said.format(
+        ties=counts.ties,
+        n_queries=len(found.queries),
+        mean=signed(mean, 4),
+        low=signed(low, 4),
+        high=signed(high, 4),
+        testable=_TESTABLE,
+    )
+
+
+def query_sentence(found: RankedQuery) -> str:
+    """Return what B does to the relevant document that it moves most."""
+    relevant = [d for d in found.documents if d.relevant]
+    if not relevant:
+        return tr("No document of this query is relevant.")
+    most = max(relevant, key=lambda d: (abs(d.rank_b - d.rank_a), d.label))
+    if most.rank_a == most.rank_b:
+        return tr("A and B give the relevant documents of this query the same ranks.")
+    above = sum(d.rank_b < most.rank_b and not d.relevant for d in found.documents)
+    said = trn(
+        "{name} (label {label:g}) has rank {rank_b} in B, below {n} irrelevant document, and rank "
+        "{rank_a} in A.",
+        "{name} (label {label:g}) has rank {rank_b} in B, below {n} irrelevant documents, and rank "
+        "{rank_a} in A.",
+        above,
+    )
+    if not above:
+        said = tr("{name} (label {label:g}) has rank {rank_b} in B and rank {rank_a} in A.")
+    return said.format(name=most.name, label=most.label, rank_b=most.rank_b, n=above, rank_a=most.rank_a)
+
+
+def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
+    """Return which feature decides between two documents, by their positions."""
+    decisive = found.decisive_feature(first, second)
+    one, other = found.documents[first], found.documents[second]
+    if decisive is None and one.score_a != other.score_a:  # scores that no features made
+        return ""
+    if decisive is None:
+        return tr("{name} and {name_2} have equal scores in A: the order of ties decides.").format(
+            name=one.name, name_2=other.name
+        )
+    position, part, lead = decisive
+    if lead < 0:
+        one, other, part, lead = other, one, -part, -lead
+    if abs(part - lead) <= _ROUNDING * max(1.0, lead):
+        on_top = tr("In A, {one} is first, {lead} ahead of {other}; {feature} gives all of the lead.")
+        further = tr("In A, {one} is {lead} ahead of {other}; {feature} gives all of the lead.")
+    elif part < lead:
+        on_top = tr(
+            "In A, {one} is first, {lead} ahead of {other}; {feature} gives {part} of the lead, more "
+            "than any other feature."
+        )
+        further = tr(
+            "In A, {one} is {lead} ahead of {other}; {feature} gives {part} of the lead, more than any other "
+            "feature."
+        )
+    else:
+        on_top = tr(
+            "In A, {one} is first, {lead} ahead of {other}; {feature} gives {part}, but other "
+            "features reduce the lead."
+        )
+        further = tr(
+            "In A, {one} is {lead} ahead of {other}; {feature} gives {part}, but other features reduce the "
+            "lead."
+        )
+    in_a = (on_top if one is found.documents[0] else further).format(
+        one=one.name, other=other.name, feature=found.names[position], lead=number(lead), part=number(part)
+    )
+    return f"{in_a} {_in_b(one, other)}"
+
+
+def _in_b(one: RankedDocument, other: RankedDocument) -> str:
+    text = tr("In B, {one} has rank {rank} and {other} has rank {rank_2}.")
+    return text.format(one=one.name, rank=one.rank_b, other=other.name, rank_2=other.rank_b)

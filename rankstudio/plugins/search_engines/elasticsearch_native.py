@@ -1,0 +1,134 @@
+"""Trees for the Learning To Rank that Elasticsearch has since 8.12: a trained model, as eland writes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import OutputError
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers, json_bytes
+from rankstudio.engine.export.formats.trial import tree_sum
+from rankstudio.engine.export.score_function import ModelInput, ScoreFunction
+from rankstudio.engine.export.trees import Node, ScoreTree
+from rankstudio.engine.language import tr, translatable
+from rankstudio.plugins.search_engines.elasticsearch import field_query, moved, not_negative, serve
+
+_QUERIES = ("mustache", "")  # languages of templates that are queries; others compute from other features
+
+
+def write(function: ScoreFunction) -> Files:
+    """Return the model, for ``PUT _ml/trained_models/NAME``.
+
+    Values are the scores of queries, one a feature: of its feature set, or else of the field of its name.
+    """
+    names = list(function.called)
+    extractors = [
+        {"query_extractor": {"feature_name": given.called, "query": _query(given)}}
+        for given in function.inputs
+    ]
+    trees = [moved(tree, function) for tree in function.trees]
+    ensemble = {
+        "target_type": "regression",
+        "feature_names": names,
+        "trained_models": [{"tree": _tree(tree, names)} for tree in trees],
+        "aggregate_output": {"weighted_sum": {"weights": [1.0] * len(trees)}},
+    }
+    model = {
+        "description": function.about,
+        "model_type": "tree_ensemble",
+        "input": {"field_names": names},
+        "inference_config": {"learning_to_rank": {"feature_extractors": extractors}},
+        "definition": {"trained_model": {"ensemble": ensemble}},
+    }
+    return {"": json_bytes(model)}
+
+
+def _query(given: ModelInput) -> dict[str, Any]:
+    """Return the query whose score is the value of a feature."""
+    if not given.definition:
+        return field_query(given)
+    defined = json.loads(given.definition)
+    template = defined["template"]
+    if defined.get("template_language", _QUERIES[0]) not in _QUERIES or not isinstance(template, dict):
+        raise OutputError(
+            tr(
+                "Elasticsearch's own Learning To Rank takes queries, but the feature {feature} is a "
+                "{language}. Export to the plug-in (elasticsearch), or ban the feature."
+            ).format(feature=given.called, language=defined.get("template_language", "text"))
+        )
+    return dict(template)
+
+
+def _tree(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
+    """Return a tree as a list of nodes, the splits before the leaves."""
+    n_splits = len(tree.splits)
+
+    def place(node: int) -> int:
+        return node if node >= 0 else n_splits - 1 - node
+
+    splits = [
+        {
+            "node_index": number,
+            "decision_type": "lte",
+            "split_feature": column,
+            "threshold": threshold,
+            "left_child": place(below),
+            "right_child": place(above),
+            # A query that does not match has no score; the plug-in logs 0 of it.
+            "default_left": threshold >= 0.0,
+        }
+        for number, (column, threshold, below, above) in enumerate(tree.splits)
+    ]
+    leaves = [
+        {"node_index": n_splits + number, "leaf_value": value} for number, value in enumerate(tree.leaves)
+    ]
+    return {"target_type": "regression", "feature_names": names, "tree_structure": [*splits, *leaves]}
+
+
+def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
+    """Score documents as Elasticsearch does: scores of queries are floats, thresholds and sums doubles."""
+    model = json.loads(files[""])
+    ensemble = model["definition"]["trained_model"]["ensemble"]
+    columns = function.called
+    X = np.array(documents.X, dtype=np.float64)
+    for extractor in model["inference_config"]["learning_to_rank"]["feature_extractors"]:
+        found = extractor["query_extractor"]
+        if not function.listed:  # else values are those that the queries gave
+            serve(X[:, columns[found["feature_name"]]], found["feature_name"], found["query"])
+    places = [columns[name] for name in ensemble["feature_names"]]
+    trees = [_node(one["tree"]["tree_structure"], 0, places) for one in ensemble["trained_models"]]
+    return tree_sum(X.astype(documents.dtype).astype(np.float64), trees, np.float64)
+
+
+def _node(nodes: list[Mapping[str, Any]], number: int, places: list[int]) -> Node:
+    node = nodes[number]
+    if "leaf_value" in node:
+        return float(node["leaf_value"])
+    below, above = (_node(nodes, node[side], places) for side in ("left_child", "right_child"))
+    return places[node["split_feature"]], float(node["threshold"]), below, above
+
+
+FORMAT = ModelFormat(
+    "elasticsearch-native",
+    "Elasticsearch (built-in LTR)",
+    ".json",
+    translatable(
+        "A trained model for the Learning To Rank that Elasticsearch has since 8.12: trees, and a query for "
+        "each feature, from your own feature set, otherwise from a field with its name."
+    ),
+    write,
+    read,
+    linear=False,
+    single="Elasticsearch",
+    fit=not_negative,
+    fitted=translatable(
+        "Features with negative values are shifted in their queries, because Elasticsearch "
+        "does not accept them. No ranking changes."
+    ),
+    engine="elasticsearch",
+    readers=Readers.SEARCH_ENGINE,
+)

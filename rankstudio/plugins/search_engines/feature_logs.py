@@ -1,0 +1,560 @@
+"""Feature values that search engines logged, joined with judgments.
+
+The reader takes the ``_ltrlog`` of hits of Elasticsearch and OpenSearch, Solr's documents with
+``[features]``, and the ``matchfeatures`` of Vespa's hits: in whole responses, in a list of responses, or one
+on each line.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data.comments import TextComments
+from rankstudio.engine.data.file_access import regular_file_size
+from rankstudio.engine.data.formats.json_values import JsonValues
+from rankstudio.engine.data.formats.judgments import (
+    Grades,
+    judged_by_any,
+    read_judgments,
+)
+from rankstudio.engine.data.formats.trec import negative_grades
+from rankstudio.engine.data.read_progress import ReadProgress
+from rankstudio.engine.data.source_file import (
+    SourceFile,
+    StreamedFile,
+    line_error,
+    number,
+    quoted,
+    read_lines,
+    unpacked_stream,
+)
+from rankstudio.engine.data.table import MOST_FEATURES
+from rankstudio.engine.data.table_builder import (
+    DocumentPiece,
+    GatheredRows,
+    PartFiles,
+    TableBuilder,
+    TableFacts,
+)
+from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.language import tr, translatable, trn
+from rankstudio.engine.support.escaping import one_line
+from rankstudio.engine.support.number_format import count_text
+
+Files = tuple[Path, ...]
+
+EXPECTED = translatable(
+    "a response with _ltrlog (Elasticsearch, OpenSearch), [features] (Solr) or matchfeatures (Vespa), or one "
+    "on each line"
+)
+_OF_VESPA = ("matchfeatures", "summaryfeatures", "rankfeatures")
+_CACHED = "vespa.summaryFeatures.cached"
+_QUERY_IDS = ("qid", "query_id", "queryId")
+_QUERIES = (*_QUERY_IDS, "query_text", "keywords", "query", "q")
+_DOCUMENTS = ("id", "docid", "doc_id", "document_id", "_id")
+_LISTED = 10  # ids in a sentence
+_PIECE = 4096  # documents that are written at once
+_EXACT = 1 << 53  # whole numbers up to here are themselves as floats
+_VESPA_ID = "id:"
+_TENSOR = math.inf  # stands for a value that is no number, which no number in a log is
+
+
+@dataclass(frozen=True)
+class LoggedDocument:
+    """The values of a document for a query.
+
+    Attributes
+    ----------
+    queries, documents : tuple of str
+        What they may be called in judgments, the usual name first.
+    values : Mapping of str to float
+        By the name of the feature; NaN where the engine had no value.
+    absent : float
+        What a feature is that is not there: 0 in Solr, which leaves zeros out, NaN otherwise.
+    """
+
+    queries: tuple[str, ...]
+    documents: tuple[str, ...]
+    values: Mapping[str, float]
+    absent: float = math.nan
+
+
+def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
+    """Yield the documents in a log.
+
+    Raises
+    ------
+    FormatError
+        At the first line that is no JSON, or has a document without an id or a value that is no number.
+    DatasetError
+        Where there is no document.
+    """
+    found = False
+    for line, value in JsonValues(file.path, unpacked_stream(file), tr(EXPECTED)):
+        try:
+            for document in _in_response(value, (), file.path):
+                found = True
+                yield document
+        except _UnreadableError as error:
+            raise line_error(file.path, line, error.found, error.expected) from None
+        except RecursionError:  # lists in lists
+            raise line_error(file.path, line, "[" * _LISTED, tr(EXPECTED)) from None
+    if not found:
+        raise DatasetError(
+            tr("{path}: found no logged features, expected {expected}.").format(
+                path=file.path, expected=tr(EXPECTED)
+            )
+        )
+
+
+class _UnreadableError(Exception):
+    """Something in a log that cannot be read: what was found, and what was expected."""
+
+    def __init__(self, found: object, expected: str) -> None:
+        super().__init__(expected)
+        self.found = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False, default=str)
+        self.expected = expected
+
+
+def _in_response(
+    found: Any, queries: tuple[str, ...], path: Path, keys: Sequence[str] = _QUERIES
+) -> Iterator[LoggedDocument]:
+    """Yield the documents of a response, of a list of them, or of one hit alone.
+
+    Under one of the keys is the query. Those of a hit in a response are ids alone: a document may well have
+    keywords of its own.
+    """
+    if isinstance(found, list):
+        for one in found:
+            yield from _in_response(one, queries, path, keys)
+        return
+    if not isinstance(found, dict):
+        raise _UnreadableError(found, tr(EXPECTED))
+    queries = _named(found, keys) or _asked(found) or queries
+    inner = [found[key] for key in ("response", "root", "hits") if isinstance(found.get(key), dict)]
+    inner += [found["responses"]] if isinstance(found.get("responses"), list) else []
+    hits = next(
+        (found[key] for key in ("hits", "docs", "children") if isinstance(found.get(key), list)), None
+    )
+    for one in inner:
+        yield from _in_response(one, queries, path, keys)
+    for one in hits or ():
+        yield from _in_response(one, queries, path, _QUERY_IDS)
+    if not inner and hits is None:
+        logged = _hit(found, queries or (_query_of(path),))
+        if logged is not None:
+            yield logged
+
+
+def _query_of(path: Path) -> str:
+    """Return the query of responses that name none: the name of their file."""
+    return path.name.split(".")[0]
+
+
+def _asked(response: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what Solr repeats of the request: the query."""
+    header = response.get("responseHeader")
+    parameters = header.get("params") if isinstance(header, dict) else None
+    return _named(parameters, _QUERIES) if isinstance(parameters, dict) else ()
+
+
+def _named(found: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
+    """Return what is under some keys, where that is a text or a number; 17.0 is 17, too."""
+    texts: list[str] = []
+    for value in (found.get(key) for key in keys):
+        if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
+            raise _UnreadableError(value, tr("an id that is a text or a number"))
+        if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+            texts.append(str(int(value)))
+        if isinstance(value, str | int | float):
+            texts.append(str(value))
+    return tuple(filter(None, map(one_line, texts)))
+
+
+def _hit(found: Mapping[str, Any], queries: tuple[str, ...]) -> LoggedDocument | None:
+    """Return the values of a hit; None where it has none."""
+    fields = found.get("fields")
+    fields = fields if isinstance(fields, dict) else {}
+    of_vespa = next((fields[key] for key in _OF_VESPA if isinstance(fields.get(key), dict)), None)
+    ids: tuple[str, ...]
+    if isinstance(found.get("[features]"), str):
+        ids = _named(found, _DOCUMENTS)
+        logged = LoggedDocument(queries, ids, _each_once(_of_solr(found["[features]"])), 0.0)
+    elif "_ltrlog" in fields:
+        ids = _named(found, ("_id",))
+        logged = LoggedDocument(queries, ids, _each_once(_of_elasticsearch(fields["_ltrlog"])))
+    elif of_vespa is not None:
+        ids = _named(fields, ("documentid",)) + _named(found, ("id",)) + _named(fields, _DOCUMENTS)
+        ids += tuple(filter(None, map(_of_user, ids)))
+        logged = LoggedDocument(queries, ids, dict(_of_vespa(of_vespa)))
+    else:
+        return None
+    if not ids:
+        raise _UnreadableError(found, tr("a document with an id"))
+    return logged
+
+
+def _of_user(name: str) -> str:
+    """Return the user's part of an id ``id:namespace:type:key=value:part`` of Vespa; "" of any other."""
+    parts = name.split(":", 4)
+    return parts[4] if name.startswith(_VESPA_ID) and len(parts) == 5 else ""
+
+
+def _each_once(values: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Return the values of a hit by their names; two specifications may log the same value of a feature."""
+    once: dict[str, float] = {}
+    for name, value in values:
+        if name in once and not (once[name] == value or (math.isnan(once[name]) and math.isnan(value))):
+            raise _UnreadableError(name, tr("each feature of a hit once, or with the same value"))
+        once[name] = value
+    return once
+
+
+def _of_elasticsearch(logged: Any) -> Iterator[tuple[str, float]]:
+    """Yield what a log has: a list of objects with a list of names and values for each specification."""
+    entries = logged if isinstance(logged, list) else []
+    lists = [values for entry in entries if isinstance(entry, dict) for values in entry.values()]
+    if not lists or not all(isinstance(values, list) for values in lists):
+        raise _UnreadableError(logged, tr('a list of "name" and "value" in _ltrlog'))
+    for one in (one for values in lists for one in values):
+        name = one.get("name") if isinstance(one, dict) else None
+        if not isinstance(name, str):
+            raise _UnreadableError(one, tr('a list of "name" and "value" in _ltrlog'))
+        yield name, _number(one["value"]) if "value" in one else math.nan  # a query that did not match
+
+
+def _of_solr(text: str) -> Iterator[tuple[str, float]]:
+    """Yield what Solr writes in a line: ``name=value,name=value``."""
+    for item in filter(None, text.split(",")):
+        name, apart, value = item.rpartition("=")
+        if not apart:
+            raise _UnreadableError(item, tr("name=value in [features]"))
+        yield name, _number(value)
+
+
+def _of_vespa(found: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Yield what Vespa lists; tensors are no numbers and left out, which `joined` says."""
+    for name, value in found.items():
+        if name != _CACHED:
+            yield name, _TENSOR if isinstance(value, dict | list) else _number(value)
+
+
+def _number(value: object) -> float:
+    """Return a value as a finite number, NaN for null."""
+    if type(value) is float and math.isfinite(value):  # nearly always
+        return value
+    if value is None:
+        return math.nan
+    found = (
+        number(str(value)) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
+    )
+    if found is None or math.isinf(found):
+        raise _UnreadableError(value, tr("a finite number as the value of a feature"))
+    return found
+
+
+class JudgedDocuments:
+    """Judged documents of queries, numbered in the order of the judgments.
+
+    Parameters
+    ----------
+    judges : sequence of Grades
+        What each says.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (D, J)
+        The grade of each document by each judge; NaN where it is not judged.
+    query : ndarray of shape (D,)
+        Number of the query of each document.
+    """
+
+    def __init__(self, judges: Sequence[Grades]) -> None:
+        every = judged_by_any(judges) if len(judges) > 1 else judges[0]
+        number = count()
+        self._numbers = {query: {one: next(number) for one in of} for query, of in every.items() if of}
+        self.labels = np.full((next(number), len(judges)), np.nan)
+        for judge, grades in enumerate(judges):
+            for query, of in grades.items():
+                self.labels[[self._numbers[query][document] for document in of], judge] = [*of.values()]
+        sizes = [len(documents) for documents in self._numbers.values()]
+        self.query = np.repeat(np.arange(len(sizes)), sizes)
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """Names of the queries."""
+        return tuple(self._numbers)
+
+    def find(self, document: LoggedDocument) -> tuple[str, str, int] | None:
+        """Return by which ids a document is judged, and its number; None where it is not."""
+        for query in document.queries:
+            of_query = self._numbers.get(query, {})
+            for name in document.documents if of_query else ():
+                if name in of_query:
+                    return query, name, of_query[name]
+        return None
+
+    def without(self, rows: Ints) -> Iterator[tuple[str, str]]:
+        """Yield query and document of those whose row is negative."""
+        for query, documents in self._numbers.items():
+            yield from ((query, document) for document, number in documents.items() if rows[number] < 0)
+
+
+class _JoinedDocuments:
+    """Puts the logged documents that are judged into a table, as they come.
+
+    Of a document that is logged again, the last values count: every one gets a row, and `facts` tells which
+    rows are kept. What is not in both is counted, and the first are listed.
+    """
+
+    def __init__(self, judged: JudgedDocuments, builder: TableBuilder) -> None:
+        self._judged, self._builder = judged, builder
+        self._columns: list[str] = []
+        self._tensors: set[str] = set()
+        self._absent: set[bool] = set()  # whether what is absent is missing, in the documents so far
+        self._rows = np.full(len(judged.labels), -1, dtype=np.int64)
+        self._hashes = np.zeros(len(judged.labels), dtype=np.int64)  # of values
+        self._waiting: list[tuple[str, str, int, LoggedDocument]] = []
+        self._whole_ids: dict[int, str] = {}  # of Vespa, of documents that are judged by the user's part
+        self._unjudged, self._repeated = 0, 0
+        self._first: list[tuple[str, str]] = []  # of those without a judgment
+        self._example: LoggedDocument | None = None
+
+    def add(self, document: LoggedDocument, path: Path) -> bool:
+        """Add a document, if it is judged; return whether enough of them wait to be written."""
+        self._example = self._example or document
+        found = self._judged.find(document)
+        if found is None:
+            self._unjudged += 1
+            if len(self._first) <= _LISTED:
+                self._first.append((document.queries[0], document.documents[0]))
+            return False
+        number, row = found[2], self._builder.n_documents + len(self._waiting)
+        self._check_id(document, found[1], number, path)
+        hashed = hash(frozenset(document.values.items()))
+        self._repeated += bool(self._rows[number] >= 0 and self._hashes[number] != hashed)
+        self._rows[number], self._hashes[number] = row, hashed
+        self._waiting.append((*found, document))
+        return len(self._waiting) >= _PIECE
+
+    def _check_id(self, document: LoggedDocument, judged_as: str, number: int, path: Path) -> None:
+        """Raise DatasetError where two documents of Vespa have the user's part by which one is judged."""
+        whole = next((name for name in document.documents if _of_user(name)), judged_as)
+        known = whole if judged_as == whole else self._whole_ids.setdefault(number, whole)
+        if known != whole:
+            text = tr(
+                "{path}: found the documents {first} and {second}, and one judgment of {document}. Name "
+                "documents by their whole ids in the judgments."
+            )
+            names = {
+                "first": quoted(known),
+                "second": quoted(whole),
+                "document": quoted(judged_as),
+            }
+            raise DatasetError(text.format(path=path, **names))
+
+    def write(self, path: Path, share: float) -> None:
+        """Hand the documents that wait to the table."""
+        if not self._waiting:
+            return
+        documents = [document for *_, document in self._waiting]
+        self._add_columns(documents, path)
+        self._absent |= {math.isnan(document.absent) for document in documents}
+        self._builder.padding = math.nan if True in self._absent else 0.0
+        X = np.array([[d.values.get(name, d.absent) for name in self._columns] for d in documents])
+        self._tensors |= {self._columns[j] for j in np.flatnonzero(np.isinf(X).any(axis=0)).tolist()}
+        y = np.maximum(self._judged.labels[[number for _, _, number, _ in self._waiting]], 0.0)
+        piece = DocumentPiece(
+            X=X,
+            y=y if y.shape[1] > 1 else y[:, 0],
+            comments=TextComments.of(_comment(query, name) for query, name, *_ in self._waiting),
+            missing=np.zeros(0, dtype=np.int64),
+            runs=(),
+            place_of=int,
+        )
+        self._builder.add(piece, share)
+        self._waiting.clear()
+
+    def _add_columns(self, documents: Sequence[LoggedDocument], path: Path) -> None:
+        """Give each feature that comes for the first time a column."""
+        known = set(self._columns)
+        new = [n for n in dict.fromkeys(n for d in documents for n in d.values) if n not in known]
+        self._columns += new
+        if len(self._columns) > MOST_FEATURES:
+            raise _wrong_number(path, len(self._columns))
+        if new and len(self._absent) > 1:
+            text = tr(
+                "{path}: found the new feature {name}; logs of several engines must have the same features."
+            )
+            raise DatasetError(text.format(path=path, name=quoted(new[0])))
+
+    def facts(self, path: Path, judgments: Path) -> TableFacts:
+        """Return what is known of the table, once all documents are written.
+
+        Raises
+        ------
+        DatasetError
+            Where no document is in both, or none has a feature.
+        """
+        kept = np.flatnonzero(self._rows >= 0)
+        if not kept.size:
+            assert self._example is not None  # or the log had been refused
+            raise _none_joined(path, judgments, self._example, next(self._judged.without(self._rows)))
+        names = [name for name in self._columns if name not in self._tensors]
+        if not names:
+            raise _wrong_number(path, 0)
+        shown = list(map(one_line, names))
+        if twice := next((name for name, n in Counter(shown).items() if n > 1), None):
+            text = tr("{path}: found two features named {name}, expected different names.")
+            raise DatasetError(text.format(path=path, name=quoted(twice)))
+        sizes = np.bincount(self._judged.query[kept], minlength=len(self._judged.queries))
+        gathered = GatheredRows(
+            order=self._rows[kept],
+            query_ptr=np.cumsum([0, *sizes[sizes > 0].tolist()], dtype=np.int64),
+            query_ids=tuple(q for q, size in zip(self._judged.queries, sizes.tolist(), strict=True) if size),
+            without=tuple(j for j, name in enumerate(self._columns) if name in self._tensors),
+        )
+        negative = int((self._judged.labels[kept] < 0).sum())
+        return TableFacts(
+            n_features=len(names),
+            dense=True,
+            feature_names=tuple(shown),
+            rows=gathered,
+            said=self._said(len(self._rows) - kept.size, negative),
+        )
+
+    def _said(self, n_unlogged: int, negative: int) -> tuple[str, ...]:
+        """Return what is to be known of the rows, as sentences."""
+        said = []
+        if self._unjudged:
+            text = trn(
+                "{n} logged document without a judgment is left out: {ids}.",
+                "{n} logged documents without a judgment are left out: {ids}.",
+                self._unjudged,
+            )
+            said.append(text.format(n=count_text(self._unjudged), ids=_ids(self._first)))
+        if n_unlogged:
+            text = trn(
+                "{n} judged document is not in the logs and left out: {ids}.",
+                "{n} judged documents are not in the logs and left out: {ids}.",
+                n_unlogged,
+            )
+            first = [*islice(self._judged.without(self._rows), _LISTED + 1)]
+            said.append(text.format(n=count_text(n_unlogged), ids=_ids(first)))
+        if self._tensors:
+            text = tr("Tensors are no numbers and left out: {names}.")
+            said.append(text.format(names=", ".join(map(one_line, sorted(self._tensors)[:_LISTED]))))
+        if self._repeated:
+            text = trn(
+                "{n} document is logged again with other values; the last ones are used.",
+                "{n} documents are logged again with other values; the last ones are used.",
+                self._repeated,
+            )
+            said.append(text.format(n=count_text(self._repeated)))
+        return (*said, *negative_grades(negative))
+
+
+def read_logs(
+    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress
+) -> TableFacts:
+    """Read feature logs joined with the judgments of a part; see `FormatReader`.
+
+    Documents that are only logged, or only judged, are left out, counted and listed. A negative grade is 0.
+    Of several judges, the labels have a column each.
+
+    Notes
+    -----
+    O(mn) for m documents with n features; memory O(D) for D judged documents, and a piece of the log.
+    """
+    judges = [read_judgments(text.in_lines()) for text in part.judgments]
+    judged = JudgedDocuments(judges or [_all_logged(part.paths, progress)])
+    joined = _JoinedDocuments(judged, builder)
+    total, before = sum(map(regular_file_size, part.paths)), 0
+    for file in files:
+        for document in logged_documents(file):
+            if joined.add(document, file.path):
+                progress.check()
+                joined.write(file.path, (before + file.done) / max(total, 1))
+        before += file.size
+        joined.write(file.path, before / max(total, 1))
+    return joined.facts(part.paths[0], part.judgments[0].path if judges else part.paths[0])
+
+
+def _all_logged(paths: Files, progress: ReadProgress) -> Grades:
+    """Return every document of logs with the grade 0, for documents that are only scored."""
+    found: dict[str, dict[str, float]] = {}
+    with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
+        for path in paths:
+            for document in logged_documents(StreamedFile(path, progress.silent(), pool)):
+                found.setdefault(document.queries[0], {})[document.documents[0]] = 0.0
+    return found
+
+
+def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, str]]:
+    """Return query, document, and "not judged" or "not logged", of those that are not in both."""
+    judged = JudgedDocuments([read_judgments(read_lines(file)) for file in judgments])
+    rows = np.full(len(judged.labels), -1, dtype=np.int64)
+    unjudged: dict[tuple[str, str], None] = {}
+    with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
+        for path in logs:
+            for document in logged_documents(StreamedFile(path, ReadProgress(), pool)):
+                found = judged.find(document)
+                if found is None:
+                    unjudged[document.queries[0], document.documents[0]] = None
+                else:
+                    rows[found[2]] = 0
+    return [
+        *((*place, "not judged") for place in unjudged),
+        *((*place, "not logged") for place in judged.without(rows)),
+    ]
+
+
+def _wrong_number(path: Path, n_features: int) -> DatasetError:
+    text = tr("{path}: found {n} features, expected at least one and at most {most}.")
+    return DatasetError(text.format(path=path, n=n_features, most=MOST_FEATURES))
+
+
+def _comment(query: str, document: str) -> str:
+    """Return the comment of a document; LETOR text has numbers in place of queries with blanks."""
+    return f"docid = {document} query = {query}" if len(query.split()) > 1 else f"docid = {document}"
+
+
+def _none_joined(
+    logs: Path, judgments: Path, logged: LoggedDocument, judged: tuple[str, str]
+) -> DatasetError:
+    text = tr(
+        "{logs}: no logged document has a judgment in {judgments}. Logged is, for example, {document} for "
+        "the query {query}; judged is {other_document} for the query {other_query}. Both need the same ids."
+    )
+    if logged.queries == (_query_of(logs),):
+        text += " " + tr(
+            'A response names its query in a field "query" or "qid" that you add; without it, the file name '
+            "is the query."
+        )
+    return DatasetError(
+        text.format(
+            logs=logs,
+            judgments=judgments.name,
+            document=quoted(logged.documents[0]),
+            query=quoted(logged.queries[0]),
+            other_document=quoted(judged[1]),
+            other_query=quoted(judged[0]),
+        )
+    )
+
+
+def _ids(places: Sequence[tuple[str, str]]) -> str:
+    """Return queries and documents in a sentence, the first of many."""
+    listed = "; ".join(f"{query} {document}" for query, document in places[:_LISTED])
+    return tr("{ids} and others").format(ids=listed) if len(places) > _LISTED else listed

@@ -1,0 +1,1 @@
+"""The view of cascades on the page *Compare*."""

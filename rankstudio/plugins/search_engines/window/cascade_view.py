@@ -1,0 +1,244 @@
+"""Two-stage cascades of the shown run: time against measure, and the best one within a budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from math import nan
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QDoubleSpinBox, QHBoxLayout, QVBoxLayout
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.feature_costs import FeatureCosts
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.support.number_format import significant
+from rankstudio.engine.support.work import finish
+from rankstudio.plugins.search_engines.cascades import Cascade, CascadeFront, find_cascades
+from rankstudio.ui.background.on_demand import Computation, computation
+from rankstudio.ui.compare.curves_view import PER_QUERY
+from rankstudio.ui.compare.view import LEAST_PLOT, ContributedView, run_name
+from rankstudio.ui.language import tr, trn
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
+from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.shared import Shared
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column
+from rankstudio.ui.widgets.layout import fill, named, spaced
+
+NO_COSTS = tr("Import the costs of the features to find cascades: File → Import costs…")
+NO_RUN = tr("Cascades of a finished run appear here.")
+_ABOUT = tr(
+    "Cascades that no other one beats: a model ranks all documents, a larger one ranks the first K again."
+)
+_WITHIN = tr("within budget")
+_MOST = 1e6  # milliseconds per query
+
+
+@dataclass(frozen=True)
+class CascadeRow:
+    """A cascade, its position on the front, and whether it is the one within the budget."""
+
+    position: int
+    cascade: Cascade
+    note: str
+
+
+def found_cascades(run: RunResult, data: FoldedDataset, costs: FeatureCosts, name: str) -> CascadeFront | str:
+    """Return the cascades of a run, or why there are none; for the worker."""
+    try:
+        return finish(find_cascades(run, data, costs, name, sealed=True))
+    except PlanError as error:
+        return str(error)
+
+
+class CascadeView(ContributedView):
+    """The front of cascades as a plot and a table, with the budget that chooses one.
+
+    Parameters
+    ----------
+    theme : Theme
+
+    Attributes
+    ----------
+    budget : QDoubleSpinBox
+        Milliseconds per query; 0 for none.
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self._front: CascadeFront | None = None
+        self._run = ""
+        self._key = 0
+        self.plot = named(ParetoPlot(theme, tr("validation measure"), PER_QUERY), "cascade-plot")
+        self.plot.setMinimumHeight(LEAST_PLOT)
+        self.plot.shared = Shared("cascades", tr("Cascades by time"))
+        self.table = self.add_table(
+            "cascades", tr("Cascades"), _ABOUT, NO_RUN, lambda row: row.position, tr("Cascades by time")
+        )
+        self.table.setMinimumHeight(LEAST_PLOT)
+        self.sentence = named(PlainLabel(wraps=True), "cascade-sentence", role="caption")
+        self.budget = named(
+            spaced(QDoubleSpinBox()),
+            "cascade-budget",
+            tr("Budget"),
+            tip=tr("Milliseconds per query that a cascade may take. Marks the best one within the budget."),
+        )
+        self.budget.setRange(0.0, _MOST)
+        self.budget.setDecimals(3)
+        self.budget.setSingleStep(0.1)
+        self.budget.setSuffix(f" {tr('ms')}")
+        self.budget.setSpecialValueText(tr("no budget"))
+        self.budget.valueChanged.connect(self._choose)
+        self.plot.picked.connect(self._look_at)
+        self.table.chosen.connect(self._look_at_row)
+        top = fill(QHBoxLayout(), (self.sentence, 1), self.budget, margins=(12, 8, 8, 4), spacing=8)
+        drawn = fill(QVBoxLayout(), (self.plot, 1), margins=(12, 0, 8, 4))
+        halves = fill(QVBoxLayout(), (drawn, 3), (self.table, 2), spacing=0)
+        fill(self.body, top, (halves, 1))
+        self.clear(NO_RUN)
+
+    def is_offered(self, record: RunRecord | None) -> bool:  # noqa: D102 - inherited
+        return record is not None and record.plan.extension(FeatureCosts) is not None
+
+    def look_at(self, record: RunRecord | None, measure: str) -> Computation | None:  # noqa: D102 - inherited
+        result = record.result if record is not None else None
+        costs = record.plan.extension(FeatureCosts) if record is not None else None
+        if record is None or result is None or costs is None or not result.complete:
+            self.clear(NO_COSTS if costs is None else NO_RUN)
+            return None
+        show = partial(self.show_cascades, run_name(record), record.key)
+        given = result, record.dataset, costs, measure
+        return computation(tr("Measuring cascades"), show, found_cascades, *given)
+
+    def show_cascades(self, run: str, key: int, found: CascadeFront | str) -> None:
+        """Show the cascades of a run, by its name and number, or why there are none."""
+        if isinstance(found, str):
+            self.clear(found)
+            return
+        self._front, self._run, self._key = found, run, key
+        self.table.set_columns(_columns(found.measure))
+        title = tr("validation {name}").format(name=found.measure)
+        self.plot.set_axes(replace(self.plot.axes, title=title, integer_x=False))
+        self._choose()
+        self.set_caption(run)
+
+    def clear(self, why: str) -> None:
+        """Show no cascades, but a sentence."""
+        self._front = None
+        self.plot.placeholder = why
+        self.plot.set_spots([])
+        self.table.set_rows(())
+        self.sentence.setText("")
+        self.budget.setEnabled(False)
+        self.set_caption("")
+
+    @Slot()
+    def _choose(self) -> None:
+        """Mark the best cascade within the budget."""
+        if self._front is None:
+            return
+        self.budget.setEnabled(True)
+        budget, cascades = self.budget.value(), self._front.cascades
+        best = self._front.within(budget or _MOST)
+        rows = [
+            CascadeRow(i, one, _WITHIN if budget and one is best else "") for i, one in enumerate(cascades)
+        ]
+        self.table.set_rows(rows)
+        last, chosen = len(cascades) - 1, best or cascades[0]
+        levels = (cascades[-1].validation,) * len(cascades)
+        front, at = tuple(range(len(cascades))), cascades.index(chosen)
+        cost = tr("{number} ms per query").format(number=significant(chosen.milliseconds))
+        marks = Marks(front, last, at if best is not None else last, levels, _WITHIN, cost)
+        self.plot.set_spots([self._spot(one) for one in cascades], marks)
+        if best is not None:
+            self._look_at(at)
+            return
+        self.table.select(None)
+        least = tr("No cascade is within the budget; the cheapest one takes {least} ms per query.")
+        self.sentence.setText(least.format(least=significant(cascades[0].milliseconds)))
+
+    @Slot(int)
+    def _look_at(self, position: int) -> None:
+        """Say what a cascade is, and mark it."""
+        if self._front is not None:
+            self.plot.select(position)
+            self.table.select(next(row for row in self.table.rows() if row.position == position))
+            self.sentence.setText(_sentence(self._front.measure, self._front.cascades[position]))
+
+    @Slot(object)
+    def _look_at_row(self, row: CascadeRow) -> None:
+        self._look_at(row.position)
+
+    def _spot(self, one: Cascade) -> Spot:
+        return Spot(one.milliseconds, one.validation, nan, self._key - 1, self._run, _stages(one))
+
+
+def _stages(one: Cascade) -> str:
+    """Return what ranks which documents: "3 features for all, then 8 for the first 20"."""
+    if one.depth is None:
+        return trn("{n} feature for all documents", "{n} features for all documents", one.first).format(
+            n=one.first
+        )
+    text = trn(
+        "{n} feature for all documents, {more} for the first {depth}",
+        "{n} features for all documents, {more} for the first {depth}",
+        one.first,
+    )
+    return text.format(n=one.first, more=one.second, depth=one.depth)
+
+
+def _sentence(name: str, one: Cascade) -> str:
+    text = tr("{stages}: {name} {value:.4f} at {number} ms per query.")
+    number = significant(one.milliseconds)
+    return text.format(stages=_stages(one), name=name, value=one.validation, number=number)
+
+
+def _columns(name: str) -> tuple[Column, ...]:
+    return (
+        Column(
+            "milliseconds",
+            tr("ms"),
+            "right",
+            significant,
+            value=lambda row: row.cascade.milliseconds,
+            tooltip=tr("Milliseconds per query, mean over the validation queries"),
+            width=72,
+        ),
+        Column(
+            "first",
+            tr("features"),
+            "right",
+            value=lambda row: row.cascade.first,
+            tooltip=tr("Features of the model that ranks all documents"),
+            width=72,
+        ),
+        Column(
+            "second",
+            tr("then"),
+            "right",
+            value=lambda row: None if row.cascade.depth is None else row.cascade.second,
+            tooltip=tr("Features of the model that ranks the first K documents again"),
+            width=56,
+        ),
+        Column(
+            "depth",
+            tr("first K"),
+            "right",
+            value=lambda row: row.cascade.depth,
+            tooltip=tr("Documents per query that are ranked again"),
+            width=64,
+        ),
+        Column(
+            "validation",
+            name,
+            "right",
+            ".4f",
+            value=lambda row: row.cascade.validation,
+            tooltip=tr("Validation {name}, mean over the folds").format(name=name),
+            width=84,
+        ),
+        Column("note", tr("choice"), tone="accent", stretch=True),
+    )
