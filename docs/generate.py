@@ -5,7 +5,6 @@ python docs/generate.py
 
 from __future__ import annotations
 
-import re
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -126,13 +125,12 @@ def analyses_page() -> str:
 
 
 def _analysis(entry: Any) -> str:
-    about = (entry.description or entry.summary).partition("\n\n  rankstudio ")[0]
-    about = re.sub(r"--[a-z]+", r"`\g<0>`", about)
+    about = f"{entry.summary[:1].upper()}{entry.summary[1:]}."
     head = ["| Parameter | Values | Default | Meaning |", "|---|---|---|---|"] if entry.parameters else []
     lines = [
         f"## {entry.label}\n",
-        f"Command in the terminal and key in Python: `{entry.key}`. It is of {_OF[entry.needs]}.\n",
-        f"{about}\n",
+        f"{about} It is of {_OF[entry.needs]}. Key in Python: `{entry.key}`. `rankstudio {entry.key} --help`",
+        "says more, with examples.\n",
         *head,
         *(_own_parameter(p) for p in entry.parameters),
         "",

@@ -108,7 +108,7 @@ def place(
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(MEASURES, "_listed", {entry.key.lower(): entry for entry in MEASURES.entries()})
-    with found_plugins(partial(plugins_of, tmp_path)):
+    with found_plugins(monkeypatch, partial(plugins_of, tmp_path)):
         yield tmp_path
     for module in list(sys.modules):
         if (tmp_path / f"{module}.py").is_file():

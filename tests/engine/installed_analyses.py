@@ -21,23 +21,24 @@ Installed = Callable[..., None]
 
 
 @contextmanager
-def found_plugins(own: Callable[[str], Iterable[LoadedPlugin]]) -> Iterator[None]:
+def found_plugins(patch: pytest.MonkeyPatch, own: Callable[[str], Iterable[LoadedPlugin]]) -> Iterator[None]:
     """Have plug-ins found besides the others; for each kind of entries those that a function returns."""
 
     def found(kind: str) -> PluginSet:
         known = plugins_with(kind)
         return replace(known, loaded=(*known.loaded, *own(kind)))
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(entries, "plugins_with", found)
-        patch.setattr(entries, "_warned", set())
-        cli.known_commands.cache_clear()
-        yield
-        cli.known_commands.cache_clear()
+    patch.setattr(entries, "plugins_with", found)
+    patch.setattr(entries, "_warned", set())
+    cli.known_commands.cache_clear()
+    yield
+    cli.known_commands.cache_clear()
 
 
 @contextmanager
-def installed_analyses(folder: Path, module: str, text: str) -> Iterator[Installed]:
+def installed_analyses(
+    patch: pytest.MonkeyPatch, folder: Path, module: str, text: str
+) -> Iterator[Installed]:
     """Provide a function that has analyses found as those of a package, whose module is in a folder."""
     (folder / f"{module}.py").write_text(text, encoding="utf-8")
     plugins: list[LoadedPlugin] = []
@@ -45,7 +46,7 @@ def installed_analyses(folder: Path, module: str, text: str) -> Iterator[Install
     def install(*analyses: Any) -> None:
         plugins[:] = [LoadedPlugin(Plugin(name="odd\x1b", analyses=analyses), "rankstudio-odd", "1.0")]
 
-    with pytest.MonkeyPatch.context() as patch, found_plugins(lambda _: plugins):
-        patch.syspath_prepend(folder)
-        patch.delitem(sys.modules, module, raising=False)
+    patch.syspath_prepend(folder)
+    patch.delitem(sys.modules, module, raising=False)
+    with found_plugins(patch, lambda _: plugins):
         yield install

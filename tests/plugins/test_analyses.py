@@ -123,7 +123,7 @@ BAD = ("raises", "exits", "number", "text", "ragged", "odd", "large", "changing"
 def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Installed]:
     """A function that has analyses found as those of a package; what they name is in the folder."""
     monkeypatch.chdir(tmp_path)
-    with installed_analyses(tmp_path, "analysis_of_test", MODULE) as install:
+    with installed_analyses(monkeypatch, tmp_path, "analysis_of_test", MODULE) as install:
         yield install
 
 

@@ -52,9 +52,9 @@ ENTRIES = (entry("tested", Needs.RUN), entry("documents"), entry("raises"))
 
 
 @pytest.fixture(autouse=True)
-def _installed(tmp_path: Path) -> Iterator[None]:
+def _installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     unseen = replace(ENTRIES[1], key="unseen", in_report=False)
-    with installed_analyses(tmp_path, "report_analyses_of_test", MODULE) as install:
+    with installed_analyses(monkeypatch, tmp_path, "report_analyses_of_test", MODULE) as install:
         install(*ENTRIES, unseen)
         yield
 

@@ -72,8 +72,8 @@ ENTRIES = (
 
 
 @pytest.fixture(autouse=True)
-def _installed(tmp_path: Path) -> Iterator[None]:
-    with installed_analyses(tmp_path, "analysis_for_window", MODULE) as install:
+def _installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    with installed_analyses(monkeypatch, tmp_path, "analysis_for_window", MODULE) as install:
         install(*ENTRIES)
         yield
 
