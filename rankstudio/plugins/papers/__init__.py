@@ -77,7 +77,7 @@ mean have 95 % intervals by DeLong.
 
 PLUGIN = Plugin(
     name="papers",
-    needs=("lab",),
+    needs=("lab", "kernels"),
     commands=(TerminalCommand("reproduce", "rankstudio.plugins.papers.commands.reproduce"),),
     analyses=(
         Analysis(
