@@ -42,17 +42,18 @@ _CORE = {
 _ABILITIES = {
     "baselines": (("methods",), "rankstudio.plugins.baselines:PLUGIN"),
     "exports": (("model_formats",), "rankstudio.plugins.exports:PLUGIN"),
-    "drift": (("commands", "window_commands", "feature_columns"), "rankstudio.plugins.drift:PLUGIN"),
+    "drift": (("analyses", "window_commands", "feature_columns"), "rankstudio.plugins.drift:PLUGIN"),
+    "kernels": (("methods",), "rankstudio.plugins.kernels:PLUGIN"),
     "foreign-models": (("model_readers",), "rankstudio.plugins.foreign_models:PLUGIN"),
     "search-engines": (
         ("commands", "data_formats", "model_formats", "run_views"),
         "rankstudio.plugins.search_engines:PLUGIN",
     ),
     "trees": (("methods",), "rankstudio.plugins.trees:PLUGIN"),
-    "judges": (("commands", "parts"), "rankstudio.plugins.judges:PLUGIN"),
+    "judges": (("analyses", "parts"), "rankstudio.plugins.judges:PLUGIN"),
     "lab": (("commands", "pages"), "rankstudio.plugins.lab:PLUGIN"),
     "papers": (
-        ("commands", "window_commands", "run_tables", "printed_results"),
+        ("commands", "window_commands", "run_tables", "printed_results", "analyses"),
         "rankstudio.plugins.papers:PLUGIN",
     ),
     "queries": (("pages",), "rankstudio.plugins.queries:PLUGIN"),

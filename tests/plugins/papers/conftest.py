@@ -1,5 +1,6 @@
-"""Papers are made again with the lab, whose folder may be absent."""
+"""Papers are made again with the lab and with kernels, whose folders may be absent."""
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("rankstudio.plugins.lab") else ["*.py", "window/*.py"]
+needed = "rankstudio.plugins.lab", "rankstudio.plugins.kernels"
+collect_ignore_glob = [] if all(map(find_spec, needed)) else ["*.py", "window/*.py"]
