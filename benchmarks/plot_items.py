@@ -3,8 +3,8 @@
     python benchmarks/plot_items.py
 
 Both show a run: curves of 46 steps, an axis of whole numbers from 1 to 46, and names beside the curves. The
-figures are what it takes to make a plot, and to show one more step of one curve, drawn at once. Both are drawn
-without a display.
+figures are what it takes to make a plot, and to show one more step of one curve, drawn at once, without a
+display.
 """
 
 from __future__ import annotations
@@ -66,13 +66,6 @@ class Own:
         self.view.viewport().repaint()
 
 
-def seconds_of(act: Callable[[], object]) -> float:
-    """Return how long something takes."""
-    begin = time.perf_counter()
-    act()
-    return time.perf_counter() - begin
-
-
 def measured(make: Callable[[], OfLibrary | Own], n_curves: int, app: QApplication) -> tuple[float, float]:
     """Return the median seconds of making a plot, and of one more step in it."""
     xs = np.arange(1, STEPS + 1, dtype=float)
@@ -88,7 +81,9 @@ def measured(make: Callable[[], OfLibrary | Own], n_curves: int, app: QApplicati
         for number in range(n_curves):
             plot.show(number, xs[:-1], ys[:-1] + number / 100)
         for number in range(n_curves):
-            stepping.append(seconds_of(lambda number=number: plot.show(number, xs, ys + number / 100)))
+            begin = time.perf_counter()
+            plot.show(number, xs, ys + number / 100)
+            stepping.append(time.perf_counter() - begin)
         plot.view.hide()
         _KEPT.append(plot)
     return median(making), median(stepping)
