@@ -1,5 +1,6 @@
-"""Papers are made again with the lab, whose folder may be absent."""
+"""Papers are made again with other abilities, whose folders may be absent."""
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("rankstudio.plugins.lab") else ["*.py", "window/*.py"]
+_THERE = find_spec("rankstudio.plugins.features") and find_spec("rankstudio.plugins.lab")
+collect_ignore_glob = [] if _THERE else ["*.py", "window/*.py"]
