@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.formats.built_in import FORMATS
+from rankstudio.engine.data.formats.format_catalog import data_formats
 from rankstudio.engine.export.formats.model_format import ModelFormat
 from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.methods.catalog import GIVEN, Kind, Method, Parameter, methods
@@ -175,7 +175,7 @@ def _model_format(form: ModelFormat) -> str:
 def data_page() -> str:
     """Return the page on data, with the current table of formats."""
     lines = ["| Format | `--to` | Extensions | Contents | Not kept |", "|---|---|---|---|---|"]
-    for form in FORMATS:
+    for form in data_formats():
         endings = " ".join(f"`{ending}`" for ending in form.endings if ending)
         about = form.about[0].upper() + form.about[1:]
         extra = f"; extra `{form.extra}`" if form.extra else ""

@@ -25,7 +25,7 @@ from visible_text import TRANSLATED, called
 
 from rankstudio.engine.analysis.features.feature_quality import Oddity
 from rankstudio.engine.analysis.result_table.query import TESTS
-from rankstudio.engine.data.formats.built_in import FORMATS
+from rankstudio.engine.data.formats.format_catalog import data_formats
 from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -130,7 +130,7 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
         yield from (
             ("rankstudio/engine/experiment/plan/as_code.py", text) for text in (form.label, form.help)
         )
-    for data_format in FORMATS:
+    for data_format in data_formats():
         texts = (data_format.label, *data_format.loses)
         yield from (("rankstudio/engine/data/formats/data_format.py", text) for text in texts)
     yield from (("resources/metrics/measures.toml", family.help) for family in FAMILIES)

@@ -6,6 +6,7 @@ python packaging/abilities.py    after a change of the methods, formats or comma
 import json
 from typing import Any
 
+from rankstudio.engine.data.formats.joined_files import formats_to_record
 from rankstudio.engine.methods.catalog.absent import methods_to_record, model_formats_to_record
 from rankstudio.engine.plugins.terminal_commands import commands_to_record
 from rankstudio.engine.support.resources import resource
@@ -20,4 +21,5 @@ def record(name: str, values: Any) -> None:
 if __name__ == "__main__":
     record("methods.json", methods_to_record())
     record("model_formats.json", model_formats_to_record())
+    record("data_formats.json", formats_to_record())
     record("commands.json", commands_to_record())

@@ -158,6 +158,8 @@ class FormatCode:
         ``(form, path, beginning, n_rows) -> FirstRows`` of a table.
     logs_of : str
         ``paths -> (logs, judgments)`` where files of the format may belong to feature logs; else "".
+    unmatched : str
+        ``(logs, judgments) -> rows``: the documents that are not both logged and judged; else "".
     write : str
         ``(form, dataset, path, comments)``: writes a dataset; "" for a format that is only read.
     """
@@ -168,6 +170,7 @@ class FormatCode:
     need: str = f"{_ADAPTER}:need"
     preview: str = f"{_ADAPTER}:preview"
     logs_of: str = ""
+    unmatched: str = ""
     write: str = f"{_ADAPTER}:write_file"
 
 
@@ -206,6 +209,8 @@ class DataFormat:
         Extra that installs its library; "" if none is needed.
     sizes : str
         Ending of the accompanying file of query sizes; "" if the data contain the queries.
+    marks : tuple of str
+        Of a joined format of an ability: texts of which each file has one in its beginning.
     is_table : bool
         Whether the documents are rows of named columns, so that it can be asked which of them are query,
         label and features.
@@ -241,6 +246,7 @@ class DataFormat:
     loses: tuple[str, ...] = ()
     extra: str = ""
     sizes: str = ""
+    marks: tuple[str, ...] = ()
     is_table: bool = False
     is_joined: bool = False
     has_word_ids: bool = False

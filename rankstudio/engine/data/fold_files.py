@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rankstudio.engine.data.file_access import children, regular_file_size, without_ending
-from rankstudio.engine.data.formats.feature_logs import holds_logs, logs_in
 from rankstudio.engine.data.formats.format_catalog import data_endings
+from rankstudio.engine.data.formats.joined_files import holds_logs, logs_in
 from rankstudio.engine.data.formats.judgments import judgment_files
 from rankstudio.engine.data.formats.query_sizes import sizes_file
 from rankstudio.engine.data.formats.trec import is_qrels_name, runs_beside

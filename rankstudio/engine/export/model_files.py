@@ -14,8 +14,8 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset, default_names
 from rankstudio.engine.data.file_access import children
 from rankstudio.engine.data.formats.data_file import load_data
-from rankstudio.engine.data.formats.feature_logs import holds_logs
 from rankstudio.engine.data.formats.format_catalog import format_of_name
+from rankstudio.engine.data.formats.joined_files import holds_logs
 from rankstudio.engine.data.given_scores import GivenFiles
 from rankstudio.engine.data.table import Missing, scaling
 from rankstudio.engine.errors import DataError, DatasetError, FileAccessError, shown, shown_path

@@ -45,7 +45,7 @@ _ABILITIES = {
     "drift": (("commands", "window_commands", "feature_columns"), "rankstudio.plugins.drift:PLUGIN"),
     "foreign-models": (("model_readers",), "rankstudio.plugins.foreign_models:PLUGIN"),
     "search-engines": (
-        ("commands", "model_formats", "run_views"),
+        ("commands", "data_formats", "model_formats", "run_views"),
         "rankstudio.plugins.search_engines:PLUGIN",
     ),
     "trees": (("methods",), "rankstudio.plugins.trees:PLUGIN"),

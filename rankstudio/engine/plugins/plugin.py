@@ -36,8 +36,8 @@ class Plugin:
     data_formats : tuple of DataFormat
         Formats of data files.
     model_formats : tuple of ModelFormat
-        Formats of other programs in which models are written; of built-in plug-ins also the place of the
-        tuple, as ``"module:name"``.
+        Formats of other programs in which models are written. Of a built-in plug-in, this and `data_formats`
+        may be the place of the tuple, as ``"module:name"``.
     model_readers : tuple of ModelReader
         Readers of models of other programs; only those of built-in plug-ins are asked.
     pages : tuple of WindowPage
@@ -86,7 +86,7 @@ class Plugin:
     name: str
     methods: tuple[Keyed, ...] = ()
     measures: tuple[Keyed, ...] = ()
-    data_formats: tuple[Keyed, ...] = ()
+    data_formats: tuple[Keyed, ...] | str = ()
     model_formats: tuple[Keyed, ...] | str = ()
     model_readers: tuple[Keyed, ...] = ()
     pages: tuple[Keyed, ...] = ()

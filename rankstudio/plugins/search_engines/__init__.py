@@ -1,6 +1,7 @@
-"""Models in Elasticsearch, OpenSearch, Solr and Vespa, and cascades of two models within a time budget.
+"""Feature logs and models of Elasticsearch, OpenSearch, Solr and Vespa, and cascades of two models.
 
-For whoever runs a search engine and wants the selected features ranked there, as fast as its budget asks.
+For whoever runs a search engine: its logged features are the data, and the model that they are selected for
+ranks there, within a budget of time.
 
 References
 ----------
@@ -20,6 +21,7 @@ from rankstudio.engine.plugins.terminal_commands import TerminalCommand
 PLUGIN = Plugin(
     name="search-engines",
     commands=(TerminalCommand("cascade", "rankstudio.plugins.search_engines.command"),),
+    data_formats="rankstudio.plugins.search_engines.data_formats:FORMATS",
     model_formats="rankstudio.plugins.search_engines.model_formats:FORMATS",
     run_views=(
         RunView(
@@ -30,5 +32,5 @@ PLUGIN = Plugin(
             view="rankstudio.plugins.search_engines.window.cascade_view:CascadeView",
         ),
     ),
-    summary="Models in the files of Solr, Elasticsearch and Vespa, and cascades of two models.",
+    summary="Feature logs and models of Solr, Elasticsearch and Vespa, and cascades of two models.",
 )

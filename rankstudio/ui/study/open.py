@@ -19,7 +19,7 @@ from rankstudio.engine.data.cost_files import holds_costs
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_sets import holds_feature_set
 from rankstudio.engine.data.fold_files import one_of
-from rankstudio.engine.data.formats.feature_logs import holds_logs
+from rankstudio.engine.data.formats.joined_files import holds_logs
 from rankstudio.engine.data.preferences.csv_file import holds_preferences
 from rankstudio.engine.data.table_preview import TablePreview, preview_table
 from rankstudio.engine.errors import (

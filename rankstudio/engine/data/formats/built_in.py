@@ -21,7 +21,7 @@ _CSV = _code(
     "csv_text:read_csv",
     need="memory_needs:csv_need",
     preview="csv_text:preview",
-    logs_of="feature_logs:logs_judged_by_table",
+    logs_of="joined_files:logs_judged_by_table",
     write="dataset_writer:write_csv",
 )
 _ARROW = _code(
@@ -128,22 +128,7 @@ FORMATS = (
             "trec_confidence",
             read_whole="trec:read_judged",
             need="memory_needs:no_need",
-            logs_of="feature_logs:logs_judged_by_trec",
-        ),
-    ),
-    DataFormat(
-        "logs",
-        "Feature logs of search engines",
-        (".ndjson", ".jsonl"),
-        "JSON with `_ltrlog` (Elasticsearch, OpenSearch), `[features]` (Solr) or `matchfeatures` (Vespa), "
-        "next to a file of judgments with `qrel`, `judgment` or `rating` in its name; read only",
-        is_joined=True,
-        parsed_as="logs",
-        code=_code(
-            "logs_confidence",
-            "feature_logs:read_logs",
-            need="memory_needs:json_need",
-            logs_of="feature_logs:logs_with_judgments",
+            logs_of="joined_files:logs_judged_by_trec",
         ),
     ),
     DataFormat(

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import RankingDataset, Source
 from rankstudio.engine.data.file_access import regular_file_size
 from rankstudio.engine.data.formats.built_in import LETOR
-from rankstudio.engine.data.formats.feature_logs import JudgedDocuments, holds_logs, logged_documents, logs_in
-from rankstudio.engine.data.formats.judgments import judgments_beside, read_judgments
+from rankstudio.engine.data.formats.joined_files import holds_logs, joined_format, logs_in
+from rankstudio.engine.data.formats.judgments import judgments_beside
 from rankstudio.engine.data.formats.part_reader import PartReader, read_into_memory
 from rankstudio.engine.data.formats.trec import (
     collection_judgments,
@@ -25,11 +22,12 @@ from rankstudio.engine.data.formats.trec import (
 )
 from rankstudio.engine.data.known_datasets import identify
 from rankstudio.engine.data.read_progress import Progress, ReadProgress
-from rankstudio.engine.data.source_file import StreamedFile, read_lines
+from rankstudio.engine.data.source_file import read_lines
 from rankstudio.engine.data.table import Missing, Normalize, check_options
 from rankstudio.engine.data.table_builder import PartFiles
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.entries import imported
 
 
 def load_data(
@@ -163,22 +161,9 @@ def unmatched_documents(logs: Path, *judgments: str) -> list[tuple[str, str, str
     paths = logs_in(logs) if logs.is_dir() else (logs,)
     if not paths or not holds_logs(paths[0]):
         raise DatasetError(tr("{path}: found no feature logs.").format(path=logs))
-    files = list(map(Path, judgments)) or [judgments_beside(paths[0])]
-    judged = JudgedDocuments([read_judgments(read_lines(file)) for file in files])
-    rows = np.full(len(judged.labels), -1, dtype=np.int64)
-    unjudged: dict[tuple[str, str], None] = {}
-    with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
-        for path in paths:
-            for document in logged_documents(StreamedFile(path, ReadProgress(), pool)):
-                found = judged.find(document)
-                if found is None:
-                    unjudged[document.queries[0], document.documents[0]] = None
-                else:
-                    rows[found[2]] = 0
-    return [
-        *((*place, "not judged") for place in unjudged),
-        *((*place, "not logged") for place in judged.without(rows)),
-    ]
+    files = tuple(map(Path, judgments)) or (judgments_beside(paths[0]),)
+    rows: list[tuple[str, str, str]] = imported(joined_format(paths[0]).code.unmatched)(paths, files)
+    return rows
 
 
 def load_trec(

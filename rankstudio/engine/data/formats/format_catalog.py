@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,6 +15,7 @@ from rankstudio.engine.errors import DatasetError, ParameterError, PlanError, on
 from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.entries import entries_of
 from rankstudio.engine.plugins.origin import Origin, OriginKind
+from rankstudio.engine.support.resources import resource
 
 _KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _ENDING = re.compile(r"\.[a-z0-9][a-z0-9_-]{0,15}")
@@ -59,6 +61,15 @@ def format_of_key(key: str) -> DataFormat:
     return entry
 
 
+def lacking_ability(key: str) -> str:
+    """Return what is missing for a format of an ability, without a subject; "" if nothing is."""
+    recorded = json.loads(resource("abilities", "data_formats.json").read_text(encoding="utf-8"))
+    name = next((one["plugin"] for one in recorded if one["key"] == key), "")
+    if not name or any(entry.key == key for entry in data_formats()):
+        return ""
+    return Origin(OriginKind.ABILITY, name, "", present=False).lacking
+
+
 def data_endings() -> frozenset[str]:
     """Return what names of data files end with, once that of a compressed file is gone."""
     return frozenset(ending for entry in data_formats() for ending in entry.endings)
@@ -90,6 +101,9 @@ def told_format(told: str, path: Path) -> DataFormat | None:
     entry = _told(told)
     if entry is not None:
         return entry
+    if lacking := lacking_ability(told):
+        text = tr("{path}: the format of the data {reason}")
+        raise DatasetError(text.format(path=path, reason=lacking))
     for source in format_sources(told):
         text = tr("{path}: the format of the data {reason}")
         raise DatasetError(text.format(path=path, reason=source.lacking))

@@ -16,12 +16,12 @@ import numpy as np
 
 from rankstudio.engine.data import store
 from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.comments import document_id
 from rankstudio.engine.data.data_format import DataFormat
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.data.file_access import regular_file_size
 from rankstudio.engine.data.formats.built_in import LETOR
-from rankstudio.engine.data.formats.feature_logs import refuse_missing
-from rankstudio.engine.data.formats.format_catalog import format_of_key
+from rankstudio.engine.data.formats.joined_files import joined_format
 from rankstudio.engine.data.formats.query_sizes import read_sizes, sizes_file
 from rankstudio.engine.data.formats.recognised_form import identity_of, read_as, recognised_form
 from rankstudio.engine.data.judgments import Judgments
@@ -44,7 +44,13 @@ from rankstudio.engine.data.table_builder import (
     unreadable,
 )
 from rankstudio.engine.data.tabular.recognition import tables_by_part
-from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ZeroIdError, shown_path
+from rankstudio.engine.errors import (
+    DatasetError,
+    MissingValueError,
+    OutOfMemoryError,
+    ZeroIdError,
+    shown_path,
+)
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file
@@ -54,6 +60,7 @@ SHARE = 0.5
 """Of the memory budget, what data may take; the rest is for what is computed of them."""
 
 _LITTLE = 1 << 27  # bytes of files that always fit
+_PIECE = 4096  # documents that are searched at once
 _LEAST = 1 << 28  # bytes that are free where files are read by pieces; with fewer they fit, or are refused
 
 Files = tuple[Path, ...]
@@ -341,7 +348,9 @@ def part_of(paths: tuple[Path, ...], form: DataFormat, told: DataColumns, *, ref
     logs, judgments = logs_of(paths, form, told)
     if logs:
         texts = tuple(map(read_text, judgments))
-        return PartFiles(logs, format_of_key("logs"), told, refuse=refuse, judgments=texts)
+        return PartFiles(
+            logs, form if form.marks else joined_format(logs[0]), told, refuse=refuse, judgments=texts
+        )
     if not form.streams:
         return PartFiles(paths, form, told, refuse=refuse)
     beside = sizes_file(paths[0]) if form.takes_sizes and not told.no_queries else None
@@ -360,7 +369,7 @@ def logs_of(paths: Files, form: DataFormat, told: DataColumns) -> tuple[Files, F
     if told.judgments:
         return paths, tuple(map(Path, told.judgments))
     if told.no_labels:
-        return (paths if form.key == "logs" else ()), ()
+        return (paths if form.marks else ()), ()
     return form.logs_of(paths)
 
 
@@ -490,7 +499,7 @@ def _contents(part: PartFiles, table: Table, found: Sequence[str], *, treated: b
     size = sum(regular_file_size(path) for path in part.paths)
     if part.judgments:
         if part.refuse:
-            refuse_missing(part.paths[0], table)
+            _refuse_missing(part.paths[0], table)
         every = [text.checksum for text in part.judgments] + [one.partition(":")[2] for one in found]
         source = Source(part.paths[0], size, derived_checksum(found[0], json.dumps(every)))
         names = ", ".join(text.path.name for text in part.judgments)
@@ -498,6 +507,23 @@ def _contents(part: PartFiles, table: Table, found: Sequence[str], *, treated: b
     source = Source(part.paths[0], size, derived_checksum(_joined(found), identity_of(part)))
     as_read = read_as(part.paths[0], part.form, table.told_by, no_queries=part.told.no_queries)
     return FileContents(table, source, as_read, treated)
+
+
+def _refuse_missing(path: Path, table: Table) -> None:
+    """Refuse the first missing value of a table of joined documents.
+
+    Raises
+    ------
+    MissingValueError
+    """
+    for begin in range(0, len(table.y) if table.missing.any() else 0, _PIECE):
+        rows, columns = np.nonzero(np.isnan(table.X[begin : begin + _PIECE]))
+        if rows.size:
+            row = begin + int(rows[0])
+            query = table.query_ids[int(np.searchsorted(table.query_ptr, row, side="right")) - 1]
+            name = table.feature_names[int(columns[0])]
+            found = quoted(f"{query} {document_id(table.comments[row])}: {name}")
+            raise MissingValueError(path, 0, 0, found, tr("a value of every feature"))
 
 
 def _recalled(key: str, progress: ReadProgress, part: PartFiles) -> Table | None:

@@ -17,6 +17,7 @@ from rankstudio.engine.data.file_access import (
     refusal,
 )
 from rankstudio.engine.data.formats.format_catalog import data_formats, format_of_name, told_format
+from rankstudio.engine.data.formats.joined_files import refuse_absent
 from rankstudio.engine.data.formats.query_sizes import sizes_file
 from rankstudio.engine.data.formats.recognition import BY_CONTENTS, BY_MARKS
 from rankstudio.engine.data.table import ReadAs
@@ -48,6 +49,7 @@ def recognised_form(path: Path, told: DataColumns) -> DataFormat:
     named = told_format(told.format, path) if is_named or confidence < BY_MARKS else None
     if is_named and named is not None:
         return named
+    refuse_absent(beginning)
     other = _of_plugin(beginning, confidence, named)
     if other is not None:
         return other

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 from rankstudio.engine.data.data_format import Beginning, DataFormat
-from rankstudio.engine.data.formats.feature_logs import is_log
 from rankstudio.engine.data.formats.format_catalog import format_of_name
 from rankstudio.engine.data.formats.json_records import is_records
 from rankstudio.engine.data.formats.trec import is_judgment
@@ -34,11 +33,6 @@ def arrow_confidence(form: DataFormat, beginning: Beginning) -> float:
         return 0.0
     named = format_of_name(beginning.path.name).key
     return CERTAIN if form.key == (named if named == "arrow" else "parquet") else 0.0
-
-
-def logs_confidence(_: DataFormat, beginning: Beginning) -> float:
-    """Return the confidence in feature logs."""
-    return CERTAIN if is_log(beginning.head) else 0.0
 
 
 def records_confidence(_: DataFormat, beginning: Beginning) -> float:

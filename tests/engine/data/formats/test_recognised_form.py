@@ -11,8 +11,8 @@ import pytest
 
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.file_access import ARROW, PARQUET, is_packed, read_beginning
-from rankstudio.engine.data.formats.feature_logs import is_log
 from rankstudio.engine.data.formats.format_catalog import format_of_name
+from rankstudio.engine.data.formats.joined_files import marked_formats
 from rankstudio.engine.data.formats.json_records import is_records
 from rankstudio.engine.data.formats.query_sizes import sizes_file
 from rankstudio.engine.data.formats.recognised_form import recognised_form, refuse_other_binary
@@ -38,7 +38,7 @@ def as_before(path: Path, told: DataColumns) -> str:
     head, begin = read_beginning(path, 1 << 16), path.read_bytes()[: len(ARROW)]
     if begin.startswith(PARQUET) or begin == ARROW:
         return "arrow"
-    if is_log(head):
+    if any(form.is_begun_by(head) for form in marked_formats()):
         return "logs"
     if is_records(head):
         return "records"
@@ -70,6 +70,7 @@ def answer(recognise: object, path: Path, told: DataColumns) -> str:
     return str(getattr(form, "parsed_as", form))
 
 
+@pytest.mark.ability("search_engines")
 @pytest.mark.parametrize("seed", range(3))
 def test_the_same_bytes_have_the_same_form(seed: int, tmp_path: Path) -> None:
     draw = random.Random(seed)

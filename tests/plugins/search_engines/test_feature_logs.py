@@ -19,7 +19,7 @@ from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.data.fold_files import one_of
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.formats import feature_logs, json_values, part_reader
+from rankstudio.engine.data.formats import json_values, part_reader
 from rankstudio.engine.data.formats.data_file import unmatched_documents
 from rankstudio.engine.data.formats.judgments import read_judgments
 from rankstudio.engine.data.source_file import read_lines
@@ -29,6 +29,7 @@ from rankstudio.engine.experiment.plan.toml import load_plan, save_plan, with_da
 from rankstudio.engine.experiment.runner import open_data
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file
+from rankstudio.plugins.search_engines import feature_logs
 
 
 def elastic_hit(document: str, **values: float | None) -> dict[str, Any]:

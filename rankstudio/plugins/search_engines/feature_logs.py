@@ -20,17 +20,15 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.arrays import Ints
-from rankstudio.engine.data.comments import TextComments, document_id
-from rankstudio.engine.data.file_access import children, read_beginning, regular_file_size
+from rankstudio.engine.data.comments import TextComments
+from rankstudio.engine.data.file_access import regular_file_size
 from rankstudio.engine.data.formats.json_values import JsonValues
 from rankstudio.engine.data.formats.judgments import (
     Grades,
     judged_by_any,
-    judgment_files,
-    judgments_beside,
     read_judgments,
 )
-from rankstudio.engine.data.formats.trec import negative_grades, runs_beside
+from rankstudio.engine.data.formats.trec import negative_grades
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import (
     SourceFile,
@@ -38,9 +36,10 @@ from rankstudio.engine.data.source_file import (
     line_error,
     number,
     quoted,
+    read_lines,
     unpacked_stream,
 )
-from rankstudio.engine.data.table import MOST_FEATURES, Table
+from rankstudio.engine.data.table import MOST_FEATURES
 from rankstudio.engine.data.table_builder import (
     DocumentPiece,
     GatheredRows,
@@ -48,7 +47,7 @@ from rankstudio.engine.data.table_builder import (
     TableBuilder,
     TableFacts,
 )
-from rankstudio.engine.errors import DatasetError, FileAccessError, MissingExtraError, MissingValueError
+from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.language import tr, translatable, trn
 from rankstudio.engine.support.escaping import one_line
 from rankstudio.engine.support.number_format import count_text
@@ -59,14 +58,11 @@ EXPECTED = translatable(
     "a response with _ltrlog (Elasticsearch, OpenSearch), [features] (Solr) or matchfeatures (Vespa), or one "
     "on each line"
 )
-_MARKS = (b'"_ltrlog"', b'"[features]"', b'"matchfeatures"', b'"summaryfeatures"', b'"rankfeatures"')
 _OF_VESPA = ("matchfeatures", "summaryfeatures", "rankfeatures")
 _CACHED = "vespa.summaryFeatures.cached"
 _QUERY_IDS = ("qid", "query_id", "queryId")
 _QUERIES = (*_QUERY_IDS, "query_text", "keywords", "query", "q")
 _DOCUMENTS = ("id", "docid", "doc_id", "document_id", "_id")
-_ENDINGS = (".json", ".ndjson", ".jsonl")
-_HEAD = 1 << 16
 _LISTED = 10  # ids in a sentence
 _PIECE = 4096  # documents that are written at once
 _EXACT = 1 << 53  # whole numbers up to here are themselves as floats
@@ -92,48 +88,6 @@ class LoggedDocument:
     documents: tuple[str, ...]
     values: Mapping[str, float]
     absent: float = math.nan
-
-
-def is_log(beginning: bytes) -> bool:
-    """Return whether a text that begins so is a log of features, in UTF-16 too, which its reader refuses."""
-    if beginning[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        beginning = beginning[2:].replace(b"\0", b"")
-    return beginning.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") and any(
-        m in beginning for m in _MARKS
-    )
-
-
-def holds_logs(path: Path) -> bool:
-    """Return whether a file is a log of features, as its name and its beginning tell."""
-    try:
-        return _may_be_log(path) and path.is_file() and is_log(read_beginning(path, _HEAD))
-    except (FileAccessError, MissingExtraError, OSError):
-        return False
-
-
-def logs_in(folder: Path) -> tuple[Path, ...]:
-    """Return the logs of features in a folder, in the order of their names."""
-    return tuple(path for path in children(folder) if not path.name.startswith(".") and holds_logs(path))
-
-
-def logs_with_judgments(paths: Files) -> tuple[Files, Files]:
-    """Return logs with the file of judgments beside them."""
-    return paths, (judgments_beside(paths[0]),)
-
-
-def logs_judged_by_trec(paths: Files) -> tuple[Files, Files]:
-    """Return the logs beside a file of TREC judgments without runs; nothing for others."""
-    return (logs_in(paths[0].parent), paths) if len(paths) == 1 and not runs_beside(paths[0]) else ((), ())
-
-
-def logs_judged_by_table(paths: Files) -> tuple[Files, Files]:
-    """Return the logs beside a table of judgments; nothing for others."""
-    folder = paths[0].parent
-    return (logs_in(folder), paths) if len(paths) == 1 and paths[0] in judgment_files(folder) else ((), ())
-
-
-def _may_be_log(path: Path) -> bool:
-    return any(path.name.lower().removesuffix(packed).endswith(_ENDINGS) for packed in ("", ".gz", ".zst"))
 
 
 def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
@@ -547,21 +501,23 @@ def _all_logged(paths: Files, progress: ReadProgress) -> Grades:
     return found
 
 
-def refuse_missing(path: Path, table: Table) -> None:
-    """Refuse the first missing value of a table from logs.
-
-    Raises
-    ------
-    MissingValueError
-    """
-    for begin in range(0, len(table.y) if table.missing.any() else 0, _PIECE):
-        rows, columns = np.nonzero(np.isnan(table.X[begin : begin + _PIECE]))
-        if rows.size:
-            row = begin + int(rows[0])
-            query = table.query_ids[int(np.searchsorted(table.query_ptr, row, side="right")) - 1]
-            name = table.feature_names[int(columns[0])]
-            found = quoted(f"{query} {document_id(table.comments[row])}: {name}")
-            raise MissingValueError(path, 0, 0, found, tr("a value of every feature"))
+def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, str]]:
+    """Return query, document, and "not judged" or "not logged", of those that are not in both."""
+    judged = JudgedDocuments([read_judgments(read_lines(file)) for file in judgments])
+    rows = np.full(len(judged.labels), -1, dtype=np.int64)
+    unjudged: dict[tuple[str, str], None] = {}
+    with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
+        for path in logs:
+            for document in logged_documents(StreamedFile(path, ReadProgress(), pool)):
+                found = judged.find(document)
+                if found is None:
+                    unjudged[document.queries[0], document.documents[0]] = None
+                else:
+                    rows[found[2]] = 0
+    return [
+        *((*place, "not judged") for place in unjudged),
+        *((*place, "not logged") for place in judged.without(rows)),
+    ]
 
 
 def _wrong_number(path: Path, n_features: int) -> DatasetError:

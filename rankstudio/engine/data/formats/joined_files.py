@@ -1,0 +1,151 @@
+"""Files whose documents are judged in other files: told by marks of their format, and found with judgments.
+
+The formats themselves are those of abilities. Files are told also where the folder of an ability is absent,
+so that the plug-in can be named that reads them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from rankstudio.engine.data.data_format import Beginning, DataFormat
+from rankstudio.engine.data.file_access import children, read_beginning
+from rankstudio.engine.data.formats.format_catalog import data_formats, lacking_ability
+from rankstudio.engine.data.formats.judgments import judgment_files, judgments_beside
+from rankstudio.engine.data.formats.trec import runs_beside
+from rankstudio.engine.errors import DatasetError, FileAccessError, MissingExtraError, shown_path
+from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.entries import entries_of
+from rankstudio.engine.support.resources import resource
+
+Files = tuple[Path, ...]
+
+_HEAD = 1 << 16
+_PACKED = ("", ".gz", ".zst")
+_BYTE_ORDERS = (b"\xff\xfe", b"\xfe\xff")
+
+
+@dataclass(frozen=True)
+class MarkedFormat:
+    """How files of a format are told, and which ability has it.
+
+    Attributes
+    ----------
+    key, plugin : str
+        Key of the format, and name of the ability.
+    endings, marks : tuple of str
+        Of its files: what names end with, and texts of which the beginning has one.
+    """
+
+    key: str
+    plugin: str
+    endings: tuple[str, ...]
+    marks: tuple[str, ...]
+
+    def is_begun_by(self, beginning: bytes) -> bool:
+        """Return whether JSON that begins so has a mark, in UTF-16 too, which its reader refuses."""
+        if beginning[:2] in _BYTE_ORDERS:
+            beginning = beginning[2:].replace(b"\0", b"")
+        return beginning.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") and any(
+            mark.encode() in beginning for mark in self.marks
+        )
+
+    def is_named(self, name: str) -> bool:
+        """Return whether the name of a file ends like that of one."""
+        plain = name.lower()
+        return any(plain.removesuffix(packed).endswith(self.endings) for packed in _PACKED)
+
+
+def formats_to_record() -> list[dict[str, object]]:
+    """Return the marked formats of the abilities that are there, for ``resources/abilities``."""
+    return [
+        {
+            "key": form.key,
+            "plugin": loaded.plugin.name,
+            "endings": list(form.endings),
+            "marks": list(form.marks),
+        }
+        for loaded, form in entries_of("data_formats", lambda _: None, "", "")
+        if loaded.built_in and form.marks
+    ]
+
+
+@cache
+def marked_formats() -> tuple[MarkedFormat, ...]:
+    """Return the marked formats of all abilities, also of those whose folders are absent."""
+    recorded = json.loads(resource("abilities", "data_formats.json").read_text(encoding="utf-8"))
+    return tuple(
+        MarkedFormat(one["key"], one["plugin"], tuple(one["endings"]), tuple(one["marks"]))
+        for one in recorded
+    )
+
+
+def marks_confidence(form: DataFormat, beginning: Beginning) -> float:
+    """Return 1 for a file that begins with a mark of the format, else 0."""
+    return float(any(one.key == form.key and one.is_begun_by(beginning.head) for one in marked_formats()))
+
+
+def refuse_absent(beginning: Beginning) -> None:
+    """Refuse a file with a mark of a format whose ability is absent.
+
+    Raises
+    ------
+    DatasetError
+        It names the plug-in.
+    """
+    for one in marked_formats():
+        if one.is_begun_by(beginning.head) and (lacking := lacking_ability(one.key)):
+            text = tr("{path}: the format of the data {reason}")
+            raise DatasetError(text.format(path=shown_path(beginning.path), reason=lacking))
+
+
+def joined_format(path: Path) -> DataFormat:
+    """Return the format of files that are joined with judgments, for one that is said to be of it.
+
+    Raises
+    ------
+    DatasetError
+        Where its ability is absent.
+    """
+    own = [form for form in data_formats() if form.marks]
+    if own:
+        return own[0]
+    text = tr("{path}: the format of the data {reason}")
+    reasons = filter(None, (lacking_ability(one.key) for one in marked_formats()))
+    raise DatasetError(text.format(path=shown_path(path), reason=next(reasons)))
+
+
+def holds_logs(path: Path) -> bool:
+    """Return whether a file is a log of features, as its name and its beginning tell."""
+    try:
+        named = [one for one in marked_formats() if one.is_named(path.name)]
+        if not named or not path.is_file():
+            return False
+        beginning = read_beginning(path, _HEAD)
+        return any(one.is_begun_by(beginning) for one in named)
+    except (FileAccessError, MissingExtraError, OSError):
+        return False
+
+
+def logs_in(folder: Path) -> tuple[Path, ...]:
+    """Return the logs of features in a folder, in the order of their names."""
+    return tuple(path for path in children(folder) if not path.name.startswith(".") and holds_logs(path))
+
+
+def logs_with_judgments(paths: Files) -> tuple[Files, Files]:
+    """Return logs with the file of judgments beside them."""
+    return paths, (judgments_beside(paths[0]),)
+
+
+def logs_judged_by_trec(paths: Files) -> tuple[Files, Files]:
+    """Return the logs beside a file of TREC judgments without runs; nothing for others."""
+    return (logs_in(paths[0].parent), paths) if len(paths) == 1 and not runs_beside(paths[0]) else ((), ())
+
+
+def logs_judged_by_table(paths: Files) -> tuple[Files, Files]:
+    """Return the logs beside a table of judgments; nothing for others."""
+    folder = paths[0].parent
+    return (logs_in(folder), paths) if len(paths) == 1 and paths[0] in judgment_files(folder) else ((), ())

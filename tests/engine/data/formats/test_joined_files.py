@@ -1,0 +1,60 @@
+"""Files of formats whose ability may be absent: told by their marks, and refused with the plug-in's name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from wording import naming
+
+from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.formats import format_catalog, joined_files, recognised_form
+from rankstudio.engine.data.formats.built_in import FORMATS
+from rankstudio.engine.data.formats.joined_files import formats_to_record, holds_logs, logs_in, marked_formats
+from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.support.resources import resource
+
+LOG = {"_id": "d1", "fields": {"_ltrlog": [{"main": [{"name": "bm25", "value": 0.5}]}]}, "qid": "1"}
+ABSENT = naming("search-engines absent")
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    (tmp_path / "log.json").write_text(json.dumps(LOG))
+    (tmp_path / "other.json").write_text('{"a": 1}')
+    (tmp_path / "qrels.txt").write_text("1 0 d1 2\n")
+    return tmp_path
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the formats of abilities out."""
+    for module in (format_catalog, joined_files, recognised_form):
+        monkeypatch.setattr(module, "data_formats", lambda: FORMATS)
+
+
+def test_logs_are_told_by_name_and_beginning(logs: Path) -> None:
+    assert logs_in(logs) == (logs / "log.json",)
+    assert not holds_logs(logs) and not holds_logs(logs / "none.json")
+    assert not any(form.is_begun_by(b'1 qid:1 1:2 # "_ltrlog"\n') for form in marked_formats())
+    assert all(form.is_begun_by('{"_ltrlog": []}'.encode("utf-16")) for form in marked_formats())
+
+
+@pytest.mark.usefixtures("without")
+@pytest.mark.parametrize("name", [".", "log.json"])
+def test_without_the_ability_it_is_named(logs: Path, name: str) -> None:
+    with pytest.raises(DatasetError, match=ABSENT):
+        open_dataset(logs / name)
+    with pytest.raises(DatasetError, match=ABSENT):
+        open_dataset(logs / name, columns={"judgments": str(logs / "qrels.txt")})
+    with pytest.raises(DatasetError, match=ABSENT):
+        format_catalog.told_format("logs", logs)
+    with pytest.raises(DatasetError, match=ABSENT):
+        recognised_form.recognised_form(logs / "log.json", DataColumns())
+
+
+def test_marked_formats_are_recorded_for_where_a_folder_is_absent() -> None:
+    recorded = json.loads(resource("abilities", "data_formats.json").read_text(encoding="utf-8"))
+    assert all(one in recorded for one in formats_to_record()), "python packaging/abilities.py"
