@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import fields
 from inspect import cleandoc
 from itertools import pairwise
 from pathlib import Path
 from runpy import run_path
 from typing import Any
+
+import pytest
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.methods.catalog.method import Method
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "rankstudio"
@@ -94,6 +101,12 @@ def test_documented_parameters_are_in_the_signature() -> None:
     assert len(documented) > 1500
     gone = [(name, one) for name, one, signature in documented if not re.search(rf"\b{one}\b", signature)]
     assert gone == []
+
+
+@pytest.mark.parametrize(("value", "most"), [(Plan, 12), (FoldedDataset, 8), (Method, 18)])
+def test_what_abilities_add_is_no_field(value: type[Any], most: int) -> None:
+    """They have a slot: whoever reads a plan, data or a method need not know them."""
+    assert len(fields(value)) <= most
 
 
 def test_commands_print_in_one_way() -> None:

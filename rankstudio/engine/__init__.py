@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from rankstudio.engine.experiment.runner import run_plan as run_plan
     from rankstudio.engine.export.models import load_model as load_model
     from rankstudio.engine.export.models import save_model as save_model
-    from rankstudio.engine.methods.rankers.kernel_rankrls import KernelRankRLS as KernelRankRLS
     from rankstudio.engine.methods.rankers.rankrls import RankRLS as RankRLS
     from rankstudio.engine.methods.rankers.ranksvm import RankSVM as RankSVM
     from rankstudio.engine.methods.selection.expected_divergence import (

@@ -22,7 +22,8 @@ class Absent:
     def _skip(self, *_: Any, **__: Any) -> Any:
         pytest.skip(type(self).entry.lacking)  # type: ignore[attr-defined]
 
-    fit = steps = work = get_params = memory_need = compared_by_query = _skip
+    fit = steps = work = get_params = memory_need = compared_by_query = why_no_error = _skip
+    left_out = leave_pair_out = leave_query_out = _skip
 
 
 def estimator_class(key: str) -> Any:

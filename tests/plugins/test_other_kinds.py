@@ -131,7 +131,7 @@ def test_every_kind_is_listed_in_the_window(installed: Installed) -> None:
     installed(Plugin(name="odd", commands=(TerminalCommand("words", "words_of_test"),)))
     listed = {name: adds for name, _, adds in plugin_rows()}
     ends = {"mlflow": "mlflow", "cluster": "dask"}
-    kinds = {"judges": 2, "drift": 3, "papers": 4, "search-engines": 3}
+    kinds = {"judges": 2, "drift": 3, "papers": 4, "search-engines": 4}
     there = {loaded.plugin.name for loaded in plugins().loaded}  # a folder may be absent
     assert all(listed[name].endswith(end) for name, end in ends.items() if name in there)
     assert all(len(listed[name].splitlines()) == n for name, n in kinds.items() if name in there)

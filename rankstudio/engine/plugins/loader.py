@@ -43,6 +43,7 @@ _ABILITIES = {
     "baselines": (("methods",), "rankstudio.plugins.baselines:PLUGIN"),
     "exports": (("model_formats",), "rankstudio.plugins.exports:PLUGIN"),
     "drift": (("commands", "window_commands", "feature_columns"), "rankstudio.plugins.drift:PLUGIN"),
+    "kernels": (("methods",), "rankstudio.plugins.kernels:PLUGIN"),
     "foreign-models": (("model_readers",), "rankstudio.plugins.foreign_models:PLUGIN"),
     "search-engines": (
         ("commands", "data_formats", "model_formats", "run_views"),

@@ -18,6 +18,7 @@ from rankstudio.engine.plugins.window_parts import WindowPage
 
 PLUGIN = Plugin(
     name="lab",
+    needs=("kernels",),
     commands=(TerminalCommand("lab", "rankstudio.plugins.lab.command"),),
     pages=(
         WindowPage(

@@ -66,7 +66,7 @@ _DECISIONS = (
 
 PLUGIN = Plugin(
     name="papers",
-    needs=("features", "lab"),
+    needs=("features", "kernels", "lab"),
     commands=(
         TerminalCommand("reproduce", "rankstudio.plugins.papers.commands.reproduce"),
         TerminalCommand("thresholds", "rankstudio.plugins.papers.commands.thresholds"),

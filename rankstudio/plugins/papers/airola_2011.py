@@ -19,7 +19,6 @@ from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.export.tables import p_text
 from rankstudio.engine.methods.kernels.nystrom import NystromFeatures, basis_rows
-from rankstudio.engine.methods.rankers.kernel_rankrls import KernelRankRLS
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
 from rankstudio.engine.metrics.evaluator import Evaluator
@@ -27,6 +26,7 @@ from rankstudio.engine.support.grades import Grading
 from rankstudio.engine.support.resources import table
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import finish
+from rankstudio.plugins.kernels.kernel_rankrls import KernelRankRLS
 from rankstudio.plugins.lab.simulation.auc_simulation import ESTIMATORS, simulate_auc
 from rankstudio.plugins.lab.simulation.deviations import Deviations
 from rankstudio.plugins.lab.simulation.learners import (

@@ -441,7 +441,7 @@ class Session(QObject):
 def reading(plan: Plan) -> tuple[object, ...]:
     """Return what of a plan says how its data are read and divided."""
     drawn = plan.seed if plan.protocol != GIVEN else 0
-    return plan.missing, plan.normalize, plan.protocol, drawn, plan.columns
+    return plan.reading, plan.protocol, drawn
 
 
 def _without(ids: tuple[int, ...], others: Container[int]) -> tuple[int, ...]:

@@ -158,7 +158,7 @@ def test_hand_chosen_features_measure_only_queries_that_nobody_saw(
 ) -> None:
     run = result(folds((2,)), folds=(2,), hand_chosen=hand_chosen)
     run = sealed(run, cross_fitted=True) if is_sealed else run
-    plain = replace(run, plan=replace(run.plan, hand_chosen=""))
+    plain = replace(run, plan=run.plan.changed(hand_chosen=""))
     assert comparable(run, plain).is_comparable is is_ranked
     groups = comparable_groups({"plain": plain, "set": run})
     assert [list(group.runs) for group in groups] == (

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 
-from rankstudio.engine import GreedyRankRLS, KernelRankRLS, RankRLS
+from rankstudio.engine import GreedyRankRLS, RankRLS
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
@@ -25,6 +26,8 @@ from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import open_data, run_plan, usual_choices
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.metrics.names import ONE_RANKING_MEASURES
+
+KernelRankRLS = estimator_class("kernel-rankrls")
 
 LAMBDAS = (0.25, 4.0)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +32,7 @@ def test_stored_and_recomputed_results_are_equal(folds: tuple[int, ...]) -> None
     stored, data = stored_result(), open_data(Plan(SAMPLE))
     plan = usual_choices(Plan(SAMPLE), data, ())
     assert stored.plan == plan, "run packaging/sample_run.py again"
-    (event,) = (e for e in run(replace(plan, folds=folds), data) if isinstance(e, RunFinished))
+    (event,) = (e for e in run(plan.changed(folds=folds), data) if isinstance(e, RunFinished))
     by_number = {fold.fold: fold for fold in stored.folds}
     for now in event.result.folds:
         before = by_number[now.fold]

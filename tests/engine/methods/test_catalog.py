@@ -12,7 +12,7 @@ import pytest
 
 from rankstudio import engine
 from rankstudio.engine.errors import ParameterError, PlanError
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import WORDS
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter, method, methods
 from rankstudio.engine.methods.catalog.method import Requirement, StepKind
@@ -26,7 +26,7 @@ def test_an_entry_and_its_estimator_have_the_same_parameters(entry: Method) -> N
     assert asked.isdisjoint(entry.takes)
     assert (asked | set(entry.takes)).isdisjoint(entry.library)
     assert set(inspect.signature(estimator).parameters) == asked | set(entry.takes) | set(entry.library)
-    of_plans = {field.name for field in fields(Plan)} | {"groups"}  # groups are an extension of a plan
+    of_plans = {*WORDS, "groups"}  # groups are an extension of a plan
     assert set(entry.takes) <= of_plans
 
 

@@ -9,14 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 
-from rankstudio.engine import KernelRankRLS, RankRLS
+from rankstudio.engine import RankRLS
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.methods.kernels.shared_work import KernelWork
 from rankstudio.engine.methods.left_out import left_out_scores
 from rankstudio.engine.methods.rankers import rankrls_shards
 from rankstudio.engine.methods.rankers.rankrls_shards import models_without
 from rankstudio.engine.steps import Step
+
+KernelRankRLS = estimator_class("kernel-rankrls")
 
 QUERIES, SIZE, FEATURES = 400, 20, 12
 DOCUMENTS = QUERIES * SIZE

@@ -7,11 +7,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import Problem, problems, tolerance
 
-from rankstudio.engine import GreedyRankRLS, KernelRankRLS, RankRLS
+from rankstudio.engine import GreedyRankRLS, RankRLS
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.methods.holdout import MOST_LEFT_OUT, HeldOutPredictor, KernelDecomposition
@@ -20,6 +21,8 @@ from rankstudio.engine.methods.selection.greedy_rankrls.one_ranking_search impor
     LeavePairOutSearch,
 )
 from rankstudio.engine.support.work import finish
+
+KernelRankRLS = estimator_class("kernel-rankrls")
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankstudio.engine.errors.MissingQueryWarning")
 

@@ -13,13 +13,14 @@ from rankstudio.engine import (
     ExpectedDivergence,
     FSMRank,
     GreedyRankRLS,
-    KernelRankRLS,
     MutualInformation,
     RankRLS,
     RankSVM,
 )
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.support.threads import pool
+
+KernelRankRLS = estimator_class("kernel-rankrls")
 
 RankBoost = estimator_class("rankboost")
 AdaRank = estimator_class("adarank")

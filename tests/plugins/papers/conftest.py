@@ -2,5 +2,5 @@
 
 from importlib.util import find_spec
 
-_THERE = find_spec("rankstudio.plugins.features") and find_spec("rankstudio.plugins.lab")
-collect_ignore_glob = [] if _THERE else ["*.py", "window/*.py"]
+needed = (f"rankstudio.plugins.{name}" for name in ("features", "kernels", "lab"))
+collect_ignore_glob = [] if all(map(find_spec, needed)) else ["*.py", "window/*.py"]

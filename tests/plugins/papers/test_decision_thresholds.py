@@ -88,7 +88,7 @@ def test_the_mean_area_of_folds_of_one_ranking_has_delongs_interval() -> None:
     data = k_fold(replace(whole, origin=DatasetOrigin(columns=DataColumns(no_queries=True))), 4, 0)
     wanted = {"regularization": (1.0,), "n_features_to_select": 2}
     plan = Plan("made", measures=("AUC",), parameters=wanted, select_by="criterion", protocol="4-fold")
-    plan = replace(plan, columns={"no_queries": True})
+    plan = plan.changed(columns={"no_queries": True})
     run = run_plan(plan, data)
     found = run_decisions(run, data)
     parts = [(f.test or f.vali, one.chosen.step) for f, one in zip(data.folds, run.folds, strict=True)]

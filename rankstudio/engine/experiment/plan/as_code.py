@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from rankstudio.engine.data.columns import COLUMN_OPTIONS
@@ -15,7 +15,7 @@ from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import feature_groups_of, format_groups
 from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.hand_choice import HandChoices
-from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan.plan import SAMPLE, WORDS, Plan
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_as_toml
 from rankstudio.engine.methods.catalog import GIVEN_MODEL, Kind, Method, Parameter, is_added
@@ -23,7 +23,16 @@ from rankstudio.engine.support.escaping import comment_text, markdown_escaped, s
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.name_lists import joined_names
 
-_SAID = (*("data", "method", "parameters", "select_by", "convention", "ranker", "ranker_parameters"),)
+_SAID = (
+    "data",
+    "method",
+    "parameters",
+    "select_by",
+    "convention",
+    "ranker",
+    "ranker_parameters",
+    "columns",
+)
 
 UNKNOWN: Mapping[str, str] = FrozenMapping()
 """Versions that nobody knows."""
@@ -62,8 +71,7 @@ def as_command(plan: Plan, out: str = "") -> str:
     # What the terminal would otherwise take from the data is always said.
     words += [] if given else ["--select-by", plan.select_by, *convention_words]
     said = {*_SAID, "rule"} if given else _SAID
-    plain = [f.name for f in fields(plan) if f.default is not MISSING]  # the others have words of their own
-    words += field_words(plan, [name for name in plain if name not in said])
+    words += field_words(plan, [name for name in WORDS if name not in said])
     known = plan.extension(HandChoices)
     words += [] if known is None else option_words("--hand-chosen", known.text)
     words += [*column_words(plan), *group_words(plan)]

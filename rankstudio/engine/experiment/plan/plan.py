@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,15 @@ from rankstudio.engine.experiment.plan.left_out_names import (
     plain_name,
 )
 from rankstudio.engine.experiment.plan.plan_extensions import KINDS, PLAN_EXTENSIONS, with_words
+from rankstudio.engine.experiment.plan.plan_parts import (
+    MISSING,
+    NORMALIZE,
+    DataReading,
+    FinalRanker,
+    Missing,
+    ModelChoice,
+    Normalize,
+)
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
 from rankstudio.engine.language import tr
@@ -64,11 +73,6 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.preferences.clicks import ClickRule
     from rankstudio.engine.methods.base import LinearRanker
 
-Missing = Literal["query_min", "zero", "refuse"]
-Normalize = Literal["none", "query_minmax"]
-MISSING: tuple[str, ...] = get_args(Missing)
-NORMALIZE: tuple[str, ...] = get_args(Normalize)
-
 SAMPLE = "sample"
 """The name under which a plan asks for the bundled sample instead of a file."""
 
@@ -85,11 +89,31 @@ CRITERION = "criterion"
 """Choosing by the method's own criterion, for data without a validation part."""
 
 
+WORDS = (
+    "data",
+    "method",
+    "parameters",
+    "select_by",
+    "measures",
+    "convention",
+    "folds",
+    "missing",
+    "normalize",
+    "seed",
+    "ranker",
+    "ranker_parameters",
+    "protocol",
+    "rule",
+    "columns",
+)
+"""Of plans in files and arguments, in the order of files, without those of extensions."""
+
+
 @dataclass(frozen=True, init=False)
 class Plan:
     """Specification of a run: data, method, grid and protocol.
 
-    Attributes
+    Parameters
     ----------
     data : str
         A data file or a folder of folds, or ``"sample"``.
@@ -143,23 +167,28 @@ class Plan:
         cost (`FeatureCosts`), which change no number unless a parameter of the method is "milliseconds"; and
         ``hand_chosen``, folds whose queries were known when features were pinned, such as "given: 1"
         (`HandChoices`).
+
+    Attributes
+    ----------
+    reading : DataReading
+        ``missing``, ``normalize`` and ``columns``.
+    final_ranker : FinalRanker
+        ``ranker`` and ``ranker_parameters``.
+    model_choice : ModelChoice
+        ``select_by`` and ``rule``.
     """
 
     data: str
     method: str = "greedy-rankrls"
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    select_by: str = "MAP"
+    parameters: Mapping[str, Any] = field(default_factory=FrozenMapping)
     measures: tuple[str, ...] = USUAL_MEASURES
     convention: str = USUAL
     folds: tuple[int, ...] = ()
-    missing: Missing = "query_min"
-    normalize: Normalize = "none"
     seed: int = 0
-    ranker: str = ""
-    ranker_parameters: Mapping[str, Any] = field(default_factory=dict)
     protocol: str = GIVEN
-    rule: str = BEST
-    columns: Mapping[str, Any] = field(default_factory=FrozenMapping)
+    reading: DataReading = field(default_factory=DataReading)
+    final_ranker: FinalRanker = field(default_factory=FinalRanker)
+    model_choice: ModelChoice = field(default_factory=ModelChoice)
     extensions: Extensions = field(default_factory=Extensions)
 
     def __init__(
@@ -182,17 +211,27 @@ class Plan:
         extensions: Extensions = Extensions(),  # noqa: B008
         **words: Any,
     ) -> None:
-        given = {name: value for name, value in locals().items() if name not in ("self", "words")}
         unknown = [word for word in words if word not in KINDS]
         if unknown:
             raise TypeError(f"Plan() got an unexpected keyword argument {unknown[0]!r}")
-        for name, value in given.items():
-            object.__setattr__(self, name, value)
+        keep = partial(object.__setattr__, self)  # although the plan is frozen
+        keep("data", data)
+        keep("method", method)
+        keep("parameters", parameters)
+        keep("measures", measures)
+        keep("convention", convention)
+        keep("folds", folds)
+        keep("seed", seed)
+        keep("protocol", protocol)
+        keep("reading", DataReading(missing, normalize, columns))
+        keep("final_ranker", FinalRanker(ranker, ranker_parameters))
+        keep("model_choice", ModelChoice(select_by, rule))
+        keep("extensions", extensions)
         self._settle(words)
 
     def _settle(self, words: Mapping[str, Any]) -> None:
         """Bring all values into canonical form; ``words`` are those of extensions."""
-        keep = partial(object.__setattr__, self)  # although the plan is frozen
+        keep = partial(object.__setattr__, self)
         if not isinstance(self.method, str) and hasattr(self.method, "fit"):
             from rankstudio.engine.methods.foreign.instances import instance_of  # noqa: PLC0415 - for objects
 
@@ -203,18 +242,18 @@ class Plan:
         keep("method", self.entry.key)
         keep("parameters", FrozenMapping(self.entry.validate(self.parameters)))
         ranker = _check_ranker(self)
-        keep("ranker_parameters", FrozenMapping(ranker.validate(self.ranker_parameters) if ranker else {}))
+        values = ranker.validate(self.ranker_parameters) if ranker else {}
+        keep("final_ranker", FinalRanker(self.ranker, FrozenMapping(values)))
         keep("measures", tuple(dict.fromkeys(measure(m).name for m in self.measures)))
         keep("folds", tuple(dict.fromkeys(self.folds)))
         columns = DataColumns.of(self.columns).as_dict()
         frozen = {name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()}
-        keep("columns", FrozenMapping(frozen))
+        keep("reading", replace(self.reading, columns=FrozenMapping(frozen)))
         keep("extensions", with_words(self.extensions, words, self.method))
         convention(self.convention)
-        if self.select_by != CRITERION:
-            keep("select_by", canonical_name(self.select_by))
+        select_by = self.select_by if self.select_by == CRITERION else canonical_name(self.select_by)
         keep("protocol", str(parse_protocol(self.protocol)))
-        keep("rule", str(parse_rule(self.rule)))
+        keep("model_choice", ModelChoice(select_by, str(parse_rule(self.rule))))
         for name, known in (("missing", MISSING), ("normalize", NORMALIZE)):
             value = getattr(self, name)
             check_field(name, value, tr("one of {keys}").format(keys=", ".join(known)), value in known)
@@ -242,12 +281,52 @@ class Plan:
             MEASURES.receive(measured)
         vars(self).update(state)
 
+    @property
+    def missing(self) -> Missing:
+        """Treatment of missing values."""
+        return self.reading.missing
+
+    @property
+    def normalize(self) -> Normalize:
+        """How features are scaled: "none" or "query_minmax"."""
+        return self.reading.normalize
+
+    @property
+    def columns(self) -> Mapping[str, Any]:
+        """Columns of tables, as said."""
+        return self.reading.columns
+
+    @property
+    def ranker(self) -> str:
+        """Key of the final ranker; "" for the method's own model."""
+        return self.final_ranker.key
+
+    @property
+    def ranker_parameters(self) -> Mapping[str, Any]:
+        """Parameters of the final ranker."""
+        return self.final_ranker.parameters
+
+    @property
+    def select_by(self) -> str:
+        """Selection criterion."""
+        return self.model_choice.select_by
+
+    @property
+    def rule(self) -> str:
+        """Selection rule."""
+        return self.model_choice.rule
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """Values by the words of files and arguments, without extensions."""
+        return {word: getattr(self, word) for word in WORDS}
+
     def extension(self, kind: type[Value]) -> Value | None:
         """Return what an ability adds to the plan, by its type, such as `FeatureCosts`; None if nothing."""
         return self.extensions.find(kind)
 
     def named(self, word: str) -> Any:
-        """Return the value of a field, or of an extension by its word."""
+        """Return a value by its word, also that of an extension."""
         kind = KINDS.get(word)
         return getattr(self, word) if kind is None else self.extension(kind)
 
@@ -460,7 +539,7 @@ class Plan:
         for one in PLAN_EXTENSIONS:
             if one.word not in changes and not one.lasts(moved, parameters):
                 extensions = extensions.without(one.kind)
-        return replace(self, extensions=extensions, **changes)
+        return Plan(**{**self.words, "extensions": extensions, **changes})
 
 
 def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:

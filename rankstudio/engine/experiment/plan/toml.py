@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.errors import ParameterError, PlanError, shown
-from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan.plan import SAMPLE, WORDS, Plan
 from rankstudio.engine.experiment.plan.plan_extensions import KINDS, in_words
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.language import tr
@@ -35,7 +35,7 @@ _MOST_BYTES = 4 << 20  # of a plan, which would take some seconds
 def plan_as_dict(plan: Plan) -> dict[str, Any]:
     """Return the plan as plain lists, strings and numbers, for TOML and JSON, without None."""
     added = {word: as_lists(value) for word, value in in_words(plan.extensions)}
-    values = {f.name: as_lists(getattr(plan, f.name)) for f in fields(plan) if f.name != "extensions"}
+    values = {word: as_lists(value) for word, value in plan.words.items()}
     values |= {word: value for word, value in added.items() if not isinstance(value, dict)}
     # TOML wants the tables after the plain values.
     for table, entry in (("parameters", plan.entry), ("ranker_parameters", plan.ranker_entry)):
@@ -75,7 +75,7 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
     PlanError, ParameterError
         For an unknown field or a value out of range.
     """
-    known = {*(f.name for f in fields(Plan)), *KINDS} - {"extensions"}
+    known = {*WORDS, *KINDS}
     _refuse_absent(values.get(PACKAGES, {}))
     values = {name: value for name, value in values.items() if name != PACKAGES}
     for name in values:

@@ -7,16 +7,10 @@ from dataclasses import replace
 from rankstudio.engine.methods.catalog.method import Criterion, Description, Method, Seconds, StepKind
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.shared import (
-    BASIS,
-    COEF0,
     COST,
-    DEGREE,
-    GAMMA,
-    KERNEL,
     LAMBDA,
     LEAVE_QUERY_OUT,
     MAPPED,
-    N_BASIS,
     PAIRS,
     TIES,
     TOL,
@@ -49,46 +43,6 @@ RANKRLS = Method(
     estimator="rankstudio.engine.methods.rankers.rankrls:RankRLS",
     seconds=Seconds(0.02, 0.003, 0.018),
     parameters=(LAMBDA, COST, TIES, WEIGHTING, PAIRS),
-)
-
-KERNEL_RANKRLS = Method(
-    key="kernel-rankrls",
-    label="Kernel RankRLS",
-    family="ranker",
-    description=Description(
-        citation="Pahikkala et al. 2009",
-        title="An efficient algorithm for learning to rank from preference graphs",
-        summary=(
-            "RankRLS with a kernel, for nonlinear models. It shows whether a nonlinear model of the selected "
-            "features ranks better than a weighted sum."
-        ),
-        formula="minimise over f:  Σ_Q 1/(2|Q|) Σ_{i,j∈Q} (y_i − y_j − f(x_i) + f(x_j))² + λ‖f‖²,  "
-        "f = Σ_{i∈R} b_i k(·, x_i)",
-    ),
-    criterion=LEAVE_QUERY_OUT,
-    takes=("seed",),
-    traits=(
-        "learns_preferences",
-        "left_out",
-    ),
-    estimator="rankstudio.engine.methods.rankers.kernel_rankrls:KernelRankRLS",
-    seconds=Seconds(0.09, 0.05, 5.3),
-    parameters=(
-        replace(
-            LAMBDA,
-            default=tuple(4.0**e for e in range(-5, 3)),
-            source="Pahikkala et al. 2009, eq. (12)",
-        ),
-        KERNEL,
-        GAMMA,
-        DEGREE,
-        COEF0,
-        N_BASIS,
-        BASIS,
-        COST,
-        TIES,
-        WEIGHTING,
-    ),
 )
 
 RANKSVM = Method(
@@ -144,5 +98,4 @@ RANKSVM = Method(
 RANKERS: tuple[Method, ...] = (
     RANKRLS,
     RANKSVM,
-    KERNEL_RANKRLS,
 )

@@ -17,7 +17,6 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError, between
 from rankstudio.engine.methods.catalog.shared import BASIS, COEF0, DEGREE, GAMMA, KERNEL, N_BASIS
 from rankstudio.engine.methods.kernels.shared_work import shared
-from rankstudio.engine.methods.kernels.systems import as_columns
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
 from rankstudio.engine.methods.scikit_learn import Estimator, check_is_fitted, validate_data
 from rankstudio.engine.support import memory
@@ -29,6 +28,11 @@ kernel, is at most this share of its squared length.
 
 The square roots of those distances are divided by in L⁻¹K: with 1e-10 about five of sixteen digits are lost.
 Less would let in vectors of which nothing but rounding is new."""
+
+
+def as_columns(values: Floats) -> Floats:
+    """Return one output (m,) as a matrix (m, 1), several outputs (m, v) unchanged."""
+    return values[:, None] if values.ndim == 1 else values
 
 
 class DependentBasisWarning(UserWarning):

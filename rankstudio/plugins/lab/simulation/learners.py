@@ -14,9 +14,9 @@ from rankstudio.engine.arithmetic.query_data import MadeStatistics, QueryData, Q
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import between
 from rankstudio.engine.methods.kernels.nystrom import basis_rows, independent, kernel_of
-from rankstudio.engine.methods.rankers.kernel_rankrls import KernelRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.support.blocks import solve_lower
+from rankstudio.plugins.kernels.kernel_rankrls import KernelRankRLS
 from rankstudio.plugins.lab.simulation.parameters import BASIS_KEPT, SELECTED_ONCE
 
 Scorer = Callable[[Floats], Floats]

@@ -15,7 +15,7 @@ from preference_oracles import preferred
 from strategies import Problem, problems, tolerance
 from wording import naming
 
-from rankstudio.engine import GreedyRankRLS, KernelRankRLS, RankRLS, RankSVM, sample_preferences
+from rankstudio.engine import GreedyRankRLS, RankRLS, RankSVM, sample_preferences
 from rankstudio.engine.analysis.permutation import label_permutation
 from rankstudio.engine.analysis.permutation.label_permutation import (
     PermutationTest,
@@ -34,6 +34,8 @@ from rankstudio.engine.methods.selection.single_feature import SingleFeatureRank
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import blas
+
+KernelRankRLS = estimator_class("kernel-rankrls")
 
 LambdaMART = estimator_class("lambdamart")
 

@@ -2,14 +2,17 @@
 
 import numpy as np
 import pytest
+from abilities import estimator_class
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import Problem, problems
 
-from rankstudio.engine import KernelRankRLS, RankRLS
+from rankstudio.engine import RankRLS
 from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.holdout import HeldOutPredictor, KernelDecomposition
 from rankstudio.engine.support.work import finish
+
+KernelRankRLS = estimator_class("kernel-rankrls")
 
 LOSSES = pytest.mark.parametrize("loss", ["differences", "documents"])
 

@@ -13,7 +13,7 @@ from oracles import leave_query_out_error, rankrls_on_pairs
 from ordering import ranking_problem
 from strategies import Problem, problems
 
-from rankstudio.engine import FSBFS, KernelRankRLS, RankSVM, evaluate
+from rankstudio.engine import FSBFS, RankSVM, evaluate
 from rankstudio.engine.arithmetic.query_data import centre
 from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.errors import OutputError, PlanError
@@ -26,6 +26,8 @@ from rankstudio.engine.export.models import Model, Weight, load_model, save_mode
 from rankstudio.engine.export.proof import ranking_proof
 from rankstudio.engine.export.score_function import score_function
 from rankstudio.engine.methods.selection.fs_bfs import BestFirstSearch
+
+KernelRankRLS = estimator_class("kernel-rankrls")
 
 MODEL_FORMATS = model_formats()
 

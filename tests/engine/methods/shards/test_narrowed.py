@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sharded_problems import assert_same_bits, assert_same_everywhere, cut, elsewhere, problem, steps
 
-from rankstudio.engine import KernelRankRLS, RankRLS, RankSVM
+from rankstudio.engine import RankRLS, RankSVM
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.experiment.execution.executors import on_processes
@@ -26,6 +26,8 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file
 from rankstudio.engine.support.work import WorkProgress
+
+KernelRankRLS = estimator_class("kernel-rankrls")
 
 AdaRank = estimator_class("adarank")
 ListNet = estimator_class("listnet")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kernel_oracles import kernel_by_loops
 
 from rankstudio.engine.methods.kernels.nystrom import NystromFeatures
-from rankstudio.engine.methods.kernels.systems import QueryFactor, ReducedSystem
+from rankstudio.plugins.kernels.systems import QueryFactor, ReducedSystem
 
 LEAST = 2.0**-15
 

@@ -19,6 +19,7 @@ import numpy as np
 from rankstudio.engine.arithmetic.query_data import centre
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.methods.kernels.nystrom import as_columns
 from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
 
 _INDEFINITE = 1e-8  # share of the greatest eigenvalue by which another may be below 0, which is rounding
@@ -282,11 +283,6 @@ class QueryFactor:
         rows = [slice(*ends) for ends in pairwise(self.documents.tolist())]
         own = [slice(*ends) for ends in pairwise(self.ptr.tolist())]
         return list(zip(self.blocks or (), rows, own, strict=True))
-
-
-def as_columns(values: Floats) -> Floats:
-    """Return one output (m,) as a matrix (m, 1), several outputs (m, v) unchanged."""
-    return values[:, None] if values.ndim == 1 else values
 
 
 _ROUNDINGS = 16  # of the one decomposition, in its own measure: six were the most in 30,000 left-out queries

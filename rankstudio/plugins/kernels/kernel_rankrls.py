@@ -18,7 +18,6 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog.rankers import KERNEL_RANKRLS
 from rankstudio.engine.methods.catalog.shared import LAMBDA
 from rankstudio.engine.methods.holdout import HeldOutPredictor, HoldOutRanker, KernelDecomposition
 from rankstudio.engine.methods.kernels.kernel_model import BasisStep, KernelModel, KernelStep
@@ -32,7 +31,6 @@ from rankstudio.engine.methods.kernels.nystrom import (
     refuse_too_large,
 )
 from rankstudio.engine.methods.kernels.shared_work import basis_vectors, left_out_predictions, shared
-from rankstudio.engine.methods.kernels.systems import DualSystem, KernelSystem, QueryFactor, ReducedSystem
 from rankstudio.engine.methods.left_out import first_twins, with_columns
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
 from rankstudio.engine.methods.pair_learners import (
@@ -44,6 +42,8 @@ from rankstudio.engine.methods.pair_learners import (
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish
+from rankstudio.plugins.kernels.entries import KERNEL_RANKRLS
+from rankstudio.plugins.kernels.systems import DualSystem, KernelSystem, QueryFactor, ReducedSystem
 
 _ASYMMETRY = 1e-10  # share of the greatest value by which a precomputed kernel's halves may differ
 

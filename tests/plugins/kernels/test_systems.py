@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kernel_oracles import features_of, kernel_by_loops, ridge, spanned
 
 from rankstudio.engine.methods.kernels.nystrom import NystromFeatures
-from rankstudio.engine.methods.kernels.systems import DualSystem, KernelSystem, QueryFactor, ReducedSystem
+from rankstudio.plugins.kernels.systems import DualSystem, KernelSystem, QueryFactor, ReducedSystem
 
 GRID = (2.0**-15, 0.3, 2.0**15)
 

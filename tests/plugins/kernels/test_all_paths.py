@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rankstudio.engine import KernelRankRLS
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.methods.kernels.all_paths import LabelledGraph, all_paths_kernel, walk_weights
+from rankstudio.plugins.kernels.all_paths import LabelledGraph, all_paths_kernel, walk_weights
 
 LABELS = "abc"
 
