@@ -351,7 +351,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_analyses(self) -> None:
-        """Show the analyses of plug-ins."""
+        """Show the analyses."""
         self.analysis_dialog = AnalysisDialog(self._theme, self.models, analyses(), self)
         self.analysis_dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.analysis_dialog.show()
