@@ -56,6 +56,7 @@ _ABILITIES = {
         ("commands", "window_commands", "run_tables", "printed_results", "analyses"),
         "rankstudio.plugins.papers:PLUGIN",
     ),
+    "features": (("pages", "report_parts"), "rankstudio.plugins.features:PLUGIN"),
     "queries": (("pages",), "rankstudio.plugins.queries:PLUGIN"),
     "report": (("commands", "pages"), "rankstudio.plugins.report:PLUGIN"),
     "mlflow": (("run_logs",), "rankstudio.plugins.mlflow:PLUGIN"),

@@ -11,7 +11,8 @@ from rankstudio.engine.analysis.plugin_analysis import analysis_steps
 from rankstudio.engine.analysis.reported_runs import ReportSource
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.methods.catalog.analysis import Analysis, AnalysisResult, Needs, reported_analyses
-from rankstudio.plugins.report.document import Block, Paragraph
+from rankstudio.engine.plugins.report_parts import Paragraph
+from rankstudio.plugins.report.document import Block
 
 
 def analysis_blocks(source: ReportSource) -> Iterator[Block]:
