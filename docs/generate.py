@@ -5,7 +5,9 @@ python docs/generate.py
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +16,11 @@ from rankstudio.engine.data.formats.format_catalog import data_formats
 from rankstudio.engine.export.formats.model_format import ModelFormat
 from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.methods.catalog import GIVEN, Kind, Method, Parameter, methods
+from rankstudio.engine.methods.catalog.analysis import Needs
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.families import FAMILIES, Cut, Family
+from rankstudio.engine.plugins.loader import plugins_with
 from rankstudio.engine.plugins.page_parts import page_parts
 from rankstudio.engine.plugins.window_commands import window_commands
 from rankstudio.engine.support.work import finish
@@ -85,6 +89,58 @@ def _parameter(p: Parameter) -> str:
     source = f" ({p.source})" if p.source else ""
     symbol = f" In the paper: {p.symbol}." if p.symbol and p.symbol != p.label else ""
     return f"| **{p.label}** `{p.option}`, `{p.name}` | {p.expected} | {default} | {p.help}{symbol}{source} |"
+
+
+ANALYSES = """\
+An analysis computes tables from data, from a plan or from a finished run. Each is a command of
+[the terminal](terminal.md), an entry of *Run → Analyses* in the window, and a function of Python. While the
+test part is sealed, it sees neither test parts nor their measures.
+
+In the window, *Start* computes the tables, which can be saved as CSV. *Copy command* copies the command that
+prints the same in the terminal. In Python:
+
+```python
+from rankstudio.api import analyse
+from rankstudio.engine import load_sample
+
+(table,) = analyse("drift", load_sample(), first="train", second="vali")
+print(table.header, table.rows[0])
+```
+
+Packages [add analyses](adding-an-analysis.md).
+"""
+
+_OF = {
+    Needs.DATA: "the training part of a fold",
+    Needs.FOLDS: "data with all their folds",
+    Needs.RUN: "a finished run and its data",
+    Needs.PLAN: "a plan and its data",
+}
+
+
+def analyses_page() -> str:
+    """Return the page on analyses, from the catalog."""
+    own = [loaded.plugin.analyses for loaded in plugins_with("analyses").loaded if loaded.built_in]
+    return "\n".join(["# Analyses\n", NOTE, ANALYSES, *map(_analysis, chain(*own))])
+
+
+def _analysis(entry: Any) -> str:
+    about = f"{entry.summary[:1].upper()}{entry.summary[1:]}."
+    head = ["| Parameter | Values | Default | Meaning |", "|---|---|---|---|"] if entry.parameters else []
+    lines = [
+        f"## {entry.label}\n",
+        f"{about} It is of {_OF[entry.needs]}. Key in Python: `{entry.key}`. `rankstudio {entry.key} --help`",
+        "says more, with examples.\n",
+        *head,
+        *(_own_parameter(p) for p in entry.parameters),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _own_parameter(p: Parameter) -> str:
+    default = p.default if p.kind is Kind.CHOICE else p.format(p.default) or p.none_label or "none"
+    return f"| **{p.label}** `{p.name}` | {p.expected} | {default} | {p.help} |"
 
 
 def measures_page() -> str:
@@ -229,6 +285,7 @@ def _auc_table() -> list[str]:
 
 
 PAGES = {
+    "analyses.md": analyses_page,
     "data.md": data_page,
     "estimates-details.md": estimates_page,
     "methods.md": methods_page,

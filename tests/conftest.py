@@ -86,7 +86,7 @@ THOROUGH = tuple(
         "ui/data/test_resplit.py",
         "ui/evidence/test_kept_evidence.py",
         "ui/export/test_what_leaves_runs_again.py",
-        "ui/features/test_substitutes_in_the_window.py",
+        "plugins/features/window/test_substitutes_in_the_window.py",
         "plugins/lab/window/test_own_data.py",
         "ui/language/test_german_window.py",
         "ui/model/test_absence.py",

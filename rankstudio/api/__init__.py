@@ -94,8 +94,10 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.catalog import Method as Method
     from rankstudio.engine.methods.catalog import Parameter as Parameter
     from rankstudio.engine.methods.catalog.analysis import Analysis as Analysis
+    from rankstudio.engine.methods.catalog.analysis import AnalysisResult as AnalysisResult
     from rankstudio.engine.methods.catalog.analysis import AnalysisTable as AnalysisTable
     from rankstudio.engine.methods.catalog.analysis import Needs as Needs
+    from rankstudio.engine.methods.catalog.analysis import formatted as formatted
     from rankstudio.engine.methods.catalog.method import CandidateScore as CandidateScore
     from rankstudio.engine.methods.catalog.method import Criterion as Criterion
     from rankstudio.engine.methods.catalog.method import Description as Description
@@ -187,7 +189,9 @@ _SELECTION = "rankstudio.engine.methods.selection.base"
 _HOMES = {
     "Plugin": "rankstudio.engine.plugins.plugin",
     "analyse": "rankstudio.engine.analysis.plugin_analysis",
-    **dict.fromkeys(("Analysis", "Needs", "AnalysisTable"), f"{_CATALOG}.analysis"),
+    **dict.fromkeys(
+        ("Analysis", "AnalysisResult", "AnalysisTable", "Needs", "formatted"), f"{_CATALOG}.analysis"
+    ),
     **dict.fromkeys(("WindowPage", "WindowPanel"), "rankstudio.engine.plugins.window_parts"),
     **dict.fromkeys(("RunListener", "RunLog"), "rankstudio.engine.plugins.run_logs"),
     "TerminalCommand": "rankstudio.engine.plugins.terminal_commands",

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +19,19 @@ from rankstudio.cli.data_options import (
     add_sample_option,
     refuse_both,
 )
+from rankstudio.cli.interrupts import Stop, status, stopping
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, document
-from rankstudio.cli.progress_bar import LiveLine
-from rankstudio.cli.run_options import METAVARS, fold_of_data
+from rankstudio.cli.progress_bar import LiveLine, preparation
+from rankstudio.cli.run_options import METAVARS, add_choices, add_reading, fold_of_data, plan_from
 from rankstudio.cli.study_file_option import add_run_number, opened_run
-from rankstudio.cli.terminal import tell
+from rankstudio.cli.terminal import Block, tell
+from rankstudio.engine.errors import Cancelled, ParameterError
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog.analysis import Analysis, AnalysisTable, Needs
+from rankstudio.engine.methods.catalog.analysis import Analysis, AnalysisResult, AnalysisTable, Needs
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.support.number_format import percentage
+from rankstudio.engine.support.stop_request import heeding
 
 _DEST = "analysis_"
 
@@ -48,76 +56,162 @@ class AnalysisCommand:
     def DESCRIPTION(self) -> str:  # noqa: N802
         """What the command does, with an example."""
         entry = self._entry
-        subject = "--sample" if entry.needs is Needs.DATA else "study.rankstudio"
+        if entry.description:
+            return entry.description
+        subject = "study.rankstudio" if entry.needs is Needs.RUN else "--sample"
         return f"{tr(entry.label)}: {tr(entry.summary)}.\n\n  rankstudio {entry.key} {subject}"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the command's options."""
-        if self._entry.needs is Needs.RUN:
-            parser.add_argument("study", type=Path, metavar="STUDY", help="study of the run")
-            add_run_number(parser, "--run")
-        else:
-            add_data_options(parser)
-        if self._entry.parameters:
+        entry = self._entry
+        if entry.terminal:
+            import_module(entry.terminal).add_options(parser)
+            return
+        add_subject(parser, entry.needs)
+        if entry.parameters:
             group = parser.add_argument_group("parameters")
-            for parameter in self._entry.parameters:
+            for parameter in entry.parameters:
                 _add_option(group, parameter)
         add_memory_option(parser)
         parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
 
     def run(self, args: argparse.Namespace) -> int:
         """Carry the command out."""
-        from rankstudio.engine.analysis.plugin_analysis import analysis_steps
-
-        values = {
-            name.removeprefix(_DEST): value
-            for name, value in vars(args).items()
-            if name.startswith(_DEST) and value is not None
-        }
-        parameters = self._entry.validate(values)
-        tables: tuple[AnalysisTable, ...] = ()
-        line = LiveLine(None)
-        for state in analysis_steps(self._entry, self._subject(args), parameters):
-            if isinstance(state, tuple):
-                tables = state
-            elif line.is_due():
-                line.show(f"{state.what}: {percentage(state.share)}")
-        line.show("")
-        if args.json:
-            tell(as_json({"analysis": self._entry.key, "tables": [table.as_dict() for table in tables]}))
+        entry = self._entry
+        if entry.terminal:
+            subject, values = import_module(entry.terminal).read(args)
+            result, stopped = _carried_out(entry, subject, values)
         else:
-            tell(document(table.as_text() for table in tables))
-        return 0
+            parameters = self._parameters(args)
+            result, stopped = _carried_out(entry, opened_subject(args, entry.needs), parameters)
+        if args.json:
+            plain: Any = {"analysis": entry.key, "tables": [table.as_dict() for table in result.tables]}
+            tell(as_json(plain if result.values is None else result.values))
+        else:
+            tell(_printed(result.tables))
+        for sentence in result.warnings:
+            tell(f"Note: {sentence}", file=sys.stderr)
+        return status(stopped, "Stopped. The tables have what was finished.")
 
-    def _subject(self, args: argparse.Namespace) -> tuple[Any, ...]:
-        """Return what is analysed: the training part of a fold, or a run and its data."""
-        from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_run
-        from rankstudio.engine.analysis.permutation.criterion_band import training_fold
+    def _parameters(self, args: argparse.Namespace) -> dict[str, Any]:
+        """Return the parameters by name; ParameterError, with the name of the option, for an invalid one."""
+        values = {}
+        for parameter in self._entry.parameters:
+            text = getattr(args, f"{_DEST}{parameter.name}")
+            if text is not None:
+                try:
+                    values[parameter.name] = parameter.validate(text)
+                except ParameterError as error:
+                    raise ParameterError(parameter.option, text, error.expected, error.meant) from None
+        return values
 
-        if self._entry.needs is Needs.RUN:
-            run = opened_run(args.study, args.number)
-            if run.sealed:
-                return sealed_run(run.result), sealed_data(run.dataset)
-            return run.result, run.dataset
-        refuse_both(args)
-        plan, dataset, _ = fold_of_data(args, "--folds")
-        return (training_fold(plan, dataset).train,)
+
+def _carried_out(
+    entry: Analysis, subject: tuple[Any, ...], values: Mapping[str, Any]
+) -> tuple[AnalysisResult, bool]:
+    """Carry an analysis out; return what is finished, and whether it was stopped before its end."""
+    from rankstudio.engine.analysis.plugin_analysis import analysis_steps
+
+    line = LiveLine(None)
+    result: AnalysisResult | None = None
+    stop: Stop | None = None
+
+    def check() -> None:
+        if stop is not None and stop.asked:
+            raise Cancelled
+
+    with ExitStack() as stack:
+        stack.enter_context(preparation())
+        stack.enter_context(heeding(check))
+        try:
+            for state in analysis_steps(entry, subject, values):
+                if isinstance(state, AnalysisResult):
+                    result = state
+                    if stop is None:  # from now on there is something to print
+                        stop = stack.enter_context(stopping())
+                elif line.is_due():
+                    line.show(f"{state.what}: {percentage(state.share)}")
+        except Cancelled:
+            if result is None:
+                raise
+        line.show("")
+    assert result is not None  # the last state
+    return result, result.is_partial
+
+
+def _printed(tables: Sequence[AnalysisTable]) -> Block:
+    """Return tables one under the other, each with its title, or with what stands above it in its place."""
+    parts: list[str] = []
+    for table in tables:
+        text = table.as_text()
+        if table.above is None:
+            parts.append(document([text]))
+        else:
+            parts.append("\n".join(filter(None, [table.above, document([replace(text, title="")])])))
+    return Block("\n\n".join(parts))
+
+
+def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
+    """Return what is analysed, without test parts that are sealed."""
+    from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_run
+    from rankstudio.engine.analysis.permutation.criterion_band import training_fold
+
+    if needs is Needs.RUN:
+        run = opened_run(args.study, args.number)
+        if run.sealed:
+            return sealed_run(run.result), sealed_data(run.dataset)
+        return run.result, run.dataset
+    refuse_both(args)
+    if needs is Needs.PLAN:
+        from rankstudio.engine.experiment.runner import open_data
+
+        args.data = None if args.sample else [args.data]
+        plan = plan_from(args)
+        return plan, open_data(plan)
+    plan, dataset, _ = fold_of_data(args, "--folds")
+    return (dataset,) if needs is Needs.FOLDS else (training_fold(plan, dataset).train,)
+
+
+def add_subject(parser: argparse.ArgumentParser, needs: Needs) -> None:
+    """Add the options that name what is analysed."""
+    if needs is Needs.RUN:
+        parser.add_argument("study", type=Path, metavar="STUDY", help="study file")
+        add_run_number(parser, "--run")
+    elif needs is Needs.PLAN:
+        add_plan_options(parser)
+    else:
+        add_data_options(parser)
+
+
+def add_plan_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name data and a plan."""
+    _add_data(parser)
+    parser.add_argument("--plan", metavar="FILE", type=Path, help="plan")
+    parser.add_argument("--folds", help="folds to run, such as 1,3; all by default")
+    add_reading(parser)
+    add_column_options(parser.add_argument_group("columns of tables"))
+    add_choices(parser)
 
 
 def add_data_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that name the training part of a fold."""
-    parser.add_argument(
-        "data", type=place_name, metavar="DATA", nargs="?", help="data file or folder of folds"
-    )
-    add_sample_option(parser)
+    _add_data(parser)
     parser.add_argument(
         "--folds", metavar="FOLD", help="fold whose training part is used; the first by default"
     )
     parser.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
+    parser.add_argument("--seed", type=int, help="seed of the protocol; 0 by default")
     parser.add_argument("--missing", **MISSING)
     parser.add_argument("--normalize", **NORMALIZE)
     add_column_options(parser.add_argument_group("columns of tables"))
     parser.set_defaults(plan=None)
+
+
+def _add_data(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "data", type=place_name, metavar="DATA", nargs="?", help="data file or folder of folds"
+    )
+    add_sample_option(parser)
 
 
 def _add_option(group: Any, parameter: Parameter) -> None:

@@ -179,6 +179,8 @@ class MainWindow(QMainWindow):
         self._connect_plugin_parts()
         self.commands["follow"].setCheckable(True)
         self.commands["analyses"].setVisible(bool(analyses()))
+        for key in ("pin", "ban"):  # of a feature that is selected on a page that may be absent
+            self.commands[key].setVisible(key in self.sections.commands())
         self.selection = SelectionController(self.models, self._settings, self.toolbar.line, self)
         self.selection.openAsked.connect(self.open_controller.ask)
         self.selection.pathChosen.connect(self.open_controller.open_path)
@@ -349,7 +351,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_analyses(self) -> None:
-        """Show the analyses of plug-ins."""
+        """Show the analyses."""
         self.analysis_dialog = AnalysisDialog(self._theme, self.models, analyses(), self)
         self.analysis_dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.analysis_dialog.show()

@@ -13,7 +13,7 @@ import shlex
 import sys
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from itertools import pairwise
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from installed_analyses import found_plugins
 from letor_folder import save_folds
 
 from rankstudio.cli import command_line, known_commands, main
@@ -30,8 +31,6 @@ from rankstudio.engine.data import synthetic
 from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.catalog.registry import MethodRegistry
 from rankstudio.engine.metrics.measure_registry import MEASURES
-from rankstudio.engine.plugins import entries
-from rankstudio.engine.plugins.loader import PluginSet, plugins_with
 from rankstudio.engine.plugins.plugin import LoadedPlugin
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -109,22 +108,18 @@ def place(
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(MEASURES, "_listed", {entry.key.lower(): entry for entry in MEASURES.entries()})
-    monkeypatch.setattr(entries, "plugins_with", partial(with_analyses_of, tmp_path))
-    known_commands.cache_clear()
-    yield tmp_path
-    known_commands.cache_clear()
+    with found_plugins(monkeypatch, partial(plugins_of, tmp_path)):
+        yield tmp_path
     for module in list(sys.modules):
         if (tmp_path / f"{module}.py").is_file():
             del sys.modules[module]
 
 
-def with_analyses_of(place: Path, kind: str) -> PluginSet:
-    """Return the plug-ins, and those of a page with analyses, as if their package were installed."""
-    found = plugins_with(kind)
+def plugins_of(place: Path, kind: str) -> list[LoadedPlugin]:
+    """Return the plug-ins of a page with analyses, as if their package were installed."""
     files = place.glob("*.py") if kind == "analyses" else ()
-    named = [file.stem for file in files if "analyses=(" in file.read_text(encoding="utf-8")]
-    own = [LoadedPlugin(import_module(name).PLUGIN, name, "1.0") for name in named]
-    return replace(found, loaded=(*found.loaded, *own))
+    names = [file.stem for file in files if "analyses=(" in file.read_text(encoding="utf-8")]
+    return [LoadedPlugin(import_module(name).PLUGIN, name, "1.0") for name in names]
 
 
 def carry_out(block: Block, place: Path, names: dict[str, Any]) -> None:

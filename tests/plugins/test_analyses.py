@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -12,11 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from installed_analyses import Installed, installed_analyses
 
 from rankstudio import cli
-from rankstudio.api import Analysis, AnalysisTable, Kind, Needs, Parameter, Plugin, analyse
+from rankstudio.api import Analysis, AnalysisTable, Kind, Needs, Parameter, analyse, formatted
 from rankstudio.cli import main
 from rankstudio.engine import load_sample
+from rankstudio.engine.analysis.analysis_code import analysis_as_command
 from rankstudio.engine.analysis.plugin_analysis import MOST_CELLS, analysis_steps
 from rankstudio.engine.errors import AnalysisError, Cancelled, ParameterError, PlanError, PluginWarning
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
@@ -25,15 +28,12 @@ from rankstudio.engine.experiment.runner import open_data, run
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.storage.study_contents import SealMark
 from rankstudio.engine.methods.catalog.analysis import analyses
-from rankstudio.engine.plugins import entries
-from rankstudio.engine.plugins.loader import PluginSet, plugins_with
-from rankstudio.engine.plugins.plugin import LoadedPlugin
 from rankstudio.engine.support.stop_request import heeding
 
 MODULE = """
-import sys, threading, time
+import signal, sys, threading, time
 import numpy as np
-from rankstudio.api import AnalysisTable, WorkProgress
+from rankstudio.api import AnalysisResult, AnalysisTable, WorkProgress, formatted
 
 HOLD = threading.Event()
 
@@ -92,34 +92,39 @@ def changing(data):
 
 def hangs(data):
     HOLD.wait()
+
+
+def partial(data):
+    for _ in range(3):  # the first has come when the last is handed over
+        yield AnalysisResult((AnalysisTable("Part", ("a",), ((1,),)),), {"done": 1}, ("half",))
+    signal.raise_signal(signal.SIGINT)
+    yield WorkProgress("going on", 0.5)
+    HOLD.wait()
+
+
+def values(data):
+    return AnalysisResult((AnalysisTable("T", ("a",), ((formatted(0.5, "+.3f"),),)),), 5)
+
+
+def planned(plan, data):
+    return AnalysisTable("Plan", ("method",), ((plan.method,),), above="Above\\n\\x1b[2J")
+
+
+def folds(data, other=None):
+    return AnalysisTable("Folds", ("folds", "other"), ((len(data.folds), str(other is not None)),))
 """
 DIGITS = Parameter("digits", "digits", Kind.INTEGER, 2, "Decimals of each mean.", low=0, high=9)
 MEANS = Analysis("means", "Means", "List the mean of each feature", "analysis_of_test:means", (DIGITS,))
 TESTED = Analysis("tested", "Tested folds", "List the folds", "analysis_of_test:tested", needs=Needs.RUN)
-BAD = ("raises", "exits", "number", "text", "ragged", "odd", "large", "changing")
-
-Installed = Callable[..., None]
+BAD = ("raises", "exits", "number", "text", "ragged", "odd", "large", "changing", "values")
 
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Installed]:
     """A function that has analyses found as those of a package; what they name is in the folder."""
-    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "analysis_of_test.py").write_text(MODULE, encoding="utf-8")
-    monkeypatch.setattr(entries, "_warned", set())
-    cli.known_commands.cache_clear()
-
-    def install(*given: Any) -> None:
-        loaded = LoadedPlugin(Plugin(name="odd\x1b", analyses=given), "rankstudio-odd", "1.0")
-
-        def found(kind: str) -> PluginSet:
-            return PluginSet((*plugins_with(kind).loaded, loaded))
-
-        monkeypatch.setattr(entries, "plugins_with", found)
-
-    yield install
-    cli.known_commands.cache_clear()
+    with installed_analyses(monkeypatch, tmp_path, "analysis_of_test", MODULE) as install:
+        yield install
 
 
 def named(name: str) -> Analysis:
@@ -220,6 +225,60 @@ def test_one_that_hangs_is_left_behind(installed: Installed) -> None:
     import_module("analysis_of_test").HOLD.set()
 
 
+def test_what_is_finished_is_printed_if_it_is_stopped(
+    installed: Installed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    installed(named("partial"))
+    assert main(["partial", "--sample", "--json"]) == 130
+    captured = capsys.readouterr()
+    assert json.loads(captured.out) == {"done": 1} and "half" in captured.err
+    import_module("analysis_of_test").HOLD.set()
+
+
+def test_it_may_need_folds_or_a_plan(installed: Installed, capsys: pytest.CaptureFixture[str]) -> None:
+    planned = replace(named("planned"), needs=Needs.PLAN)
+    installed(planned, replace(named("folds"), needs=Needs.FOLDS))
+    assert main(["folds", "--sample", "--json"]) == 0
+    (table,) = json.loads(capsys.readouterr().out)["tables"]
+    assert table["rows"] == [{"folds": 5, "other": "False"}]
+    data = load_sample()
+    (same,) = analyse("folds", data, data)
+    assert same.rows == ((5, "True"),)
+    assert main(["planned", "--sample", "--method", "gas"]) == 0
+    assert capsys.readouterr().out.splitlines()[:2] == ["Above", "\\x1b[2J"]
+    (table,) = analyse("planned", Plan(SAMPLE, method="gas"), data)
+    assert table.rows == (("gas",),)
+    for wrong in ((data,), (data, data), (Plan(SAMPLE),)):
+        with pytest.raises(PlanError):
+            analyse("planned", *wrong)
+
+
+def test_the_command_of_an_analysis_prints_the_same(
+    installed: Installed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tested = replace(TESTED, key="folds-of-run")
+    installed(MEANS, tested)
+    entry = analyses()["means"]
+    command = analysis_as_command(entry, Plan(SAMPLE, folds=(2,)), {"digits": 4})
+    assert shlex.split(command) == ["rankstudio", "means", "--sample", "--folds", "2", "--digits", "4"]
+    assert analysis_as_command(tested, Plan(SAMPLE), {}) == ""
+    command = analysis_as_command(tested, Plan(SAMPLE), {}, Path("my study.rankstudio"), 2)
+    assert shlex.split(command) == ["rankstudio", "folds-of-run", "my study.rankstudio", "--run", "2"]
+    own = replace(named("planned"), needs=Needs.PLAN)
+    command = analysis_as_command(own, Plan(SAMPLE, method="gas"), {})
+    assert shlex.split(command)[:5] == ["rankstudio", "planned", "--sample", "--method", "gas"]
+    assert analysis_as_command(replace(own, terminal="anywhere"), Plan(SAMPLE), {}) == ""
+
+
+def test_a_formatted_number_is_a_number() -> None:
+    third = formatted(1 / 3, "+.3f")
+    count = formatted(1234, ",d")
+    table = AnalysisTable("T", ("a", "b"), ((third, count), (formatted(float("nan"), ".1f"), 5)))
+    assert table.text_columns == () and table.as_text().rows == [["+0.333", "1,234"], ["–", "5"]]
+    assert table.as_dict()["rows"][0] == {"a": 1 / 3, "b": 1234}
+    assert json.dumps([third, count]) == json.dumps([1 / 3, 1234])
+
+
 ODD = (
     7,
     replace(MEANS, key="Means"),
@@ -228,6 +287,9 @@ ODD = (
     replace(MEANS, label=""),
     replace(MEANS, summary="two\nlines"),
     replace(MEANS, needs="data"),
+    replace(MEANS, terminal="../x.py"),
+    replace(MEANS, words="os.system"),
+    replace(MEANS, description="a\x1b[2J"),
     replace(MEANS, parameters=[DIGITS]),
     replace(MEANS, parameters=(DIGITS, DIGITS)),
     replace(MEANS, parameters=(replace(DIGITS, default=10),)),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from installed_analyses import found_plugins
 
 from rankstudio import cli
 from rankstudio.api import Plugin, RunLog, TerminalCommand
@@ -13,10 +14,9 @@ from rankstudio.cli import main
 from rankstudio.engine.errors import PluginWarning
 from rankstudio.engine.export.plugin_formats import model_format_entries
 from rankstudio.engine.methods.plugin_contents import added_by
-from rankstudio.engine.plugins import entries
 from rankstudio.engine.plugins.clusters import ClusterEntry, cluster_entry
 from rankstudio.engine.plugins.feature_columns import FeatureColumn, feature_columns
-from rankstudio.engine.plugins.loader import PluginSet, plugins, plugins_with
+from rankstudio.engine.plugins.loader import plugins
 from rankstudio.engine.plugins.page_parts import PagePart, PartCommand, page_parts
 from rankstudio.engine.plugins.plugin import LoadedPlugin
 from rankstudio.engine.plugins.printed_results import PrintedResults, printed_results
@@ -69,26 +69,20 @@ def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Insta
     monkeypatch.chdir(tmp_path)  # where runs of the sample are written
     (tmp_path / "words_of_test.py").write_text(COMMAND, encoding="utf-8")
     (tmp_path / "log_of_test.py").write_text(EVENTS, encoding="utf-8")
-    monkeypatch.setattr(entries, "_warned", set())
-    cli.known_commands.cache_clear()
+    plugins: list[LoadedPlugin] = []
 
     def install(plugin: Plugin) -> LoadedPlugin:
-        loaded = LoadedPlugin(plugin, "rankstudio-odd", "1.0")
+        plugins[:] = [LoadedPlugin(plugin, "rankstudio-odd", "1.0")]
+        return plugins[0]
 
-        def found(kind: str) -> PluginSet:
-            return PluginSet((*plugins_with(kind).loaded, loaded))
-
-        monkeypatch.setattr(entries, "plugins_with", found)
-        return loaded
-
-    yield install
-    cli.known_commands.cache_clear()
+    with found_plugins(monkeypatch, lambda _: plugins):
+        yield install
 
 
 def test_a_command_of_a_package_is_carried_out(installed: Installed) -> None:
     installed(Plugin(name="odd", commands=(TerminalCommand("words", "words_of_test"),)))
     assert main(["words", "a", "b"]) == 2
-    assert list(cli.known_commands())[-1] == "words"
+    assert "words" in cli.known_commands()
 
 
 def test_a_run_is_logged_by_a_package(installed: Installed) -> None:
@@ -131,7 +125,7 @@ def test_every_kind_is_listed_in_the_window(installed: Installed) -> None:
     installed(Plugin(name="odd", commands=(TerminalCommand("words", "words_of_test"),)))
     listed = {name: adds for name, _, adds in plugin_rows()}
     ends = {"mlflow": "mlflow", "cluster": "dask"}
-    kinds = {"judges": 2, "drift": 3, "papers": 4, "search-engines": 4}
+    kinds = {"judges": 2, "drift": 3, "papers": 5, "search-engines": 4}
     there = {loaded.plugin.name for loaded in plugins().loaded}  # a folder may be absent
     assert all(listed[name].endswith(end) for name, end in ends.items() if name in there)
     assert all(len(listed[name].splitlines()) == n for name, n in kinds.items() if name in there)

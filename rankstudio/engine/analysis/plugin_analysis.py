@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import GeneratorType
 from typing import Any
 
@@ -10,28 +11,40 @@ import numpy as np
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.errors import AnalysisError, PlanError, one_line, shown
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog.analysis import Analysis, AnalysisTable, Cell, Needs, analysis
+from rankstudio.engine.methods.catalog.analysis import (
+    Analysis,
+    AnalysisResult,
+    AnalysisTable,
+    Cell,
+    Needs,
+    analysis,
+)
 from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.plugins.guard import yielded
 from rankstudio.engine.support.stop_request import stop_if_asked
 from rankstudio.engine.support.work import WorkProgress
 
+_OWN = "rankstudio."  # begins the modules of the program
 MOST_CELLS = 2_000_000
 """Cells of all tables of an analysis."""
 
 
+Subject = RankingDataset | FoldedDataset | RunResult | Plan
+
+
 def analysis_steps(
-    entry: Analysis, subject: Sequence[RankingDataset | RunResult | FoldedDataset], values: Mapping[str, Any]
-) -> Iterator[WorkProgress | tuple[AnalysisTable, ...]]:
-    """Yield the progress of an analysis, and last its tables.
+    entry: Analysis, subject: Sequence[Any], values: Mapping[str, Any]
+) -> Iterator[WorkProgress | AnalysisResult]:
+    """Yield the progress of an analysis with what is finished, and last its result.
 
     Parameters
     ----------
     entry : Analysis
     subject : sequence
-        Arguments of its function: the training part, or a run and its data.
+        Arguments of its function: what it needs.
     values : Mapping
         Parameters by name.
 
@@ -40,7 +53,7 @@ def analysis_steps(
     ParameterError
         For an invalid parameter.
     AnalysisError
-        If its code fails, or returns no table.
+        If somebody else's code fails, or returns no table.
     Cancelled
         If somebody asked to stop.
     """
@@ -52,21 +65,34 @@ def analysis_steps(
             answer = yield from answer
         yield (answer,)
 
+    is_own = entry.compute.startswith(_OWN)
+    steps = _stoppable(results()) if is_own else yielded(results, check=stop_if_asked)
     try:
-        for item in yielded(results, check=stop_if_asked):
+        for item in steps:
             if isinstance(item, WorkProgress):
                 yield item
+            elif isinstance(item, AnalysisResult):
+                yield replace(_checked(entry, item), is_partial=True)
             elif isinstance(item, tuple) and len(item) == 1:
-                yield _checked(entry, item[0])
+                yield replace(_checked(entry, item[0]), is_partial=False)
             else:
                 raise AnalysisError(entry.label, _unexpected("WorkProgress", item))
     except RuntimeError as error:
+        if is_own:
+            raise
         raise AnalysisError(entry.label, str(error)) from error
+
+
+def _stoppable(steps: Iterator[Any]) -> Iterator[Any]:
+    """Yield the steps of our own code, which is neither guarded nor left behind."""
+    for item in steps:
+        yield item
+        stop_if_asked()
 
 
 def analyse(
     key: str,
-    subject: RankingDataset | FoldedDataset | RunResult,
+    subject: Subject,
     data: FoldedDataset | None = None,
     /,
     **parameters: Any,
@@ -77,10 +103,10 @@ def analyse(
     ----------
     key : str
         Key of the analysis, as ``rankstudio plugins`` lists it.
-    subject : RankingDataset, FoldedDataset or RunResult
-        Data, of which the training part of the first fold is taken; or a run.
+    subject : RankingDataset, FoldedDataset, RunResult or Plan
+        What it needs: data, of whose first fold it may take the training part; a run; or a plan.
     data : FoldedDataset, optional
-        Data of the run.
+        Data of the run or of the plan; or other data that an analysis compares with the first.
     **parameters
         Parameters of the analysis.
 
@@ -109,27 +135,52 @@ def analyse(
     """
     entry = analysis(key)
     arguments: tuple[Any, ...] = (subject,) if data is None else (subject, data)
-    if isinstance(subject, FoldedDataset):
+    if entry.needs is Needs.DATA and isinstance(subject, FoldedDataset):
         arguments = (subject.folds[0].train, *arguments[1:])
-    kinds = (RunResult, FoldedDataset) if entry.needs is Needs.RUN else (RankingDataset,)
-    if len(arguments) != len(kinds) or not all(map(isinstance, arguments, kinds)):
-        expected = tr("a run and its data") if entry.needs is Needs.RUN else tr("data")
-        raise PlanError(tr("{label}: expected {expected}.").format(label=entry.label, expected=expected))
-    *_, tables = analysis_steps(entry, arguments, parameters)
-    assert isinstance(tables, tuple)
-    return tables
+    kinds = [kinds for kinds in _KINDS[entry.needs] if len(kinds) == len(arguments)]
+    if not any(all(map(isinstance, arguments, each)) for each in kinds):
+        raise PlanError(_needed(entry))
+    *_, result = analysis_steps(entry, arguments, parameters)
+    assert isinstance(result, AnalysisResult)
+    return result.tables
 
 
-def _checked(entry: Analysis, answer: object) -> tuple[AnalysisTable, ...]:
-    """Return the tables that an analysis returned, with plain cells and texts of one line."""
-    tables = (answer,) if isinstance(answer, AnalysisTable) else answer
+_KINDS: dict[Needs, tuple[tuple[type, ...], ...]] = {
+    Needs.DATA: ((RankingDataset,),),
+    Needs.FOLDS: ((FoldedDataset,), (FoldedDataset, FoldedDataset)),
+    Needs.RUN: ((RunResult, FoldedDataset),),
+    Needs.PLAN: ((Plan, FoldedDataset),),
+}
+
+
+def _needed(entry: Analysis) -> str:
+    """Return what an analysis takes, as a sentence."""
+    texts = {
+        Needs.DATA: tr("{label} needs a dataset, or the training part of a fold."),
+        Needs.FOLDS: tr("{label} needs a dataset with its folds."),
+        Needs.RUN: tr("{label} needs a run and its data, in this order."),
+        Needs.PLAN: tr("{label} needs a plan and its data, in this order."),
+    }
+    return texts[entry.needs].format(label=tr(entry.label))
+
+
+def _checked(entry: Analysis, answer: object) -> AnalysisResult:
+    """Return what an analysis returned, with plain cells and texts of one line."""
+    result = answer if isinstance(answer, AnalysisResult) else None
+    tables = answer if result is None else result.tables
+    tables = (tables,) if isinstance(tables, AnalysisTable) else tables
     if not isinstance(tables, tuple | list) or not all(isinstance(table, AnalysisTable) for table in tables):
-        raise AnalysisError(entry.label, _unexpected("AnalysisTable", answer))
+        raise AnalysisError(entry.label, _unexpected("AnalysisTable", tables))
     if sum(len(table.header) * len(table.rows) for table in tables) > MOST_CELLS:
         raise AnalysisError(
             entry.label, tr("its tables have more than {most:,} cells").format(most=MOST_CELLS)
         )
-    return tuple(_plain(entry, table) for table in tables)
+    plain = tuple(_plain(entry, table) for table in tables)
+    if result is None:
+        return AnalysisResult(plain)
+    if result.values is not None and not isinstance(result.values, Mapping):
+        raise AnalysisError(entry.label, _unexpected(tr("values by name"), result.values))
+    return replace(result, tables=plain, warnings=tuple(one_line(str(text)) for text in result.warnings))
 
 
 def _plain(entry: Analysis, table: AnalysisTable) -> AnalysisTable:
@@ -142,7 +193,8 @@ def _plain(entry: Analysis, table: AnalysisTable) -> AnalysisTable:
             problem = text.format(number=number, title=shown(table.title), cells=len(row), titles=len(header))
             raise AnalysisError(entry.label, problem)
         rows.append(tuple(_plain_cell(entry, cell) for cell in row))
-    return AnalysisTable(one_line(str(table.title)), header, tuple(rows), one_line(str(table.note)))
+    above = None if table.above is None else "\n".join(map(one_line, str(table.above).split("\n")))
+    return AnalysisTable(one_line(str(table.title)), header, tuple(rows), one_line(str(table.note)), above)
 
 
 def _plain_cell(entry: Analysis, cell: object) -> Cell:

@@ -42,7 +42,7 @@ _CORE = {
 _ABILITIES = {
     "baselines": (("methods",), "rankstudio.plugins.baselines:PLUGIN"),
     "exports": (("model_formats",), "rankstudio.plugins.exports:PLUGIN"),
-    "drift": (("commands", "window_commands", "feature_columns"), "rankstudio.plugins.drift:PLUGIN"),
+    "drift": (("analyses", "window_commands", "feature_columns"), "rankstudio.plugins.drift:PLUGIN"),
     "kernels": (("methods",), "rankstudio.plugins.kernels:PLUGIN"),
     "foreign-models": (("model_readers",), "rankstudio.plugins.foreign_models:PLUGIN"),
     "search-engines": (
@@ -51,12 +51,13 @@ _ABILITIES = {
     ),
     "tables": (("data_formats",), "rankstudio.plugins.tables:PLUGIN"),
     "trees": (("methods",), "rankstudio.plugins.trees:PLUGIN"),
-    "judges": (("commands", "parts"), "rankstudio.plugins.judges:PLUGIN"),
+    "judges": (("analyses", "parts"), "rankstudio.plugins.judges:PLUGIN"),
     "lab": (("commands", "pages"), "rankstudio.plugins.lab:PLUGIN"),
     "papers": (
-        ("commands", "window_commands", "run_tables", "printed_results"),
+        ("commands", "window_commands", "run_tables", "printed_results", "analyses"),
         "rankstudio.plugins.papers:PLUGIN",
     ),
+    "features": (("pages", "report_parts"), "rankstudio.plugins.features:PLUGIN"),
     "queries": (("pages",), "rankstudio.plugins.queries:PLUGIN"),
     "report": (("commands", "pages"), "rankstudio.plugins.report:PLUGIN"),
     "mlflow": (("run_logs",), "rankstudio.plugins.mlflow:PLUGIN"),

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 from rankstudio.engine.errors import PlanError, one_line, shown
 from rankstudio.engine.language import tr
@@ -40,8 +41,12 @@ class TerminalCommand:
 
 def commands_to_record() -> dict[str, str]:
     """Return the plug-in of each command that an ability has, to be recorded in the resources."""
-    entries = entries_of("commands", lambda _: None, "", "")
-    return {entry.key: loaded.plugin.name for loaded, entry in entries if loaded.built_in}
+    return {
+        entry.key: loaded.plugin.name
+        for kind in ("commands", "analyses")
+        for loaded, entry in entries_of(kind, lambda _: None, "", "")
+        if loaded.built_in
+    }
 
 
 def recorded_commands() -> dict[str, str]:
@@ -71,14 +76,33 @@ def terminal_commands(taken: Collection[str]) -> dict[str, str]:
 
 def _problem(entry: object, taken: Collection[str]) -> str:
     """Return why a command cannot be used, as a sentence; "" if it can."""
-    if not isinstance(entry, TerminalCommand):
-        return tr("expected a TerminalCommand, got {value}.").format(value=shown(entry))
-    if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):
-        text = tr("key: expected lower-case letters, digits and hyphens, got {key}.")
-        return text.format(key=shown(entry.key))
-    if entry.key in taken:
-        return tr("A command {key} exists already. Choose another name.").format(key=shown(entry.key))
+    problem = problem_of_command(entry, TerminalCommand, taken)
+    if problem or not isinstance(entry, TerminalCommand):
+        return problem
     if not isinstance(entry.module, str) or not _MODULE.fullmatch(entry.module):
         text = tr("{key}: expected the name of a module, got {module}.")
         return text.format(key=entry.key, module=one_line(shown(entry.module)))
+    return ""
+
+
+def problem_of_command(entry: Any, kind: type, taken: Collection[str]) -> str:
+    """Return why an entry cannot be a command, as a sentence; "" if it can.
+
+    Parameters
+    ----------
+    entry : object
+        Entry of a plug-in.
+    kind : type
+        Class that it should be of.
+    taken : collection of str
+        Names of other commands.
+    """
+    if not isinstance(entry, kind):
+        text = tr("{value} is not of the class {kind}.")
+        return text.format(value=one_line(shown(entry)), kind=kind.__name__)
+    key = getattr(entry, "key", None)
+    if not isinstance(key, str) or not _KEY.fullmatch(key):
+        return tr("key: expected lower-case letters, digits and hyphens, got {key}.").format(key=shown(key))
+    if key in taken:
+        return tr("A command {key} exists already. Choose another name.").format(key=shown(key))
     return ""

@@ -12,15 +12,68 @@ Mathematical Statistics 19 (2), 279-281.
 from __future__ import annotations
 
 from rankstudio.engine.language import translatable
+from rankstudio.engine.methods.catalog.analysis import Analysis, Needs
+from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.plugins.feature_columns import FeatureColumn
 from rankstudio.engine.plugins.page_parts import PartCommand
 from rankstudio.engine.plugins.plugin import Plugin
-from rankstudio.engine.plugins.terminal_commands import TerminalCommand
 from rankstudio.engine.plugins.window_commands import WindowCommands
+
+_DESCRIPTION = """\
+Compare the features of two parts of a dataset, or of two datasets, side by side: the Kolmogorov-Smirnov
+distance of their values, the shift of the mean in standard deviations, the ratio of the standard deviations,
+the share of queries in which a feature is constant, and Kendall's tau of feature and label. The largest
+distance comes first.
+
+With --study, measure on DATA the model of a run on other data (learned from all of its documents with what
+its folds chose), run the same plan on DATA, and compare the two query by query.
+
+  rankstudio drift --sample
+  rankstudio drift --sample --fold 2 --parts train,vali
+  rankstudio drift train.txt test.txt --json
+  rankstudio drift folds --study results/study.rankstudio --run 1"""
+
+_PARTS = (
+    ("train", translatable("training part")),
+    ("vali", translatable("validation part")),
+    ("test", translatable("test part")),
+)
+_PARAMETERS = (
+    Parameter(
+        "first", "A", Kind.CHOICE, "train", translatable("Part with which B is compared."), choices=_PARTS
+    ),
+    Parameter(
+        "second", "B", Kind.CHOICE, "test", translatable("Part that is compared with A."), choices=_PARTS
+    ),
+    Parameter(
+        "fold",
+        translatable("fold"),
+        Kind.INTEGER,
+        None,
+        translatable("Number of the fold."),
+        low=1,
+        none_label=translatable("the first"),
+    ),
+)
 
 PLUGIN = Plugin(
     name="drift",
-    commands=(TerminalCommand("drift", "rankstudio.plugins.drift.command"),),
+    analyses=(
+        Analysis(
+            key="drift",
+            label=translatable("Drift of features"),
+            summary=translatable(
+                "compare the features of two parts or datasets, and a selection made elsewhere with one made "
+                "here"
+            ),
+            compute="rankstudio.plugins.drift.analysis:drift_result",
+            parameters=_PARAMETERS,
+            needs=Needs.FOLDS,
+            description=_DESCRIPTION,
+            terminal="rankstudio.plugins.drift.command",
+            words="rankstudio.plugins.drift.analysis:drift_words",
+        ),
+    ),
     window_commands=(
         WindowCommands(
             key="transfer",

@@ -15,6 +15,7 @@ Gupta, P. and Rosso, P. (2012). Expected divergence based feature selection for 
 from __future__ import annotations
 
 from rankstudio.engine.language import translatable
+from rankstudio.engine.methods.catalog.analysis import Analysis, Needs
 from rankstudio.engine.plugins.plugin import Plugin
 from rankstudio.engine.plugins.printed_results import PrintedResults
 from rankstudio.engine.plugins.run_tables import RunColumn, RunTable
@@ -64,12 +65,29 @@ _DECISIONS = (
     ),
 )
 
+_THRESHOLDS = """\
+Print precision, recall and F of the models of a run, which take all documents with scores of at least a
+threshold. It is chosen on the training part: with the greatest F ("best F"), or so that as many documents are
+taken as are relevant ("class share"). The documents of a test part are pooled, whatever their query; the
+greatest F that any threshold reaches there stands beside it. If each part is one ranking, the AUC and its
+mean have 95 % intervals by DeLong.
+
+  rankstudio thresholds results/study.rankstudio --run 1
+  rankstudio thresholds results/study.rankstudio --run 1 --json"""
+
 PLUGIN = Plugin(
     name="papers",
-    needs=("lab", "kernels"),
-    commands=(
-        TerminalCommand("reproduce", "rankstudio.plugins.papers.commands.reproduce"),
-        TerminalCommand("thresholds", "rankstudio.plugins.papers.commands.thresholds"),
+    needs=("features", "kernels", "lab"),
+    commands=(TerminalCommand("reproduce", "rankstudio.plugins.papers.commands.reproduce"),),
+    analyses=(
+        Analysis(
+            key="thresholds",
+            label=translatable("Decisions by thresholds"),
+            summary=translatable("show precision, recall and F by thresholds chosen on training"),
+            compute="rankstudio.plugins.papers.decision_table:decisions",
+            needs=Needs.RUN,
+            description=_THRESHOLDS,
+        ),
     ),
     window_commands=(
         WindowCommands(

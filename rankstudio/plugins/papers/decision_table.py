@@ -1,12 +1,15 @@
-"""The decisions of a run by thresholds, as a table beside its folds."""
+"""The decisions of a run by thresholds: as the tables of an analysis, and as a table beside its folds."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from math import isnan
 
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import one_line
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.language import tr
+from rankstudio.engine.methods.catalog.analysis import AnalysisResult, AnalysisTable, Cell, formatted
 from rankstudio.engine.plugins.run_tables import RunTableRow, RunTableRows
 from rankstudio.plugins.papers.decision_thresholds import DecisionRow, Decisions, decision_rows, run_decisions
 
@@ -21,6 +24,59 @@ def decision_table(run: RunResult, data: FoldedDataset, sealed: bool) -> RunTabl
     """
     decisions = run_decisions(run, data, sealed=sealed)
     return RunTableRows(tuple(map(_row, decision_rows(decisions))), _sentence(decisions))
+
+
+def decisions(run: RunResult, data: FoldedDataset) -> AnalysisResult:
+    """Return the decisions of a run by thresholds, and the areas under its curves, as tables.
+
+    Raises
+    ------
+    PlanError
+        If there are none.
+    """
+    found = run_decisions(run, data)
+    tables = [_decisions(run, found)]
+    if not isnan(found.mean_auc_interval[0]):
+        tables.append(_areas(found))
+    return AnalysisResult(tuple(tables), asdict(found))
+
+
+def _decisions(run: RunResult, found: Decisions) -> AnalysisTable:
+    text = tr("{run} on {data}: {part} documents of a fold pooled")
+    title = text.format(run=run.plan.title, data=run.data_name, part=tr(found.part))
+    about = tr(
+        "Thresholds of the training part; the greatest F is that of any threshold on the judged documents"
+    )
+    header = (
+        tr("fold"),
+        tr("threshold by"),
+        tr("threshold"),
+        tr("precision"),
+        tr("recall"),
+        "F",
+        tr("greatest F"),
+        tr("difference"),
+    )
+    rows = tuple(_cells(row) for row in decision_rows(found))
+    return AnalysisTable(tr("Decisions by thresholds"), header, rows, above=f"{one_line(title)}\n{about}\n")
+
+
+def _cells(row: DecisionRow) -> tuple[Cell, ...]:
+    one = row.decision
+    threshold = None if isnan(one.threshold) else formatted(one.threshold, ".4g")
+    values = (one.precision, one.recall, one.f, row.greatest, row.difference)
+    return (row.label, row.rule, threshold, *(formatted(value, ".4f") for value in values))
+
+
+def _areas(found: Decisions) -> AnalysisTable:
+    areas = [(str(one.fold), one.auc, one.auc_interval) for one in found.folds]
+    if len(areas) > 1:
+        areas.append((tr("mean"), found.mean_auc, found.mean_auc_interval))
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (name, *(formatted(value, ".4f") for value in (auc, *interval))) for name, auc, interval in areas
+    )
+    note = tr("95 % intervals by DeLong, for the models as they are")
+    return AnalysisTable("AUC", (tr("fold"), "AUC", tr("low"), tr("high")), rows, note, above="")
 
 
 def _row(row: DecisionRow) -> RunTableRow:

@@ -6,18 +6,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from rankstudio.engine.analysis.measurements.measurement import sealed_data
+from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_plan_data
 from rankstudio.engine.analysis.plugin_analysis import analysis_steps
 from rankstudio.engine.analysis.reported_runs import ReportSource
-from rankstudio.engine.errors import AnalysisError
-from rankstudio.engine.methods.catalog.analysis import Analysis, Needs, reported_analyses
-from rankstudio.plugins.report.document import Block, Paragraph
+from rankstudio.engine.errors import RankStudioError
+from rankstudio.engine.methods.catalog.analysis import Analysis, AnalysisResult, Needs, reported_analyses
+from rankstudio.engine.plugins.report_parts import Paragraph
+from rankstudio.plugins.report.document import Block
 
 
 def analysis_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the tables of each analysis: of each run, or of the training part of each dataset."""
     for entry in reported_analyses():
-        subjects = _runs(source) if entry.needs is Needs.RUN else _training_parts(source)
+        subjects = _SUBJECTS[entry.needs](source)
         if not subjects:
             yield Paragraph(f"{entry.label}: the data are not available.", muted=True)
         for name, subject in subjects.items():
@@ -27,12 +28,12 @@ def analysis_blocks(source: ReportSource) -> Iterator[Block]:
 def _of(entry: Analysis, name: str, subject: tuple[Any, ...]) -> Iterator[Block]:
     """Yield the tables of an analysis, or why there are none."""
     try:
-        *_, tables = analysis_steps(entry, subject, {})
-    except AnalysisError as error:
+        *_, result = analysis_steps(entry, subject, {})
+    except RankStudioError as error:
         yield Paragraph(f"{name}: {error}", muted=True)
         return
-    assert isinstance(tables, tuple)
-    for table in tables:
+    assert isinstance(result, AnalysisResult)
+    for table in result.tables:
         text = table.as_text()
         yield replace(text, title=f"{entry.label}, {name}: {text.title}")
 
@@ -46,7 +47,36 @@ def _runs(source: ReportSource) -> dict[str, tuple[Any, ...]]:
     }
 
 
+def _plans(source: ReportSource) -> dict[str, tuple[Any, ...]]:
+    """Return the plan of each run whose data are available, and these without test parts that are sealed."""
+    return {
+        run.name: (
+            run.result.plan,
+            sealed_plan_data(run.result.plan, run.data) if source.is_sealed(run) else run.data,
+        )
+        for run in source.runs
+        if run.data is not None
+    }
+
+
+def _datasets(source: ReportSource) -> dict[str, tuple[Any, ...]]:
+    """Return each dataset that is available, without test parts that are sealed."""
+    return {
+        run.result.data_name: (sealed_data(run.data) if source.is_sealed(run) else run.data,)
+        for run in source.runs
+        if run.data is not None
+    }
+
+
 def _training_parts(source: ReportSource) -> dict[str, tuple[Any, ...]]:
     """Return the training part of the first fold of each dataset that is available."""
     datasets = {run.result.data_name: run.data for run in source.runs if run.data is not None}
     return {f"{name}, fold {data.folds[0].number}": (data.folds[0].train,) for name, data in datasets.items()}
+
+
+_SUBJECTS = {
+    Needs.DATA: _training_parts,
+    Needs.FOLDS: _datasets,
+    Needs.RUN: _runs,
+    Needs.PLAN: _plans,
+}

@@ -16,9 +16,10 @@ from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.engine.export.tables import p_text, range_text
 from rankstudio.engine.metrics.names import lacking, measure
+from rankstudio.engine.plugins.report_parts import Paragraph
 from rankstudio.engine.statistics.paired import PairedComparison, compare_paired
 from rankstudio.engine.support.number_format import fixed
-from rankstudio.plugins.report.document import Block, Paragraph
+from rankstudio.plugins.report.document import Block
 
 
 def group_sentences(group: ReportedGroup) -> Iterator[Block]:

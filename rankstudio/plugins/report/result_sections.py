@@ -19,9 +19,10 @@ from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
 from rankstudio.engine.analysis.study_figures import curves_of, differences_of
 from rankstudio.engine.export.tables import TextTable, p_text, range_text
 from rankstudio.engine.metrics.conventions import rules_text
+from rankstudio.engine.plugins.report_parts import Paragraph
 from rankstudio.engine.support.number_format import NOTHING, fixed
 from rankstudio.plugins.report.best_run import group_sentences
-from rankstudio.plugins.report.document import Block, Paragraph, ReportFigure
+from rankstudio.plugins.report.document import Block, ReportFigure
 
 _MOST_FOLDS, _MOST_RUNS = 30, 12
 

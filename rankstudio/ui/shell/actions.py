@@ -286,7 +286,7 @@ _RUN = (
     Command(
         "analyses",
         tr("Anal&yses…"),
-        tr("Carry out an analysis of a plug-in on the open data or the current run."),
+        tr("Carry out an analysis of the open data, of the plan or of the current run."),
     ),
     Command(
         "chance",

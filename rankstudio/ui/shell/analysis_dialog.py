@@ -1,17 +1,28 @@
-"""The dialog *Analyses*: those of plug-ins, with their parameters and the tables that they return."""
+"""The dialog *Analyses*: each with its parameters, and the tables that it returns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
-from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_run
+from rankstudio.engine.analysis.analysis_code import analysis_as_command
+from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_plan_data, sealed_run
 from rankstudio.engine.analysis.plugin_analysis import analysis_steps
-from rankstudio.engine.methods.catalog.analysis import Analysis, AnalysisTable, Needs, cell_text
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.methods.catalog.analysis import (
+    Analysis,
+    AnalysisResult,
+    AnalysisTable,
+    Needs,
+    cell_text,
+)
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
@@ -25,6 +36,9 @@ from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import ColumnArea, WrappedLabel
 
+_Subject = Callable[[], tuple[Any, ...]]
+"""Returns what an analysis is carried out on; called on the worker."""
+
 _SIZE = 960, 560
 _FORM_WIDTH = 300
 _LEAST_FIRST = 170
@@ -37,7 +51,7 @@ class AnalysisDialog(QDialog):
     ----------
     theme : Theme
     models : Models
-        On whose data, or shown run, it is carried out; without test parts while these are sealed.
+        On whose data, plan, or shown run, it is carried out; without test parts while these are sealed.
     entries : Mapping of str to Analysis
         By key; at least one.
     parent : QWidget, optional
@@ -45,7 +59,7 @@ class AnalysisDialog(QDialog):
     Attributes
     ----------
     choice : QComboBox
-    start, stop : QPushButton
+    start, stop, copy : QPushButton
     tabs : QTabWidget
         A table each.
     message : WrappedLabel
@@ -62,6 +76,7 @@ class AnalysisDialog(QDialog):
         self._subject = ""
         self._problem = ""
         self._notes: list[str] = []
+        self._warnings: tuple[str, ...] = ()
         title = tr("Analyses")
         named(self, "analysis-dialog", title)
         self.setWindowTitle(title)
@@ -80,6 +95,7 @@ class AnalysisDialog(QDialog):
         self.message.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.tabs = named(QTabWidget(), "analysis-tables", tr("tables"))
         self.note = named(WrappedLabel(), "analysis-note", role="caption")
+        self.copy = named(QPushButton(tr("Copy command")), "analysis-copy")
         self.close_button = named(QPushButton(tr("Close")), "analysis-close")
         self._work = BackgroundSimulation(models.task_worker, tr("Computing the analysis"), "analysis", self)
         self._lay_out()
@@ -109,7 +125,7 @@ class AnalysisDialog(QDialog):
         right = fill(QVBoxLayout(), self.message, (self.tabs, 1), self.note, spacing=8)
         right.addStretch(0)
         above = fill(QHBoxLayout(), left, (right, 1), spacing=16)
-        foot = fill(QHBoxLayout(), (self.status, 1), self.close_button, spacing=8)
+        foot = fill(QHBoxLayout(), (self.status, 1), self.copy, self.close_button, spacing=8)
         fill(QVBoxLayout(self), (above, 1), foot, margins=(16, 14, 16, 14), spacing=10)
         self.resize(*_SIZE)
 
@@ -118,6 +134,7 @@ class AnalysisDialog(QDialog):
         self.choice.currentIndexChanged.connect(self._choose)
         self.start.clicked.connect(self._start)
         self.stop.clicked.connect(self._work.stop)
+        self.copy.clicked.connect(self._copy)
         self._work.grew.connect(self._grow)
         self._work.changed.connect(self._show_state)
         self._work.failed.connect(self._fail)
@@ -132,7 +149,8 @@ class AnalysisDialog(QDialog):
         """Show the form of another analysis, without tables."""
         self._work.stop()
         entry = self.entry
-        self.summary.setText(f"{tr(entry.summary)}.")
+        summary = tr(entry.summary)
+        self.summary.setText(f"{summary[:1].upper()}{summary[1:]}.")
         self.section.show_parameters(entry.key, entry.parameters)
         dataset = self._models.session.dataset
         if dataset is not None:
@@ -146,40 +164,79 @@ class AnalysisDialog(QDialog):
     @Slot()
     def _start(self) -> None:
         """Carry the analysis out, unless a value is invalid."""
+        if not self._commit():
+            return
+        entry = self.entry
+        subject, self._subject = self._subject_of(entry)
+        if subject is None:
+            return
+        values = self._values()
+        self._show_tables(())
+        self.bar.set_share(0.0)
+        self._work.start(lambda: analysis_steps(entry, subject(), values))
+
+    def _commit(self) -> bool:
+        """Take what was typed, and show the first field with an error; return whether there is none."""
         wrong = [field for field in self.section.shown() if not field.commit()]
         if wrong:
             self.section.reveal(wrong[0])
             wrong[0].editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
-            return
-        subject, self._subject = self._subject_of(self.entry)
-        values = {name.removeprefix("analysis-"): value for name, value in self.section.values().items()}
-        self._show_tables(())
-        self.bar.set_share(0.0)
-        self._work.start(partial(analysis_steps, self.entry, subject, values))
+        return not wrong
 
-    def _subject_of(self, entry: Analysis) -> tuple[tuple[Any, ...], str]:
-        """Return what an analysis is carried out on, and its name; nothing where that is not there."""
+    def _values(self) -> dict[str, Any]:
+        """Return the parameters by name."""
+        return {name.removeprefix("analysis-"): value for name, value in self.section.values().items()}
+
+    @Slot()
+    def _copy(self) -> None:
+        """Copy the command that carries the analysis out, unless a value is invalid."""
+        if self._commit():
+            QGuiApplication.clipboard().setText(self._command())
+            self.status.setText(tr("The command is on the clipboard"))
+
+    def _command(self) -> str:
+        """Return the command of the analysis; "" where there is none."""
+        entry = self.entry
+        session = self._models.session
+        record = self._models.current.shown.record
+        plan = session.plan
+        if entry.needs is Needs.DATA:
+            plan = plan.changed(folds=() if session.fold is None else (session.fold,))
+        stored = None if record is None else record.stored
+        number = None if stored is None else stored.id
+        return analysis_as_command(entry, plan, self._values(), self._models.study_store.path, number)
+
+    def _subject_of(self, entry: Analysis) -> tuple[_Subject | None, str]:
+        """Return what an analysis is carried out on, and its name; None where that is not there."""
         session = self._models.session
         dataset = session.dataset
+        sealed = session.sealed
         if dataset is None or not session.has_documents:
-            return (), ""
+            return None, ""
         if entry.needs is Needs.DATA:
             number = session.fold or dataset.folds[0].number
             fold = next(fold for fold in dataset.folds if fold.number == number)
-            return (fold.train,), tr("{data}, training part of fold {fold}").format(
-                data=dataset.name, fold=number
-            )
+            name = tr("{data}, training part of fold {fold}").format(data=dataset.name, fold=number)
+            return partial(_same, fold.train), name
+        if entry.needs is Needs.FOLDS:
+            return partial(_folds, dataset, sealed), dataset.name
+        if entry.needs is Needs.PLAN:
+            name = tr("{plan} on {data}").format(plan=session.plan.title, data=dataset.name)
+            return (
+                partial(_planned, session.plan, dataset, sealed) if session.read_as_planned else None
+            ), name
         record = self._models.current.shown.record
         result = None if record is None else self._models.measured.view(record).result
         if record is None or result is None or record.dataset is not dataset:
-            return (), ""
+            return None, ""
         name = tr("run {key} on {data}").format(key=record.key, data=dataset.name)
-        return ((sealed_run(result), sealed_data(dataset)) if session.sealed else (result, dataset)), name
+        return partial(_run, result, dataset, sealed), name
 
     @Slot(object)
     def _grow(self, state: Any) -> None:
-        if isinstance(state, tuple):
-            self._show_tables(state)
+        if isinstance(state, AnalysisResult):
+            self._warnings = state.warnings
+            self._show_tables(state.tables)
         else:
             self.bar.set_share(state.share)
             self.status.setText(str(state.what))
@@ -194,28 +251,37 @@ class AnalysisDialog(QDialog):
         """Enable what can be done now, and say why nothing is shown."""
         running = self._work.state is SimulationState.RUNNING
         subject, _ = self._subject_of(self.entry)
-        self.start.setEnabled(bool(subject) and not running)
+        self.start.setEnabled(subject is not None and not running)
         self.stop.setEnabled(running)
+        has_command = subject is not None and bool(self._command())
+        self.copy.setEnabled(has_command)
+        self.copy.setToolTip("" if has_command else tr("The terminal has no command for what is open here."))
         self.bar.setVisible(running)
         if running:
             self.message.setText(tr("Computing …"))
-        elif subject or self._problem:
+        elif subject is not None or self._problem:
             self.message.setText(self._problem or tr("Press Start to compute the tables."))
         elif self.entry.needs is Needs.RUN:
             self.message.setText(tr("This analysis needs a finished run on the open data."))
+        elif self.entry.needs is Needs.PLAN:
+            self.message.setText(tr("This analysis needs open data that were read as the plan says."))
         else:
             self.message.setText(tr("This analysis needs open data."))
         if not running:
-            self.status.setText(self._subject if self.tabs.count() else "")
+            self.status.setText((self._problem or self._subject) if self.tabs.count() else "")
 
     def _show_tables(self, tables: Sequence[AnalysisTable]) -> None:
         """Show other tables, a tab each."""
+        current = self.tabs.currentIndex()
         for view in self.tables():
             view.deleteLater()
         self.tabs.clear()
-        self._notes = [table.note for table in tables]
+        if not tables:
+            self._warnings = ()
+        self._notes = [_note(table, self._warnings) for table in tables]
         for place, table in enumerate(tables):
             self.tabs.addTab(self._view(place, table), table.title.replace("&", "&&"))
+        self.tabs.setCurrentIndex(min(current, len(tables) - 1))  # where more of the same comes
         self.tabs.setVisible(bool(tables))
         self.tabs.tabBar().setVisible(len(tables) > 1)
         self.message.setVisible(not tables)
@@ -254,6 +320,27 @@ class AnalysisDialog(QDialog):
         view.set_rows(list(table.rows))
         view.failed.connect(self.status.setText)
         return view
+
+
+def _same(data: RankingDataset) -> tuple[Any, ...]:
+    return (data,)
+
+
+def _folds(dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
+    return (sealed_data(dataset) if sealed else dataset,)
+
+
+def _planned(plan: Plan, dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
+    return plan, sealed_plan_data(plan, dataset) if sealed else dataset
+
+
+def _run(result: RunResult, dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
+    return (sealed_run(result), sealed_data(dataset)) if sealed else (result, dataset)
+
+
+def _note(table: AnalysisTable, warnings: Sequence[str]) -> str:
+    """Return what is said below a table: what the terminal prints above it, its note, and warnings."""
+    return "\n".join(filter(None, ((table.above or "").strip("\n"), table.note, *warnings)))
 
 
 def _cell(number: int, row: Sequence[Any]) -> Any:

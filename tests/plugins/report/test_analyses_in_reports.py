@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from experiment.small import dataset, ended, quick
+from installed_analyses import installed_analyses
 
-from rankstudio.api import Analysis, Needs, Plugin
+from rankstudio.api import Analysis, Needs
 from rankstudio.engine.analysis.reported_runs import ReportedRun, ReportSource
 from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -17,8 +19,7 @@ from rankstudio.engine.experiment.storage.study_contents import RecordedData, Se
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.plugins import entries
-from rankstudio.engine.plugins.loader import PluginSet, plugins_with
-from rankstudio.engine.plugins.plugin import LoadedPlugin
+from rankstudio.engine.plugins.loader import plugins_with
 from rankstudio.plugins.report.document import Paragraph, every_section
 from rankstudio.plugins.report.report import make_report
 
@@ -51,16 +52,11 @@ ENTRIES = (entry("tested", Needs.RUN), entry("documents"), entry("raises"))
 
 
 @pytest.fixture(autouse=True)
-def _installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "report_analyses_of_test.py").write_text(MODULE, encoding="utf-8")
+def _installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     unseen = replace(ENTRIES[1], key="unseen", in_report=False)
-    loaded = LoadedPlugin(Plugin(name="odd", analyses=(*ENTRIES, unseen)), "rankstudio-odd", "1.0")
-
-    def found(kind: str) -> PluginSet:
-        return PluginSet((*plugins_with(kind).loaded, loaded))
-
-    monkeypatch.setattr(entries, "plugins_with", found)
+    with installed_analyses(monkeypatch, tmp_path, "report_analyses_of_test", MODULE) as install:
+        install(*ENTRIES, unseen)
+        yield
 
 
 @pytest.fixture

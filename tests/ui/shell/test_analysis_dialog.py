@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import sys
+import shlex
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from installed_analyses import installed_analyses
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 from waiting import wait_until
 from windows import Opened, settle
 
-from rankstudio.api import Analysis, Kind, Needs, Parameter, Plugin
+from rankstudio.api import Analysis, Kind, Needs, Parameter
 from rankstudio.engine.plugins import entries
-from rankstudio.engine.plugins.loader import PluginSet, plugins_with
-from rankstudio.engine.plugins.plugin import LoadedPlugin
+from rankstudio.engine.plugins.loader import PluginSet
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.shell.analysis_dialog import AnalysisDialog
 
 MODULE = """
 import threading
-from rankstudio.api import AnalysisTable, WorkProgress
+from rankstudio.api import AnalysisResult, AnalysisTable, WorkProgress
 
 HOLD = threading.Event()
 
@@ -46,6 +47,18 @@ def raises(data):
 
 def hangs(data):
     HOLD.wait()
+
+
+def counted(data):
+    n_tests = sum(fold.test is not None for fold in data.folds)
+    return AnalysisTable("Folds", ("test parts",), ((n_tests,),), above="Above\\n")
+
+
+def planned(plan, data):
+    n_tests = sum(fold.test is not None for fold in data.folds)
+    tables = (AnalysisTable("First", ("test parts",), ((n_tests,),)), AnalysisTable("Second", ("a",), ()))
+    yield AnalysisResult(tables)
+    HOLD.wait()
 """
 DIGITS = Parameter("digits", "digits", Kind.INTEGER, 2, "Decimals of each mean.", low=0, high=9)
 ENTRIES = (
@@ -53,21 +66,16 @@ ENTRIES = (
     Analysis("tested", "Tested", "List the folds", "analysis_for_window:tested", needs=Needs.RUN),
     Analysis("raises", "Raises", "Fail", "analysis_for_window:raises"),
     Analysis("hangs", "Hangs", "Never end", "analysis_for_window:hangs"),
+    Analysis("counted", "Counted", "Count", "analysis_for_window:counted", needs=Needs.FOLDS),
+    Analysis("planned", "Planned", "Plan", "analysis_for_window:planned", needs=Needs.PLAN),
 )
 
 
 @pytest.fixture(autouse=True)
 def _installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    (tmp_path / "analysis_for_window.py").write_text(MODULE, encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    loaded = LoadedPlugin(Plugin(name="odd", analyses=ENTRIES), "rankstudio-odd", "1.0")
-
-    def found(kind: str) -> PluginSet:
-        return PluginSet((*plugins_with(kind).loaded, loaded))
-
-    monkeypatch.setattr(entries, "plugins_with", found)
-    yield
-    sys.modules.pop("analysis_for_window", None)
+    with installed_analyses(monkeypatch, tmp_path, "analysis_for_window", MODULE) as install:
+        install(*ENTRIES)
+        yield
 
 
 def shown(window: MainWindow, key: str) -> AnalysisDialog:
@@ -122,6 +130,37 @@ def test_a_run_is_given_without_its_sealed_part(ran: MainWindow) -> None:
     dialog.reject()
 
 
+def test_folds_and_plans_are_given_without_their_sealed_part(ran: MainWindow) -> None:
+    n_tests = 0 if ran.session.sealed else len(ran.session.dataset.folds)
+    dialog = shown(ran, "counted")
+    press(dialog)
+    wait_until(lambda: bool(dialog.tables()))
+    assert dialog.tables()[0].rows_as_csv() == f"test parts\n{n_tests}\n"
+    assert dialog.note.text() == "Above"
+    dialog.choice.setCurrentIndex(dialog.choice.findData("planned"))
+    press(dialog)
+    wait_until(lambda: len(dialog.tables()) == 2)  # what is finished, while it goes on
+    assert dialog.tables()[0].rows_as_csv() == f"test parts\n{n_tests}\n" and dialog.stop.isEnabled()
+    QTest.mouseClick(dialog.stop, Qt.MouseButton.LeftButton)
+    wait_until(lambda: not ran.models.task_worker.jobs)
+    assert len(dialog.tables()) == 2
+    import_module("analysis_for_window").HOLD.set()
+    dialog.reject()
+
+
+def test_the_command_is_copied_where_there_is_one(ran: MainWindow) -> None:
+    dialog = shown(ran, "means")
+    editor = dialog.findChild(QLineEdit, "editor-analysis-digits")
+    editor.selectAll()
+    QTest.keyClicks(editor, "3")
+    QTest.mouseClick(dialog.copy, Qt.MouseButton.LeftButton)
+    words = shlex.split(QGuiApplication.clipboard().text())
+    assert words[:2] == ["rankstudio", "means"] and words[-2:] == ["--digits", "3"]
+    dialog.choice.setCurrentIndex(dialog.choice.findData("tested"))
+    assert dialog.copy.isEnabled() == (ran.models.current.shown.record.stored is not None)
+    dialog.reject()
+
+
 def test_one_without_a_run_says_what_it_needs(window: MainWindow) -> None:
     dialog = shown(window, "tested")
     assert not dialog.start.isEnabled() and dialog.message.isVisible() and dialog.message.text()
@@ -147,6 +186,6 @@ def test_failing_and_hanging_code_end_in_a_sentence_and_by_stop(window: MainWind
 
 
 def test_without_analyses_the_command_is_not_seen(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entries, "plugins_with", plugins_with)
+    monkeypatch.setattr(entries, "plugins_with", lambda _: PluginSet(()))
     with opened() as window:
         assert not window.commands["analyses"].isVisible()

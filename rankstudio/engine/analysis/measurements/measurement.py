@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
@@ -50,6 +51,16 @@ def _changed(plan: Plan, convention: str, names: tuple[str, ...], chosen_by: str
 def sealed_data(dataset: FoldedDataset) -> FoldedDataset:
     """Return data without test parts."""
     return replace(dataset, folds=tuple(replace(fold, test=None) for fold in dataset.folds))
+
+
+def is_divided(plan: Plan, dataset: FoldedDataset) -> bool:
+    """Return whether a dataset has the folds of a plan."""
+    return dataset.divided_by == parse_protocol(plan.protocol).divided_by(plan.seed)
+
+
+def sealed_plan_data(plan: Plan, dataset: FoldedDataset) -> FoldedDataset:
+    """Return data with the folds of a plan, without test parts."""
+    return sealed_data(parse_protocol(plan.protocol).divide(dataset, plan.seed))
 
 
 def sealed_run(result: RunResult) -> RunResult:

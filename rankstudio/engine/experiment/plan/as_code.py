@@ -52,8 +52,20 @@ def as_command(plan: Plan, out: str = "") -> str:
     str
         One line for a POSIX shell, without default values.
     """
-    words = ["rankstudio", "run"]
-    words += ["--sample"] if plan.data == SAMPLE else ["--data", plan.data]
+    place = ["--sample"] if plan.data == SAMPLE else ["--data", plan.data]
+    words = ["rankstudio", "run", *place, *plan_words(plan)]
+    words += option_words("--out", out) if out else []
+    return shell_command(words)
+
+
+def data_word(plan: Plan) -> str:
+    """Return the word for the data of a plan, for commands with the data as their first word."""
+    return "--sample" if plan.data == SAMPLE else plan.data
+
+
+def plan_words(plan: Plan) -> list[str]:
+    """Return the options of a plan, but for its data, without default values."""
+    words: list[str] = []
     convention_words = ["--convention", plan.convention] if plan.convention else []
     given = plan.extension(GivenRanking)  # from them alone nothing is learned
     if given is not None:
@@ -74,9 +86,7 @@ def as_command(plan: Plan, out: str = "") -> str:
     words += field_words(plan, [name for name in WORDS if name not in said])
     known = plan.extension(HandChoices)
     words += [] if known is None else option_words("--hand-chosen", known.text)
-    words += [*column_words(plan), *group_words(plan)]
-    words += option_words("--out", out) if out else []
-    return shell_command(words)
+    return [*words, *column_words(plan), *group_words(plan)]
 
 
 def _looked_for(entry: Method, ranker: Method | None = None) -> tuple[str, ...]:

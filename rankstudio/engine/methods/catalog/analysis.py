@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -15,13 +15,19 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.catalog.registry import refuse_parameters
 from rankstudio.engine.plugins.entries import entries_of
+from rankstudio.engine.plugins.terminal_commands import problem_of_command
+from rankstudio.engine.support.number_format import NOTHING
 
 Cell = str | int | float | None
 
-_KEY = re.compile(r"[a-z][a-z0-9-]{0,39}")
+Form = str | Callable[[Any], str]
+"""How a number is written: a form as of :func:`format`, or a function."""
+
+_MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 _PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 _LONGEST_LABEL = 60
 _LONGEST_SUMMARY = 200
+_LONGEST_DESCRIPTION = 4000
 _FIXED = 1e-3, 1e4  # numbers with four decimals
 
 
@@ -36,7 +42,37 @@ class Needs(Enum):
     """
 
     DATA = "data"  # the training part of a fold
+    FOLDS = "folds"  # data with all folds and parts
     RUN = "run"  # a finished run, with its data
+    PLAN = "plan"  # a plan that is not carried out yet, with its data
+
+
+class _FormattedFloat(float):
+    form: Form
+
+
+class _FormattedInt(int):
+    form: Form
+
+
+def formatted(value: float, form: Form) -> float:
+    """Return a number that is written in a form of its own in tables; NaN is a dash.
+
+    Parameters
+    ----------
+    value : int or float
+    form : str or callable
+        Form as of :func:`format`, such as ``"+.3f"``; or a function that returns the text.
+
+    Examples
+    --------
+    >>> from rankstudio.api import formatted
+    >>> formatted(0.25, "+.3f") + 1
+    1.25
+    """
+    number = _FormattedInt(value) if isinstance(value, int) else _FormattedFloat(value)
+    number.form = form
+    return number
 
 
 @dataclass(frozen=True)
@@ -52,6 +88,8 @@ class AnalysisTable:
         Cells of each row: texts, numbers, or None for what is not defined.
     note : str
         Sentence below the table.
+    above : str or None
+        Lines that the terminal prints above the table in place of the title; None for the title itself.
 
     Examples
     --------
@@ -64,6 +102,7 @@ class AnalysisTable:
     header: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    above: str | None = None
 
     @property
     def text_columns(self) -> tuple[int, ...]:
@@ -85,8 +124,41 @@ class AnalysisTable:
         return {"title": self.title, "rows": rows, "note": self.note}
 
 
+@dataclass(frozen=True)
+class AnalysisResult:
+    """The tables of an analysis, with more than these.
+
+    Attributes
+    ----------
+    tables : tuple of AnalysisTable
+    values : dict or None
+        Plain values that ``--json`` prints; None for those of the tables.
+    warnings : tuple of str
+        Sentences about the result, printed on standard error.
+    is_partial : bool
+        Whether the analysis goes on. A function that takes long yields such results: one that is stopped has
+        the last of them.
+
+    Examples
+    --------
+    >>> from rankstudio.api import AnalysisResult, AnalysisTable
+    >>> table = AnalysisTable("Pairs", ("feature", "similarity"), (("BM25", 0.9),))
+    >>> AnalysisResult((table,), {"pairs": [0.9]}).values["pairs"]
+    [0.9]
+    """
+
+    tables: tuple[AnalysisTable, ...]
+    values: Mapping[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
+    is_partial: bool = False
+
+
 def cell_text(cell: Cell) -> str:
     """Return a cell as a text."""
+    if isinstance(cell, _FormattedFloat | _FormattedInt):
+        if math.isnan(cell):
+            return NOTHING
+        return cell.form(cell) if callable(cell.form) else f"{cell:{cell.form}}"
     if isinstance(cell, float):
         form = ".4f" if cell == 0 or _FIXED[0] <= abs(cell) < _FIXED[1] else ".4g"
         return "" if math.isnan(cell) else f"{cell:{form}}"
@@ -108,14 +180,24 @@ class Analysis:
     summary : str
         What it computes, as one sentence without a full stop.
     compute : str
-        ``"module:function"``, imported when it is needed. It is called with the training part of a fold, a
-        `RankingDataset`; or for ``needs=Needs.RUN`` with a `RunResult` and its `FoldedDataset`, both without
-        test parts while these are sealed; and with the parameters by name. It returns a `AnalysisTable` or
-        several; a generator yields `WorkProgress` before.
+        ``"module:function"``, imported when it is needed. It is called with what it needs, and with the
+        parameters by name. It returns an `AnalysisTable`, several, or an `AnalysisResult`; a generator yields
+        `WorkProgress` before, and may yield an `AnalysisResult` of what is finished.
     parameters : tuple of Parameter
     needs : Needs
+        ``DATA``: the training part of a fold, a `RankingDataset`. ``FOLDS``: a `FoldedDataset`. ``RUN``: a
+        `RunResult` and its `FoldedDataset`. ``PLAN``: a `Plan` and its `FoldedDataset`. While test parts are
+        sealed, none of them has any.
     in_report : bool
         Whether reports have its tables, with the defaults of its parameters: a report waits for it.
+    description : str
+        What the help of the command says, with examples; by default the summary.
+    terminal : str
+        Module with options of the command in place of those of the parameters: ``add_options(parser)`` adds
+        them, and ``read(args)`` returns what is analysed as a tuple, and the parameters by name.
+    words : str
+        ``"module:function"`` for a command with options of its own: called with the plan and the parameters
+        by name, it returns the words after the name of the command as a list; None if there is no command.
 
     Examples
     --------
@@ -131,6 +213,9 @@ class Analysis:
     parameters: tuple[Parameter, ...] = ()
     needs: Needs = Needs.DATA
     in_report: bool = False
+    description: str = ""
+    terminal: str = ""
+    words: str = ""
 
     def validate(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return all parameters in canonical form, with defaults.
@@ -184,22 +269,31 @@ def analysis(key: str) -> Analysis:
 
 def _problem(entry: object, taken: Collection[str]) -> str:
     """Return why an analysis cannot be used, as a sentence; "" if it can."""
-    if not isinstance(entry, Analysis):
-        return tr("expected an Analysis, got {value}.").format(value=shown(entry))
-    if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):
-        text = tr("key: expected lower-case letters, digits and hyphens, got {key}.")
-        return text.format(key=shown(entry.key))
-    if entry.key in taken:
-        return tr("A command {key} exists already. Choose another name.").format(key=shown(entry.key))
-    if not isinstance(entry.compute, str) or not _PLACE.fullmatch(entry.compute):
-        text = tr('{key}: expected "module:name", got {place}.')
-        return text.format(key=entry.key, place=shown(entry.compute))
+    problem = problem_of_command(entry, Analysis, taken)
+    if problem or not isinstance(entry, Analysis):
+        return problem
+    for place in (entry.compute, entry.words or entry.compute):
+        if not isinstance(place, str) or not _PLACE.fullmatch(place):
+            text = tr('{key}: expected "module:name", got {place}.')
+            return text.format(key=entry.key, place=shown(place))
+    if not isinstance(entry.terminal, str) or (entry.terminal and not _MODULE.fullmatch(entry.terminal)):
+        text = tr("{key}: expected the name of a module, got {module}.")
+        return text.format(key=entry.key, module=one_line(shown(entry.terminal)))
     for name, most in (("label", _LONGEST_LABEL), ("summary", _LONGEST_SUMMARY)):
         value = getattr(entry, name)
         if not isinstance(value, str) or not 0 < len(value.strip()) <= most or one_line(value) != value:
             text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
             return text.format(key=entry.key, field=name, most=most, value=shown(value))
+    if not _is_printable_text(entry.description):
+        text = tr("{key}: description: expected a printable text of at most {most} characters, got {value}.")
+        return text.format(key=entry.key, most=_LONGEST_DESCRIPTION, value=one_line(shown(entry.description)))
     return _problem_of_parameters(entry)
+
+
+def _is_printable_text(value: object) -> bool:
+    if not isinstance(value, str) or len(value) > _LONGEST_DESCRIPTION:
+        return False
+    return all(one_line(line) == line for line in value.split("\n"))
 
 
 def reported_analyses() -> tuple[Analysis, ...]:
@@ -209,9 +303,9 @@ def reported_analyses() -> tuple[Analysis, ...]:
 
 def _problem_of_parameters(entry: Analysis) -> str:
     if not isinstance(entry.needs, Needs):
-        return tr("{key}: expected Needs.DATA or Needs.RUN, got {value}.").format(
-            key=entry.key, value=shown(entry.needs)
-        )
+        kinds = ", ".join(f"Needs.{kind.name}" for kind in Needs)
+        text = tr("{key}: expected one of {kinds}, got {value}.")
+        return text.format(key=entry.key, kinds=kinds, value=shown(entry.needs))
     if not isinstance(entry.parameters, tuple):
         text = tr("{key}: expected a tuple of parameters, got {value}.")
         return text.format(key=entry.key, value=one_line(shown(entry.parameters)))

@@ -16,9 +16,10 @@ from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import rules_text
 from rankstudio.engine.steps import Step
+from rankstudio.plugins.features.window.feature_tasks import FeatureTasks
+from rankstudio.plugins.features.window.features_panel import NO_PATH, FeaturesPanel
+from rankstudio.plugins.features.window.inspector_panel import SELECT, InspectorPanel
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
-from rankstudio.ui.features.features_panel import NO_PATH, FeaturesPanel
-from rankstudio.ui.features.inspector_panel import SELECT, InspectorPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.selected_model import NO_DOCUMENTS, Shown
@@ -28,7 +29,7 @@ from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.features.feature_profile import FeatureProfile
+    from rankstudio.plugins.features.feature_profile import FeatureProfile
 
 _SETTLED_MILLISECONDS = 120  # without another choice, before its feature is described: the slider comes first
 
@@ -49,12 +50,18 @@ class FeaturesController(PageController):
     theme : Theme
     models : Models
         What is shown, and where profiles of features are computed.
+
+    Attributes
+    ----------
+    tasks : FeatureTasks
+        What the controllers of the page have computed.
     """
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
         session, current, worker = models.session, models.current, models.task_worker
-        self._session, self._current, self._fold_cache = session, current, models.fold_cache
+        self._session, self._current = session, current
+        self.tasks = FeatureTasks(models.fold_cache)
         self._absence = models.absence
         self._absence.changed.connect(self._explain)
         self._feature: int | None = None
@@ -125,7 +132,7 @@ class FeaturesController(PageController):
         measured = self._session.convention, self._session.measure
         given = fold, column, *measured, self._selected(), self._weighed()
         what = tr("Computing statistics of feature {feature}").format(feature=self._feature)
-        return computation(what, self._show_profile, self._fold_cache.inspect, *given)
+        return computation(what, self._show_profile, self.tasks.inspect, *given)
 
     def _fold(self) -> Fold | None:
         """Return the fold on whose training part features are looked at."""

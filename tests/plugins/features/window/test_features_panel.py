@@ -17,7 +17,7 @@ from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
-from rankstudio.ui.features.features_panel import Arrivals, FeaturesPanel, columns, path_rows
+from rankstudio.plugins.features.window.features_panel import Arrivals, FeaturesPanel, columns, path_rows
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.fonts import font
 from rankstudio.ui.widgets.columns import PAD

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,16 +12,14 @@ from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT
+from rankstudio.engine.experiment.units.left_out_model import regularization_of
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import (
     group_swap_criteria,
     swap_criteria,
     swap_seconds,
 )
-from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.statistics.clusters import Clusters
 
 MOST_SHOWN = 60
@@ -206,17 +203,6 @@ def substitutes(
         correlations.shape[0],
         group_swaps,
     )
-
-
-def regularization_of(plan: Plan, parameters: Mapping[str, Any], data: GivenData) -> float | None:
-    """Return λ of a model whose criterion is the leave-query-out error of RankRLS; otherwise None."""
-    entry = plan.ranker_entry or plan.entry
-    labels_alone = bool(preferences_of(plan)) and not training_data(data).preferring
-    if entry.given or parameters.get("pairs", "query") != "query" or labels_alone or data.ptr.size == 2:
-        return None
-    # Kernel RankRLS has the same criterion, but of other features than those of the data.
-    linear = "kernel" not in parameters and entry.criterion == LEAVE_QUERY_OUT
-    return float(parameters["regularization"]) if linear and "regularization" in parameters else None
 
 
 def _shown(correlations: Floats, clusters: Clusters, selected: Sequence[int]) -> tuple[int, ...]:

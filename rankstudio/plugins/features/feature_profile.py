@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankstudio.engine.analysis.features.features_alone import ALONE
 from rankstudio.engine.arithmetic.query_data import centre
 from rankstudio.engine.arithmetic.sparse_correlations import SparseCorrelations
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.capabilities import FeaturePenalties
 
 GRID_POINTS = 128  # a smooth line 400 px wide
-ALONE = ("MAP", "NDCG@10")
 _MANY_ZEROS = 0.15  # share of the documents, from which on zeros are told apart from the other values
 _MOST_CLASSES = 5  # lines that stay apart in one plot
 _NAMES = {2: ("not relevant", "relevant"), 3: ("not relevant", "relevant", "highly relevant")}

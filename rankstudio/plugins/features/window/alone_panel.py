@@ -13,9 +13,9 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.export.figures.values import FigureAxis, RowSeries, RowsFigure
 from rankstudio.engine.support.number_format import percentage
+from rankstudio.plugins.features.window.controller import FeaturesController
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand
 from rankstudio.ui.background.worker import CancelFlag
-from rankstudio.ui.features.controller import FeaturesController
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller

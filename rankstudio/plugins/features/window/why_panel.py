@@ -15,15 +15,15 @@ from rankstudio.engine.analysis.features.candidate_map import (
     candidate_map,
     margins,
 )
-from rankstudio.engine.analysis.features.choice_explanation import TOSS_UP, Alternative, ChoiceContext
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import CandidateScore, StepKind
 from rankstudio.engine.support.number_format import percent
+from rankstudio.plugins.features.choice_explanation import TOSS_UP, Alternative, ChoiceContext
+from rankstudio.plugins.features.window.candidate_map_plot import CandidateMapPlot
+from rankstudio.plugins.features.window.controller import FeaturesController
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
-from rankstudio.ui.features.candidate_map_plot import CandidateMapPlot
-from rankstudio.ui.features.controller import FeaturesController
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.selected_model import SelectedModel
@@ -39,7 +39,7 @@ from rankstudio.ui.widgets.layout import named
 from rankstudio.ui.widgets.panel import ElidedLabel
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.features.compared_densities import ComparedDensities
+    from rankstudio.plugins.features.compared_densities import ComparedDensities
 
 _NEXT = -1  # of the choice that follows the feature on the left
 _WAITING = tr("Estimating the densities …")
@@ -261,7 +261,7 @@ class WhyController(Controller):
         super().__init__(parent)
         session, current, worker = models.session, models.current, models.task_worker
         self._session, self._current, self._inspect = session, current, inspect
-        self._fold_cache, self._absence = models.fold_cache, models.absence
+        self._tasks, self._absence = inspect.tasks, models.absence
         self._leads: dict[int, Margin] = {}
         self._other: int | None = None  # column of the feature beside the inspected one
         self._offered: PathResult | None = None  # whose features can stand there
@@ -350,7 +350,7 @@ class WhyController(Controller):
         fold = model.fold if self._session.has_documents else None
         given = context, column, fold, model.plan.convention
         show = self._inspect.profile.explain
-        return computation(tr("Explaining a feature"), show, self._fold_cache.explain, *given)
+        return computation(tr("Explaining a feature"), show, self._tasks.explain, *given)
 
     def _show_margins(self, model: SelectedModel) -> None:
         dataset, score = self._session.dataset, model.plan.candidate_score
@@ -447,7 +447,7 @@ class WhyController(Controller):
         return None if model is None or column is None else (model.path, column, self._other)
 
     def _estimate(self) -> Computation | None:
-        from rankstudio.engine.analysis.features.compared_densities import next_best  # noqa: PLC0415 - heavy
+        from rankstudio.plugins.features.compared_densities import next_best  # noqa: PLC0415 - heavy
 
         model, column, dataset = self._current.shown.inspected, self._inspect.column, self._session.dataset
         if model is None or column is None or dataset is None:
@@ -459,7 +459,7 @@ class WhyController(Controller):
             self.panel.densities.show_densities(found, names)
 
         given = model.plan, model.fold, model.path, columns
-        return computation(tr("Estimating densities"), show, self._fold_cache.densities, *given)
+        return computation(tr("Estimating densities"), show, self._tasks.densities, *given)
 
     @Slot(object)
     def _on_other(self, column: int | None) -> None:

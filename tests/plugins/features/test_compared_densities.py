@@ -7,7 +7,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from rankstudio.engine.analysis.features.compared_densities import compared_densities, next_best
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.synthetic import make_ranking
@@ -17,6 +16,7 @@ from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.methods.selection.expected_divergence import divergences
 from rankstudio.engine.metrics.evaluation import evaluate
+from rankstudio.plugins.features.compared_densities import compared_densities, next_best
 
 
 def learned(**parameters: object) -> tuple[Plan, Fold, PathResult, QueryData]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankstudio.engine.analysis.features.substitutes import (
+from rankstudio.plugins.features.substitutes import (
     NO_SWAPS,
     GroupSwap,
     SubstituteGroup,
     Substitutes,
     Swap,
 )
-from rankstudio.ui.features.substitutes_panel import substitute_sentences, swap_sentence
+from rankstudio.plugins.features.window.substitutes_panel import substitute_sentences, swap_sentence
 
 IDS = np.arange(10, 90, 10)
 NAMES = tuple("abcdefgh")

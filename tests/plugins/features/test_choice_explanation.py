@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wording import naming
 
-from rankstudio.engine.analysis.features.choice_explanation import Alternative, ChoiceContext, explain
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import CandidateScore
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.number_format import percent, significant
+from rankstudio.plugins.features.choice_explanation import Alternative, ChoiceContext, explain
 
 NAMES = tuple(f"feature {j}" for j in range(8))
 

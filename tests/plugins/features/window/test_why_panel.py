@@ -17,7 +17,7 @@ from wording import naming
 
 from rankstudio.engine.analysis.features.candidate_map import Margin, candidate_map, margins
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.ui.features.why_panel import WhyPanel, _note
+from rankstudio.plugins.features.window.why_panel import WhyPanel, _note
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.session import NOTHING_CHOSEN
 from rankstudio.ui.plots.axes import AIR

@@ -3,15 +3,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rankstudio.engine.analysis.features import substitutes as module
-from rankstudio.engine.analysis.features.feature_profile import Inspector
-from rankstudio.engine.analysis.features.substitutes import (
-    NO_SWAPS,
-    NOT_SWAPPED,
-    Substitutes,
-    Swap,
-    substitutes,
-)
 from rankstudio.engine.arithmetic.query_data import centre
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.experiment.plan.combinations import Unit
@@ -20,6 +11,15 @@ from rankstudio.engine.experiment.units.fold_context import FoldContext, group_t
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.statistics.clusters import clusters
+from rankstudio.plugins.features import substitutes as module
+from rankstudio.plugins.features.feature_profile import Inspector
+from rankstudio.plugins.features.substitutes import (
+    NO_SWAPS,
+    NOT_SWAPPED,
+    Substitutes,
+    Swap,
+    substitutes,
+)
 
 
 def make(n: int = 8, seed: int = 0) -> RankingDataset:

@@ -3,11 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rankstudio.engine.analysis.features import feature_profile as inspection
-from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, Inspector
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.engine.statistics.density import gaussian_density
+from rankstudio.plugins.features import feature_profile as inspection
+from rankstudio.plugins.features.feature_profile import FeatureProfile, Inspector
 
 
 def profile(dataset: RankingDataset, column: int, convention: str = "letor4") -> FeatureProfile:

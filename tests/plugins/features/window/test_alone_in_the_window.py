@@ -12,7 +12,7 @@ from windows import Opened, finish, settle
 
 from rankstudio.engine.analysis.features import features_alone
 from rankstudio.engine.errors import DatasetError
-from rankstudio.ui.features.alone_panel import AlonePlot
+from rankstudio.plugins.features.window.alone_panel import AlonePlot
 from rankstudio.ui.main_window import MainWindow
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankstudio.engine.analysis.features.feature_profile import ClassDensity, class_names, has_many_zeros
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import PlanError
@@ -15,6 +14,7 @@ from rankstudio.engine.experiment.plan.plan import Plan, estimator
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.capabilities import GradeDensities
+from rankstudio.plugins.features.feature_profile import ClassDensity, class_names, has_many_zeros
 
 MOST_POINTS = 512
 """Values of a feature at which its densities are kept: a plot has no more pixels."""

@@ -11,8 +11,8 @@ from windows import finish, settle, write_item
 from wording import naming
 
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
+from rankstudio.plugins.features.window.substitutes_panel import SubstitutesPanel, swap_sentence
 from rankstudio.ui.export.items import export_items
-from rankstudio.ui.features.substitutes_panel import SubstitutesPanel, swap_sentence
 from rankstudio.ui.main_window import MainWindow
 
 

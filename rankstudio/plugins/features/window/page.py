@@ -12,10 +12,10 @@ from typing import ClassVar
 from PySide6.QtCore import QObject
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.ui.features.alone_panel import AloneController
-from rankstudio.ui.features.controller import FeaturesController
-from rankstudio.ui.features.substitutes_panel import SubstitutesController
-from rankstudio.ui.features.why_panel import WhyController
+from rankstudio.plugins.features.window.alone_panel import AloneController
+from rankstudio.plugins.features.window.controller import FeaturesController
+from rankstudio.plugins.features.window.substitutes_panel import SubstitutesController
+from rankstudio.plugins.features.window.why_panel import WhyController
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.feature_search import MOST_LISTED, asked_for
@@ -51,7 +51,7 @@ class FeaturesPage(FeaturesController):
         self._models = models
         self.why = WhyController(theme, models, self, self)
         self.alone = AloneController(theme, models, self, self)
-        self.substitutes = SubstitutesController(theme, models, self)
+        self.substitutes = SubstitutesController(theme, models, self.tasks, self)
 
     def panels_of(self, column: str) -> Sequence[Part]:  # noqa: D102 - inherited
         panels: dict[str, Sequence[Part]] = {

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt
 
-from rankstudio.engine.analysis.features.feature_profile import (
+from rankstudio.plugins.features.feature_profile import (
     ClassDensity,
     FeatureProfile,
     SelectedCorrelation,
 )
-from rankstudio.ui.features.inspector_panel import InspectorPanel
+from rankstudio.plugins.features.window.inspector_panel import InspectorPanel
 
 GRID = np.linspace(0, 1, 128)
 

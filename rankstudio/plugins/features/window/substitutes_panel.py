@@ -16,6 +16,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.feature_groups import Groups, feature_groups_of, group_names
 from rankstudio.engine.data.summary import is_wide
 from rankstudio.engine.support.number_format import correlation_text
+from rankstudio.plugins.features.window.feature_tasks import FeatureTasks
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import either, together, tr, trn
 from rankstudio.ui.model.app_model import Models
@@ -36,7 +37,7 @@ from rankstudio.ui.widgets.choices import Segmented
 from rankstudio.ui.widgets.layout import fill, named, show_in
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.features.substitutes import GroupSwap, SubstituteGroup, Substitutes, Swap
+    from rankstudio.plugins.features.substitutes import GroupSwap, SubstituteGroup, Substitutes, Swap
 
 _NAMED = 5  # features of a cluster that are named beside the selected ones
 _DECIMALS = 4
@@ -434,14 +435,17 @@ class SubstitutesController(Controller):
     theme : Theme
     models : Models
         What is shown, and where substitutes are found.
+    tasks : FeatureTasks
     """
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, tasks: FeatureTasks, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         session, runs, current = models.session, models.runs, models.current
         worker = models.task_worker
         self._session, self._runs, self._current = session, runs, current
-        self._fold_cache, self._absence = models.fold_cache, models.absence
+        self._tasks, self._absence = tasks, models.absence
         self.panel = SubstitutesPanel(theme)
         self.panels = (self.panel,)
         self._substitutes = OnDemand(
@@ -490,7 +494,7 @@ class SubstitutesController(Controller):
             self.panel.show_substitutes(found, ids, names, groups)
 
         given = model.plan, model.fold, model.path, model.position
-        return computation(tr("Computing substitutes"), show, self._fold_cache.substitutes, *given)
+        return computation(tr("Computing substitutes"), show, self._tasks.substitutes, *given)
 
     def _records(self) -> list[RunRecord]:
         """Return the runs of the open data that selected among their features on a fold at least."""

@@ -24,9 +24,9 @@ from rankstudio.ui.widgets.layout import fill, named, show_in
 from rankstudio.ui.widgets.panel import ColumnArea, ElidedLabel, WrappedLabel
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.features.choice_explanation import ChoiceExplanation
-    from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, SelectedCorrelation
     from rankstudio.engine.analysis.features.fsmrank_bounds import FSMRankBounds
+    from rankstudio.plugins.features.choice_explanation import ChoiceExplanation
+    from rankstudio.plugins.features.feature_profile import FeatureProfile, SelectedCorrelation
 
 SELECT = tr("Select a feature in the table to see its values by relevance.")
 _STAYS = "\N{NO-BREAK SPACE}"  # a number stays beside its sign where the line breaks

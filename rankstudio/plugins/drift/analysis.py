@@ -1,0 +1,195 @@
+"""The analysis of drift: tables of how features differ, and of a selection made elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset, id_and_name
+from rankstudio.engine.errors import ParameterError, one_line
+from rankstudio.engine.experiment.plan.as_code import column_words, data_word, field_words
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import GIVEN
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.units.given_fold import seen_sentence
+from rankstudio.engine.export.tables import p_text
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.catalog.analysis import AnalysisResult, AnalysisTable, Cell, formatted
+from rankstudio.engine.support.number_format import percentage
+from rankstudio.engine.support.work import Waiting
+from rankstudio.plugins.drift.feature_drift import feature_drift
+from rankstudio.plugins.drift.transfer import Transfer, transfer
+
+
+def drift_result(
+    subject: FoldedDataset | RunResult,
+    data: FoldedDataset | None = None,
+    place: str = "",
+    /,
+    *,
+    first: str = "train",
+    second: str = "test",
+    fold: int | None = None,
+) -> Waiting[AnalysisResult]:
+    """Compare the features of two parts or datasets; or a selection made elsewhere with one made here.
+
+    Parameters
+    ----------
+    subject : FoldedDataset or RunResult
+        Data; or a run, whose selection is compared.
+    data : FoldedDataset, optional
+        Other data, by default the same; or those of the run.
+    place : str
+        Data on which the selection of the run is compared.
+    first, second : {"train", "vali", "test"}
+        Part of the first data, and of the second.
+    fold : int or None
+        Number of the fold; None for the first.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such fold or part.
+    """
+    if isinstance(subject, RunResult):
+        assert data is not None
+        return _transferred(transfer(subject, data, place), subject)
+    data = subject if data is None else data
+    parts = (part_of(subject, first, fold), part_of(data, second, fold))
+    rows = yield from feature_drift(*parts)
+    names = (f"{file_name(subject)} {first}", f"{file_name(data)} {second}")
+    lines = []
+    for letter, name, part in zip("AB", names, parts, strict=True):
+        text = tr("{letter}: {part}, {documents:,} documents of {queries:,} queries")
+        line = text.format(letter=letter, part=name, documents=part.n_documents, queries=part.n_queries)
+        lines.append(one_line(line))
+    header = (
+        tr("feature"),
+        tr("distance"),
+        tr("shift"),
+        tr("scale"),
+        tr("constant A"),
+        tr("constant B"),
+        tr("tau A"),
+        tr("tau B"),
+    )
+    cells: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            id_and_name(one.feature, one.name),
+            formatted(one.distance, ".3f"),
+            formatted(one.shift, "+.2f"),
+            formatted(one.scale, ".2f"),
+            *(formatted(share, percentage) for share in one.constant),
+            *(formatted(tau, "+.3f") for tau in one.correlation),
+        )
+        for one in rows
+    )
+    title = tr("{first} and {second}").format(first=names[0], second=names[1])
+    table = AnalysisTable(title, header, cells, above="\n".join((*lines, "")))
+    values = {"parts": [first, second], "features": [asdict(one) for one in rows]}
+    return AnalysisResult((table,), values)
+
+
+def drift_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
+    """Return the words of the command after its name; None for folds that are not those of the files."""
+    if plan.protocol != GIVEN:
+        return None
+    words = [data_word(plan), "--parts", f"{values['first']},{values['second']}"]
+    words += ["--fold", str(values["fold"])] if values["fold"] is not None else []
+    return [*words, *field_words(plan, ("missing", "normalize")), *column_words(plan)]
+
+
+def file_name(data: FoldedDataset) -> str:
+    """Return the name of the file or folder of data."""
+    return data.path.name if data.path else data.name
+
+
+def part_of(data: FoldedDataset, name: str, number: int | None) -> RankingDataset:
+    """Return a part of a fold, of the first one by default.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such fold or part.
+    """
+    folds = {fold.number: fold for fold in data.folds}
+    number = data.folds[0].number if number is None else number
+    if number not in folds:
+        text = tr("one of the folds of {data}, {folds}")
+        expected = text.format(data=file_name(data), folds=", ".join(map(str, folds)))
+        raise ParameterError("fold", number, expected)
+    parts = folds[number].parts
+    if name not in parts:
+        text = tr("one of the parts of {data}, {parts}")
+        raise ParameterError("parts", name, text.format(data=file_name(data), parts=", ".join(parts)))
+    return parts[name]
+
+
+def _transferred(moved: Transfer, run: RunResult) -> AnalysisResult:
+    """Return the tables of a selection made elsewhere, beside the one made here."""
+    own = moved.own
+    folds = moved.folds_of_features()
+    n_folds = len(own.folds)
+    measures = {name: _means(moved, name) | asdict(moved.compared(name)) for name in own.plan.evaluated}
+    features = {i: i in moved.features for i in (*moved.features, *(i for i, _ in folds.most_common()))}
+    header = (
+        tr("measure"),
+        "A",
+        "B",
+        tr("difference"),
+        tr("low"),
+        tr("high"),
+        "p",
+        tr("wins"),
+        tr("ties"),
+        tr("losses"),
+    )
+    cells: list[tuple[Cell, ...]] = [
+        (
+            name,
+            *(formatted(values[key], ".4f") for key in ("given", "own")),
+            *(formatted(values[key], "+.4f") for key in ("mean_difference", "low", "high")),
+            formatted(values["p_randomisation"], p_text),
+            *(values[key] for key in ("wins", "ties", "losses")),
+        )
+        for name, values in measures.items()
+    ]
+    difference = tr(
+        "Difference: A minus B over the queries of B, with its 95 % interval and the p of Fisher's\n"
+        "randomisation test"
+    )
+    lines = (
+        tr("A: {plan} on {data}, one model of all documents").format(plan=run.plan.title, data=run.data_name),
+        tr("B: the same plan on {data}").format(data=own.data_name),
+        *difference.split("\n"),
+        "",
+    )
+    names = dict(zip(own.feature_ids.tolist(), own.feature_names, strict=True))
+    yes_no = (tr("no"), tr("yes"))
+    selected: list[tuple[Cell, ...]] = [
+        (
+            id_and_name(i, names[i]),
+            formatted(int(is_there), yes_no.__getitem__),
+            formatted(folds[i], lambda n: tr("{count} of {total}").format(count=int(n), total=n_folds)),
+        )
+        for i, is_there in features.items()
+    ]
+    titles = (tr("feature"), tr("in A's model"), tr("folds of B that select it"))
+    tables = (
+        AnalysisTable(tr("Measures"), header, tuple(cells), above="\n".join(map(one_line, lines))),
+        AnalysisTable(tr("Features"), titles, tuple(selected), above=""),
+    )
+    rows = [{"feature": i, "model": there, "folds": folds[i]} for i, there in features.items()]
+    ends = {"from": run.data_name, "to": own.data_name, "seen": moved.n_seen}
+    note = seen_sentence(moved.given.plan.title, moved.seen)
+    return AnalysisResult(tables, ends | {"measures": measures, "features": rows}, (note,) if note else ())
+
+
+def _means(moved: Transfer, name: str) -> dict[str, float]:
+    """Return a measure of both over the same queries, those where both have one."""
+    values = (moved.given.per_query(name), moved.own.per_query(name))
+    both = ~(np.isnan(values[0]) | np.isnan(values[1]))
+    return {key: float(v[both].mean()) for key, v in zip(("given", "own"), values, strict=True)}
