@@ -42,21 +42,18 @@ def analysis_as_command(
         One line for a POSIX shell, without default values; "" if there is none, as for a run without a study.
     """
     parameters = entry.validate(values)
-    words: list[str] | None
+    if entry.needs is Needs.RUN and (study is None or run is None):
+        return ""
+    if entry.terminal and not entry.words:
+        return ""
+    begin = [str(study), "--run", str(run)] if entry.needs is Needs.RUN else []
     if entry.words:
         words = imported(entry.words)(plan, parameters)
-    elif entry.terminal:
-        words = None
-    elif entry.needs is Needs.RUN:
-        found = study is not None and run is not None
-        words = [str(study), "--run", str(run), *_parameters(entry, parameters)] if found else None
-    elif entry.needs is Needs.PLAN:
-        words = [data_word(plan), *plan_words(plan), *_parameters(entry, parameters)]
-    else:
+        return "" if words is None else shell_command(["rankstudio", entry.key, *begin, *words])
+    if entry.needs is Needs.PLAN:
+        begin = [data_word(plan), *plan_words(plan)]
+    elif entry.needs is not Needs.RUN:
         fields = field_words(plan, ("folds", "missing", "normalize", "protocol", "seed"))
-        words = [data_word(plan), *fields, *column_words(plan), *_parameters(entry, parameters)]
-    return "" if words is None else shell_command(["rankstudio", entry.key, *words])
-
-
-def _parameters(entry: Analysis, parameters: Mapping[str, Any]) -> list[str]:
-    return list(parameter_words(entry.parameters, parameters))
+        begin = [data_word(plan), *fields, *column_words(plan)]
+    options = parameter_words(entry.parameters, parameters)
+    return shell_command(["rankstudio", entry.key, *begin, *options])

@@ -197,7 +197,7 @@ class Analysis:
         them, and ``read(args)`` returns what is analysed as a tuple, and the parameters by name.
     words : str
         ``"module:function"`` for a command with options of its own: called with the plan and the parameters
-        by name, it returns the words after the name of the command as a list; None if there is no command.
+        by name, it returns the words after its name, or after the study, as a list; None if there are none.
 
     Examples
     --------
