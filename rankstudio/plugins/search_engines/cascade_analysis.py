@@ -61,7 +61,7 @@ def cascade_result(
     plan = run.plan
     costs = costs or plan.extension(FeatureCosts) or data.extension(FeatureCosts)
     if costs is None:
-        raise PlanError(tr("The run has no costs of features. Open its data with a file of them."))
+        raise PlanError(tr("The run has no costs of features. Import them before the run."))
     tried = (depths,) if isinstance(depths, int) else depths
     is_sealed = all(fold.test is None for fold in data.folds)
     front = yield from find_cascades(

@@ -23,6 +23,7 @@ from rankstudio.engine.methods.catalog.analysis import (
     Needs,
     cell_text,
 )
+from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
@@ -94,6 +95,8 @@ class AnalysisDialog(QDialog):
         self.message = named(WrappedLabel(), "analysis-message", role="muted")
         self.message.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.tabs = named(QTabWidget(), "analysis-tables", tr("tables"))
+        self.tabs.setElideMode(Qt.TextElideMode.ElideRight)
+        self.tabs.setUsesScrollButtons(False)
         self.note = named(WrappedLabel(), "analysis-note", role="caption")
         self.copy = named(QPushButton(tr("Copy command")), "analysis-copy")
         self.close_button = named(QPushButton(tr("Close")), "analysis-close")
@@ -155,7 +158,7 @@ class AnalysisDialog(QDialog):
         dataset = self._models.session.dataset
         if dataset is not None:
             self.section.set_features(dataset.feature_ids, dataset.feature_names)
-        fields = self.section.shown()
+        fields = list(self.section.fields.values())  # hidden ones, too
         if fields:
             align_labels(fields)
         self._show_tables(())
@@ -281,6 +284,7 @@ class AnalysisDialog(QDialog):
         self._notes = [_note(table, self._warnings) for table in tables]
         for place, table in enumerate(tables):
             self.tabs.addTab(self._view(place, table), table.title.replace("&", "&&"))
+            self.tabs.setTabToolTip(place, html_text(table.title))
         self.tabs.setCurrentIndex(min(current, len(tables) - 1))  # where more of the same comes
         self.tabs.setVisible(bool(tables))
         self.tabs.tabBar().setVisible(len(tables) > 1)
