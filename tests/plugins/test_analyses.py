@@ -270,6 +270,46 @@ def test_the_command_of_an_analysis_prints_the_same(
     assert analysis_as_command(replace(own, terminal="anywhere"), Plan(SAMPLE), {}) == ""
 
 
+OWN_OPTIONS = """
+def add_options(parser):
+    parser.add_argument("words", nargs="*")
+
+
+def read(args):
+    if args.words == ["odd"]:
+        raise ValueError("no \x1b[2J luck")
+    return 5 if args.words else ((), {})
+
+
+def words(plan, values):
+    return {"odd": 1}[plan.method]
+
+
+def sleeping(plan, values):
+    import threading
+    threading.Event().wait()
+"""
+
+
+def test_options_of_a_package_that_fail_are_one_sentence(
+    installed: Installed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own_options_of_test.py").write_text(OWN_OPTIONS, encoding="utf-8")
+    own = replace(named("number"), terminal="own_options_of_test")
+    absent = replace(own, key="absent", terminal="no_such_module")
+    installed(own, absent)
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    assert "absent" in capsys.readouterr().out
+    for words in (["absent"], ["number", "odd"], ["number", "a"], ["number"]):
+        assert main(words) == 1
+        captured = capsys.readouterr()
+        assert captured.out == "" and captured.err.count("\n") == 1 and "\x1b" not in captured.err
+    for name in ("words", "sleeping", "absent"):
+        failing = replace(own, words=f"own_options_of_test:{name}")
+        assert analysis_as_command(failing, Plan(SAMPLE), {}) == ""
+
+
 def test_a_formatted_number_is_a_number() -> None:
     third = formatted(1 / 3, "+.3f")
     count = formatted(1234, ",d")

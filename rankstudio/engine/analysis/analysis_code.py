@@ -16,7 +16,10 @@ from rankstudio.engine.experiment.plan.as_code import (
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods.catalog.analysis import Analysis, Needs
 from rankstudio.engine.plugins.entries import imported
+from rankstudio.engine.plugins.guard import called
 from rankstudio.engine.support.escaping import shell_command
+
+_PATIENCE = 1.0  # seconds for somebody else's code to name words
 
 
 def analysis_as_command(
@@ -48,7 +51,7 @@ def analysis_as_command(
         return ""
     begin = [str(study), "--run", str(run)] if entry.needs is Needs.RUN else []
     if entry.words:
-        words = imported(entry.words)(plan, parameters)
+        words = _own_words(entry, plan, parameters)
         return "" if words is None else shell_command(["rankstudio", entry.key, *begin, *words])
     if entry.needs is Needs.PLAN:
         begin = [data_word(plan), *plan_words(plan)]
@@ -57,3 +60,19 @@ def analysis_as_command(
         begin = [data_word(plan), *fields, *column_words(plan)]
     options = parameter_words(entry.parameters, parameters)
     return shell_command(["rankstudio", entry.key, *begin, *options])
+
+
+def _own_words(entry: Analysis, plan: Plan, parameters: Mapping[str, Any]) -> list[str] | None:
+    """Return the words that a function of the analysis names; None if there are none, or it fails."""
+
+    def words() -> Any:
+        return imported(entry.words)(plan, parameters)
+
+    try:
+        answer = words() if entry.is_own else called(words, _PATIENCE)
+    except (RuntimeError, TimeoutError):
+        if entry.is_own:
+            raise
+        return None
+    is_usable = isinstance(answer, list) and all(isinstance(word, str) for word in answer)
+    return answer if is_usable else None

@@ -40,6 +40,7 @@ from rankstudio.ui.widgets.panel import ColumnArea, WrappedLabel
 _Subject = Callable[[], tuple[Any, ...]]
 """Returns what an analysis is carried out on; called on the worker."""
 
+_NO_COMMAND = tr("The terminal has no command for what is open here.")
 _SIZE = 960, 560
 _FORM_WIDTH = 300
 _LEAST_FIRST = 170
@@ -193,9 +194,12 @@ class AnalysisDialog(QDialog):
     @Slot()
     def _copy(self) -> None:
         """Copy the command that carries the analysis out, unless a value is invalid."""
-        if self._commit():
-            QGuiApplication.clipboard().setText(self._command())
-            self.status.setText(tr("The command is on the clipboard"))
+        if not self._commit():
+            return
+        command = self._command()
+        if command:
+            QGuiApplication.clipboard().setText(command)
+        self.status.setText(tr("The command is on the clipboard") if command else _NO_COMMAND)
 
     def _command(self) -> str:
         """Return the command of the analysis; "" where there is none."""
@@ -256,9 +260,10 @@ class AnalysisDialog(QDialog):
         subject, _ = self._subject_of(self.entry)
         self.start.setEnabled(subject is not None and not running)
         self.stop.setEnabled(running)
-        has_command = subject is not None and bool(self._command())
+        # Of a package it is asked for when the button is pressed: its code may take time.
+        has_command = subject is not None and (not self.entry.is_own or bool(self._command()))
         self.copy.setEnabled(has_command)
-        self.copy.setToolTip("" if has_command else tr("The terminal has no command for what is open here."))
+        self.copy.setToolTip("" if has_command else _NO_COMMAND)
         self.bar.setVisible(running)
         if running:
             self.message.setText(tr("Computing …"))

@@ -23,6 +23,7 @@ Cell = str | int | float | None
 Form = str | Callable[[Any], str]
 """How a number is written: a form as of :func:`format`, or a function."""
 
+_OWN = "rankstudio."  # begins the modules of the program
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 _PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 _LONGEST_LABEL = 60
@@ -216,6 +217,11 @@ class Analysis:
     description: str = ""
     terminal: str = ""
     words: str = ""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is RankStudio's own code, which is called without a guard."""
+        return all(place.startswith(_OWN) for place in (self.compute, self.terminal, self.words) if place)
 
     def validate(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return all parameters in canonical form, with defaults.
