@@ -19,8 +19,8 @@ from rankstudio import cli
 from rankstudio.api import Analysis, AnalysisTable, Kind, Needs, Parameter, analyse, formatted
 from rankstudio.cli import main
 from rankstudio.engine import load_sample
-from rankstudio.engine.analysis.analysis_code import analysis_as_command
-from rankstudio.engine.analysis.plugin_analysis import MOST_CELLS, analysis_steps
+from rankstudio.engine.analysis.catalog_analyses.analysis_code import analysis_as_command
+from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import MOST_CELLS, analysis_steps
 from rankstudio.engine.errors import AnalysisError, Cancelled, ParameterError, PlanError, PluginWarning
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.results.events import RunFinished
