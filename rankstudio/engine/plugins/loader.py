@@ -49,6 +49,7 @@ _ABILITIES = {
         ("commands", "data_formats", "model_formats", "run_views"),
         "rankstudio.plugins.search_engines:PLUGIN",
     ),
+    "tables": (("data_formats",), "rankstudio.plugins.tables:PLUGIN"),
     "trees": (("methods",), "rankstudio.plugins.trees:PLUGIN"),
     "judges": (("analyses", "parts"), "rankstudio.plugins.judges:PLUGIN"),
     "lab": (("commands", "pages"), "rankstudio.plugins.lab:PLUGIN"),

@@ -11,11 +11,11 @@ from wording import naming
 
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.formats import arrow
 from rankstudio.engine.data.table_preview import preview_table
 from rankstudio.engine.errors import ColumnValueError, DatasetError, FileAccessError, MissingValueError
 from rankstudio.engine.support.file_pages import in_file
 from rankstudio.engine.support.memory import within
+from rankstudio.plugins.tables import arrow
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

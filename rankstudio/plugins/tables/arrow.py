@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.data.data_format import DataFormat, FirstRows
+from rankstudio.engine.data.data_format import ContentsNeed, DataFormat, FirstRows
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.file_access import PARQUET
+from rankstudio.engine.data.file_access import PARQUET, packed_pieces, regular_file_size
+from rankstudio.engine.data.formats.dataset_writer import column_names as feature_columns
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import LoadedFile, SourceFile
 from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableFacts, check_memory
 from rankstudio.engine.data.tabular.documents import ColumnsReader
-from rankstudio.engine.data.tabular.recognition import column_names, short
+from rankstudio.engine.data.tabular.recognition import COMMENT_NAME, column_names, short
 from rankstudio.engine.data.tabular.table_columns import TableColumns
 from rankstudio.engine.data.tabular.vectors import check_length, length_expected, length_found, vector_names
 from rankstudio.engine.errors import (
@@ -32,6 +33,7 @@ from rankstudio.engine.errors import (
 )
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.file_pages import release
+from rankstudio.engine.support.files import write_pieces
 
 ROWS = 1 << 14  # at a time
 _BUFFER = 1 << 15  # bytes of a column that are read at a time; its page of a megabyte is there besides
@@ -55,6 +57,18 @@ def read_arrow(
                 share = (builder.n_documents + frame.num_rows) / max(total, 1)
                 reader.add(file.path, _columns_of(file.path, frame, row), share)
     return reader.facts("row")
+
+
+def arrow_need(_: DataFormat, path: Path) -> ContentsNeed:
+    """Return the need of a file, which says how many numbers it has."""
+    return ContentsNeed(arrow_size(path), float(regular_file_size(path)))
+
+
+def write_arrow(form: DataFormat, dataset: RankingDataset, path: Path, comments: bool) -> None:
+    """Write Parquet or Arrow."""
+    comment_column = COMMENT_NAME if comments and any(dataset.comments) else ""
+    table = arrow_pieces(dataset, path, form.key, feature_columns(dataset), comment_column)
+    write_pieces(path, packed_pieces(path, table))
 
 
 def arrow_size(path: Path) -> float:
