@@ -24,7 +24,6 @@ from babel.messages.pofile import read_po, write_po
 from visible_text import TRANSLATED, called
 
 from rankstudio.engine.analysis.features.feature_quality import Oddity
-from rankstudio.engine.analysis.features.substitutes import NO_QUERIES, NO_SWAPS, NOT_LEARNED, NOT_SWAPPED
 from rankstudio.engine.analysis.result_table.query import TESTS
 from rankstudio.engine.data.formats.format_catalog import data_formats
 from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
@@ -87,6 +86,20 @@ def _lab_texts() -> Iterator[tuple[str, str]]:
         yield from ((lab, label) for _, label in one.choices)
 
 
+def _feature_texts() -> Iterator[tuple[str, str]]:
+    """Yield names of relevance, and why there are no swaps."""
+    from rankstudio.plugins.features.substitutes import (  # noqa: PLC0415
+        NO_QUERIES,
+        NO_SWAPS,
+        NOT_LEARNED,
+        NOT_SWAPPED,
+    )
+
+    yield from (("rankstudio/plugins/features/feature_profile.py", word) for word in _RELEVANCE)
+    reasons = NO_SWAPS, NO_QUERIES, NOT_LEARNED, NOT_SWAPPED
+    yield from (("rankstudio/plugins/features/substitutes.py", why) for why in reasons)
+
+
 def _engine_texts() -> Iterator[tuple[str, str]]:
     """Yield labels, help and units of what the engine knows as data, by where it knows them."""
     catalog = "rankstudio/engine/methods/catalog"
@@ -108,13 +121,10 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
     yield from (
         ("rankstudio/engine/analysis", rule) for rule in ("not significantly worse", "one standard error")
     )
-    yield from (("rankstudio/engine/analysis/features", word) for word in _RELEVANCE)
     for kind in StepKind:
         yield catalog, kind.value
-    yield from (
-        ("rankstudio/engine/analysis/features/substitutes.py", why)
-        for why in (NO_SWAPS, NO_QUERIES, NOT_LEARNED, NOT_SWAPPED)
-    )
+    if find_spec("rankstudio.plugins.features") is not None:
+        yield from _feature_texts()
     yield from (("rankstudio/engine/analysis/features", oddity.value) for oddity in Oddity)
     for form in PLAN_FORMATS:
         yield from (

@@ -86,7 +86,7 @@ THOROUGH = tuple(
         "ui/data/test_resplit.py",
         "ui/evidence/test_kept_evidence.py",
         "ui/export/test_what_leaves_runs_again.py",
-        "ui/features/test_substitutes_in_the_window.py",
+        "plugins/features/window/test_substitutes_in_the_window.py",
         "plugins/lab/window/test_own_data.py",
         "ui/language/test_german_window.py",
         "ui/model/test_absence.py",
@@ -237,8 +237,10 @@ def _lacking(item: pytest.Item) -> str:
     from rankstudio.engine.methods.catalog.absent import recorded_methods  # noqa: PLC0415
     from rankstudio.engine.methods.catalog.method import Method  # noqa: PLC0415
 
-    if (ability := item.get_closest_marker("ability")) and not _has_folder(ability.args[0]):
-        return f"needs the ability {ability.args[0]}"
+    for ability in item.iter_markers("ability"):
+        if not _has_folder(ability.args[0]):
+            return f"needs the ability {ability.args[0]}"
+    from rankstudio.engine.data.formats.format_catalog import absent_data_format  # noqa: PLC0415
     from rankstudio.engine.export.formats.registry import absent_plugin_of  # noqa: PLC0415
 
     present = {entry.key: entry for entry in methods()}
@@ -248,7 +250,7 @@ def _lacking(item: pytest.Item) -> str:
         entry = entries.get(value) if isinstance(value, str) else getattr(value, "entry", value)
         if isinstance(entry, Method) and entry.lacking:
             return entry.lacking
-        if isinstance(value, str) and (lacking := absent_plugin_of(value)):
+        if isinstance(value, str) and (lacking := absent_plugin_of(value) or absent_data_format(value)):
             return lacking
         ranker = getattr(value, "ranker", "")
         if isinstance(ranker, str) and ranker in entries and entries[ranker].lacking:

@@ -46,11 +46,37 @@ def test_a_class_has_a_name_of_its_own() -> None:
     assert {name for name, count in names.items() if count > 1} == set()
 
 
+def test_analysis_has_few_rooms_and_others_use_each() -> None:
+    folder = PACKAGE / "engine" / "analysis"
+    rooms = {
+        path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    rooms.discard("__init__")
+    assert 0 < len(rooms) <= 10
+    imported = found_in_modules(r"rankstudio\.engine\.analysis\.(\w+)")
+    own = Counter(
+        name
+        for path in folder.rglob("*.py")
+        for name in re.findall(
+            rf"rankstudio\.engine\.analysis\.({path.relative_to(folder).parts[0].removesuffix('.py')})\b",
+            path.read_text(encoding="utf-8"),
+        )
+    )
+    assert {room for room in rooms if Counter(imported)[room] <= own[room]} == set()
+
+
 def test_modules_are_nouns() -> None:
     gerunds = {path.stem for path in MODULES if path.stem.endswith("ing")}
     assert gerunds <= {"cross_fitting", "escaping", "frozen_mapping", "query_grouping", "scoring"}, (
         "nouns that end so"
     )
+
+
+def test_the_picture_of_the_architecture_has_all_abilities() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    picture = text.partition("## Core and abilities")[2].partition("## Add something")[0]
+    abilities = {folder.parent.name for folder in (PACKAGE / "plugins").glob("*/__init__.py")}
+    assert abilities and {name for name in abilities if name not in picture} == set()
 
 
 def test_every_mutation_has_its_place_in_the_core() -> None:

@@ -127,7 +127,7 @@ def _carried_out(
     entry: Analysis, subject: tuple[Any, ...], values: Mapping[str, Any]
 ) -> tuple[AnalysisResult, bool]:
     """Carry an analysis out; return what is finished, and whether it was stopped before its end."""
-    from rankstudio.engine.analysis.plugin_analysis import analysis_steps
+    from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import analysis_steps
 
     line = LiveLine(None)
     result: AnalysisResult | None = None

@@ -204,10 +204,11 @@ def _shown(action: argparse.Action) -> bool:
 
 def _absent(action: argparse.Action, value: object) -> str:
     """Return what is missing for a method whose plug-in is absent; "" for any other value."""
+    from rankstudio.engine.data.formats.format_catalog import absent_data_format
     from rankstudio.engine.export.formats.registry import absent_plugin_of
     from rankstudio.engine.methods.catalog import find_method
 
     if action.dest == "to":
-        return absent_plugin_of(str(value))
+        return absent_plugin_of(str(value)) or absent_data_format(str(value))
     entry = find_method(str(value)) if action.dest in ("method", "ranker") else None
     return entry.lacking if entry is not None else ""

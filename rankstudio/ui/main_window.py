@@ -179,6 +179,8 @@ class MainWindow(QMainWindow):
         self._connect_plugin_parts()
         self.commands["follow"].setCheckable(True)
         self.commands["analyses"].setVisible(bool(analyses()))
+        for key in ("pin", "ban"):  # of a feature that is selected on a page that may be absent
+            self.commands[key].setVisible(key in self.sections.commands())
         self.selection = SelectionController(self.models, self._settings, self.toolbar.line, self)
         self.selection.openAsked.connect(self.open_controller.ask)
         self.selection.pathChosen.connect(self.open_controller.open_path)

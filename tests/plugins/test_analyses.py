@@ -19,8 +19,8 @@ from rankstudio import cli
 from rankstudio.api import Analysis, AnalysisTable, Kind, Needs, Parameter, analyse, formatted
 from rankstudio.cli import main
 from rankstudio.engine import load_sample
-from rankstudio.engine.analysis.analysis_code import analysis_as_command
-from rankstudio.engine.analysis.plugin_analysis import MOST_CELLS, analysis_steps
+from rankstudio.engine.analysis.catalog_analyses.analysis_code import analysis_as_command
+from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import MOST_CELLS, analysis_steps
 from rankstudio.engine.errors import AnalysisError, Cancelled, ParameterError, PlanError, PluginWarning
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.results.events import RunFinished
@@ -271,6 +271,11 @@ def test_the_command_of_an_analysis_prints_the_same(
 
 
 OWN_OPTIONS = """
+import threading
+
+HOLD = threading.Event()
+
+
 def add_options(parser):
     parser.add_argument("words", nargs="*")
 
@@ -286,8 +291,7 @@ def words(plan, values):
 
 
 def sleeping(plan, values):
-    import threading
-    threading.Event().wait()
+    HOLD.wait()
 """
 
 
@@ -308,6 +312,7 @@ def test_options_of_a_package_that_fail_are_one_sentence(
     for name in ("words", "sleeping", "absent"):
         failing = replace(own, words=f"own_options_of_test:{name}")
         assert analysis_as_command(failing, Plan(SAMPLE), {}) == ""
+    import_module("own_options_of_test").HOLD.set()
 
 
 def test_a_formatted_number_is_a_number() -> None:

@@ -247,6 +247,7 @@ def test_the_seal_leaves_no_sentence_behind(window: MainWindow, questions: list[
 
 
 def test_the_form_changes_while_a_run_works_which_is_stopped(window: MainWindow) -> None:
+    pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     window.commands["step"].trigger()
     for _ in range(3):
         wait_until(lambda: not window.refresh_timer.is_active)

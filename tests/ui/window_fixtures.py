@@ -21,8 +21,6 @@ from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 from windows import Opened, finish, open_window, visited, write_folds
 
-from rankstudio.ui.features import controller as features_controller
-from rankstudio.ui.features import substitutes_panel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model import app_model, measured_runs
 from rankstudio.ui.process import turns
@@ -79,9 +77,10 @@ def prompt() -> Iterator[None]:
         patch.setattr(app_model, "_TASK_MILLISECONDS", 4)
         patch.setattr(measured_runs, "_QUIET_MILLISECONDS", 3_600_000)
         patch.setattr(turns, "_REFRESH_MILLISECONDS", 40)
-        patch.setattr(features_controller, "_SETTLED_MILLISECONDS", 10)
-        patch.setattr(substitutes_panel, "_SETTLED_MILLISECONDS", 10)
-        if find_spec("rankstudio.plugins.report") is not None:  # the folder of an ability may be absent
+        if find_spec("rankstudio.plugins.features") is not None:  # the folder of an ability may be absent
+            patch.setattr("rankstudio.plugins.features.window.controller._SETTLED_MILLISECONDS", 10)
+            patch.setattr("rankstudio.plugins.features.window.substitutes_panel._SETTLED_MILLISECONDS", 10)
+        if find_spec("rankstudio.plugins.report") is not None:
             patch.setattr("rankstudio.plugins.report.window.controller._PAUSE", 20)
             patch.setattr("rankstudio.plugins.report.window.panels._SETTLE", 10)
         yield

@@ -36,7 +36,7 @@ from rankstudio.engine.data.data_format import DataFormat
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset, changed_parts
 from rankstudio.engine.data.formats.format_catalog import (
     format_of_key,
-    format_of_name,
+    format_to_write,
     written_formats,
 )
 from rankstudio.engine.errors import PlanError
@@ -188,7 +188,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _form(args: argparse.Namespace) -> DataFormat:
     """Return the format to write; several files cannot go to the standard output."""
-    form = format_of_key(args.to) if args.to else format_of_name(args.out.name)
+    form = format_of_key(args.to) if args.to else format_to_write(args.out.name)
     refuse_output_with_json(args)
     if is_standard(args.out) and (form.sizes or args.renumber):
         what = "--renumber writes" if args.renumber else f"{form.label} has"

@@ -70,5 +70,8 @@ def feature_columns() -> list[FeatureColumn]:
 
 def _refuse_invalid(entry: object) -> None:
     """Raise a PlanError: a column sees the test part, which may be sealed."""
-    text = tr("only RankStudio itself has columns of features; use a WindowPanel instead of {value}.")
+    text = tr(
+        "columns of features are reserved for RankStudio, because they see the test part. Use a WindowPanel "
+        "instead of {value}."
+    )
     raise PlanError(text.format(value=shown(entry)))

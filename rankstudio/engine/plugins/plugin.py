@@ -56,6 +56,8 @@ class Plugin:
         Views of a run on the page *Compare*.
     printed_results : tuple of PrintedResults
         Averages that papers print.
+    report_parts : tuple of ReportPart
+        Sections of reports.
     commands : tuple of TerminalCommand
         Commands of the terminal.
     run_logs : tuple of RunLog
@@ -95,6 +97,7 @@ class Plugin:
     run_tables: tuple[Keyed, ...] = ()
     run_views: tuple[Keyed, ...] = ()
     printed_results: tuple[Keyed, ...] = ()
+    report_parts: tuple[Keyed, ...] = ()
     commands: tuple[Keyed, ...] = ()
     run_logs: tuple[Keyed, ...] = ()
     analyses: tuple[Keyed, ...] | str = ()

@@ -157,7 +157,10 @@ def _problem_of_page(page: object, taken: Iterable[str], *, built_in: bool) -> s
     if not isinstance(page, WindowPage):
         return tr("expected a WindowPage, got {value}.").format(value=shown(page))
     if page.controller and not built_in:  # it would see what the window keeps sealed
-        text = tr("{key}: only pages of RankStudio itself have a controller; use build.")
+        text = tr(
+            "{key}: a controller is reserved for pages of RankStudio, because it sees what is sealed. "
+            "Use build instead."
+        )
         return text.format(key=shown(page.key))
     if not isinstance(page.icon, str) or not _ICON.fullmatch(page.icon):
         text = tr("{key}: icon: expected the name of an icon, got {icon}.")

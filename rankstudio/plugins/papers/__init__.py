@@ -77,7 +77,7 @@ mean have 95 % intervals by DeLong.
 
 PLUGIN = Plugin(
     name="papers",
-    needs=("lab", "kernels"),
+    needs=("features", "kernels", "lab"),
     commands=(TerminalCommand("reproduce", "rankstudio.plugins.papers.commands.reproduce"),),
     analyses=(
         Analysis(

@@ -8,17 +8,18 @@ from math import isnan, nan
 
 import numpy as np
 
+from rankstudio.engine.analysis.comparisons.significance import ALPHA
 from rankstudio.engine.analysis.measurements.baseline_model import baseline_step
 from rankstudio.engine.analysis.reported_runs import ReportedGroup, ReportedRun
-from rankstudio.engine.analysis.significance import ALPHA
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.engine.export.tables import p_text, range_text
 from rankstudio.engine.metrics.names import lacking, measure
+from rankstudio.engine.plugins.report_parts import Paragraph
 from rankstudio.engine.statistics.paired import PairedComparison, compare_paired
 from rankstudio.engine.support.number_format import fixed
-from rankstudio.plugins.report.document import Block, Paragraph
+from rankstudio.plugins.report.document import Block
 
 
 def group_sentences(group: ReportedGroup) -> Iterator[Block]:

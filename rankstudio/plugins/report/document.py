@@ -16,6 +16,7 @@ from rankstudio.engine.export.figures.style import FigureStyle
 from rankstudio.engine.export.figures.values import Figure
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.methods.catalog.analysis import reported_analyses
+from rankstudio.engine.plugins.report_parts import Paragraph
 from rankstudio.engine.support.templates import rendered
 
 STYLE = FigureStyle(width=540.0, font=9.0)
@@ -74,21 +75,6 @@ def _element(file: bytes) -> str:
     look = {"stroke-linejoin": "round", "stroke-linecap": "butt"}
     root.attrib.update({"xmlns": "http://www.w3.org/2000/svg", "role": "img", **look})
     return ElementTree.tostring(root, encoding="unicode")
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """A text; an empty line starts a new paragraph.
-
-    Attributes
-    ----------
-    text : str
-    muted : bool
-        Whether the text is a note.
-    """
-
-    text: str
-    muted: bool = False
 
 
 @dataclass(frozen=True)

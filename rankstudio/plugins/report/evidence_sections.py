@@ -16,7 +16,8 @@ from rankstudio.engine.analysis.evidence.smallest_set import smallest_set_beside
 from rankstudio.engine.analysis.figures.evidence_figures import evidence_figures, importance_figure
 from rankstudio.engine.analysis.reported_runs import ReportedRun, ReportSource
 from rankstudio.engine.data.feature_costs import FeatureCosts
-from rankstudio.plugins.report.document import Block, Paragraph, ReportFigure
+from rankstudio.engine.plugins.report_parts import Paragraph
+from rankstudio.plugins.report.document import Block, ReportFigure
 
 _MOST = 6  # selections, and models, with figures
 _MOST_FEATURES = 30  # of a model: the others lose less

@@ -13,27 +13,23 @@ from rankstudio.engine.analysis.features.candidate_map import (
     lead_without_use,
     margins,
 )
-from rankstudio.engine.analysis.features.feature_profile import Inspector
-from rankstudio.engine.analysis.features.substitutes import SubstituteGroup, Substitutes, Swap, substitutes
-from rankstudio.engine.analysis.figures.run_figures import chosen_path, fold_features_figure
-from rankstudio.engine.analysis.reported_runs import (
-    ReportedRun,
-    ReportSource,
-    best_of,
-    listed,
-)
-from rankstudio.engine.analysis.selection_stability import (
+from rankstudio.engine.analysis.features.selection_stability import (
     SelectionStability,
     stability_of_run,
     stability_table,
 )
-from rankstudio.engine.data.feature_groups import feature_groups_of, group_names
-from rankstudio.engine.data.summary import is_wide
-from rankstudio.engine.experiment.units.fold_context import make_fold_context
+from rankstudio.engine.analysis.figures.run_figures import chosen_path, fold_features_figure
+from rankstudio.engine.analysis.reported_runs import (
+    ReportedRun,
+    ReportSource,
+    listed,
+)
+from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.export.tables import TextTable, range_text
 from rankstudio.engine.methods.catalog.method import CandidateScore
-from rankstudio.engine.support.number_format import NOTHING, fixed, percent, significant
-from rankstudio.plugins.report.document import Block, Paragraph, ReportFigure
+from rankstudio.engine.plugins.report_parts import Paragraph
+from rankstudio.engine.support.number_format import NOTHING, percent
+from rankstudio.plugins.report.document import Block, ReportFigure
 
 _MOST_FEATURES, _MOST_MAPPED, _MOST_MAPS, _MOST_FOLDS, _MOST_NAMED = 40, 30, 8, 40, 6
 
@@ -64,17 +60,6 @@ def stability_blocks(source: ReportSource) -> Iterator[Block]:
         found = stability_of_run(run.result)
         if len(found.folds) <= _MOST_FOLDS and found.features:
             yield ReportFigure(fold_features_figure(run.result, found))
-
-
-def substitute_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield substitutes for features of the best run on each dataset, in its first fold and first group."""
-    for group in (group for group in source.groups if group.position == 1):
-        selecting = [run for run in group.runs if run.plan.entry.selects and run.data is not None]
-        if not selecting:
-            text = f"{group.title}: the data are not available, or no run selects features."
-            yield Paragraph(text, muted=True)
-            continue
-        yield from _substitutes(best_of(selecting, group.measure))
 
 
 def _selecting(source: ReportSource) -> list[ReportedRun]:
@@ -156,94 +141,3 @@ def _margin_text(score: CandidateScore, margin: Margin, names: Sequence[str], fo
         return f"{found} the {score.criterion}{where}"
     how = "ahead of" if margin.share > 0 else "behind"
     return f"{percent(abs(margin.share))} {how} {rival}{where}"
-
-
-def _substitutes(run: ReportedRun) -> Iterator[Block]:
-    first = run.result.folds[0]
-    fold = next((f for f in run.data.folds if f.number == first.fold), None) if run.data is not None else None
-    if fold is None or not first.chosen.step.selected:
-        return
-    if is_wide(fold.train):
-        text = f"{run.name}: substitutes compare all pairs of features, and these are too many, or sparse."
-        yield Paragraph(text, muted=True)
-        return
-    path = chosen_path(first)
-    position = path.steps.position(first.chosen.step.number)
-    inspector = Inspector(fold.train, run.plan.convention)
-    train = make_fold_context(run.plan, fold).whole_train
-    ids, names = run.result.feature_ids, run.result.feature_names
-    groups = CandidateGroups.of(ids, names, feature_groups_of(run.plan)).columns
-    found = substitutes(run.plan, path, position, train, inspector.correlations, inspector.clusters, groups)
-    yield Paragraph(
-        f"Possible substitutes for the features of {run.name}, in the model of fold {first.fold}. Similarity "
-        "is the correlation r within the queries of its training part."
-    )
-    yield from _groups(run, found)
-    if found.group_swaps:
-        yield _group_swaps(run, found)
-
-
-def _groups(run: ReportedRun, found: Substitutes) -> Iterator[Block]:
-    names = run.result.feature_names
-    alike = [group for group in found.groups if len(group.selected) + len(group.others) > 1]
-    alone = [group for group in found.groups if group not in alike]
-    exact = any(not isnan(swap.change) for group in found.groups for swap in group.swaps)
-    if alike:
-        rows = tuple(_group_row(group, names, exact=exact) for group in alike)
-        header = ["in the model", "like it", "least |r|", "best swap"] + (
-            ["change of criterion"] if exact else []
-        )
-        note = f"The change is that of {_criterion(run)}; lower is better." if exact else ""
-        title = f"Run {run.number}: similar features"
-        yield TextTable(title, tuple(header), rows, (0, 1, 3), f"{note} {found.why_no_swaps}".strip())
-    if alone:
-        said = listed(names[group.selected[0]] for group in alone)
-        yield Paragraph(f"Without similar features: {said}.")
-    for swap in found.better[:3]:
-        what = "Leaving out" if swap.added is None else f"Using {names[swap.added]} instead of"
-        yield Paragraph(
-            f"{what} {names[swap.removed]} would have lowered the criterion by "
-            f"{significant(abs(swap.change), 2)} per document."
-        )
-
-
-def _group_swaps(run: ReportedRun, found: Substitutes) -> TextTable:
-    """Return the swaps of whole groups, those that lower the criterion most first."""
-    names, group_of = run.result.feature_names, group_names(feature_groups_of(run.plan))
-    ids = run.result.feature_ids.tolist()
-
-    def called(columns: Sequence[int]) -> str:
-        members = listed(names[column] for column in columns)
-        group = group_of.get(ids[columns[0]], "")
-        return f"{group} ({members})" if group else members
-
-    swaps = sorted(found.group_swaps, key=lambda swap: swap.change)
-    rows = tuple((called(s.removed), called(s.added), significant(s.change, 2, sign=True)) for s in swaps)
-    note = (
-        "A group is selected as a whole. The table has the best swap for each group of the model. The change "
-        f"is that of {_criterion(run)}; lower is better."
-    )
-    header = ("in the model", "best replaced by", "change of criterion")
-    return TextTable(f"Run {run.number}: groups of features swapped as a whole", header, rows, (0, 1), note)
-
-
-def _criterion(run: ReportedRun) -> str:
-    """Return the criterion as changes of it are told: "the leave-query-out error per document"."""
-    return f"the {run.plan.criterion.removesuffix(' per document')} per document"
-
-
-def _group_row(group: SubstituteGroup, names: Sequence[str], *, exact: bool) -> tuple[str, ...]:
-    chosen = listed(names[column] for column in group.selected)
-    shown = [names[column] for column in group.others[:_MOST_NAMED]]
-    more = len(group.others) - len(shown)
-    others = listed(shown + ([f"{more} more"] if more > 0 else [])) or NOTHING
-    swap: Swap | None = min(
-        (swap for swap in group.swaps if group.others),
-        key=lambda one: np.inf if isnan(one.change) else one.change,
-        default=None,
-    )
-    said = NOTHING
-    if swap is not None and swap.added is not None:
-        said = f"{names[swap.added]} for {names[swap.removed]}"
-    row = (chosen, others, fixed(group.least, 2), said)
-    return (*row, significant(swap.change, 2, sign=True) if swap else NOTHING) if exact else row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from rankstudio.engine.analysis.reported_runs import ReportedRun, ReportSource, listed, runs_text
@@ -22,6 +23,8 @@ from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.language import in_english
 from rankstudio.engine.methods.catalog import Method
 from rankstudio.engine.metrics.conventions import convention, rules_text
+from rankstudio.engine.plugins.entries import imported
+from rankstudio.engine.plugins.report_parts import Paragraph, report_parts
 from rankstudio.engine.support.item_groups import grouped
 from rankstudio.engine.support.number_format import NOTHING, count_text, raised
 from rankstudio.plugins.report import evidence_sections, feature_sections, result_sections
@@ -31,7 +34,6 @@ from rankstudio.plugins.report.document import (
     Block,
     CodeText,
     FactList,
-    Paragraph,
     Report,
     ReportSection,
     words,
@@ -214,6 +216,16 @@ def _moment(text: str) -> str:
     return text.partition("+")[0].replace("T", " ")
 
 
+def ability_blocks(key: str, plugin: str, source: ReportSource) -> Iterator[Block]:
+    """Yield a section that an ability writes, or that it is absent."""
+    part = report_parts().get(key)
+    if part is None:
+        text = f"This section needs the plug-in {plugin}, which is absent or left out."
+        yield Paragraph(text, muted=True)
+        return
+    yield from imported(part.compute)(source)
+
+
 _MAKERS: dict[str, Callable[[ReportSource], Iterator[Block]]] = {
     "data": data_blocks,
     "plan": plan_blocks,
@@ -223,7 +235,7 @@ _MAKERS: dict[str, Callable[[ReportSource], Iterator[Block]]] = {
     "features": feature_sections.feature_blocks,
     "stability": feature_sections.stability_blocks,
     "evidence": evidence_sections.evidence_blocks,
-    "substitutes": feature_sections.substitute_blocks,
+    "substitutes": partial(ability_blocks, "substitutes", "features"),
     "analyses": analysis_blocks,
     "published": result_sections.published_blocks,
     "seal": seal_blocks,

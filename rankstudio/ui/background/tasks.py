@@ -8,15 +8,15 @@ from __future__ import annotations
 import gc
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.data.feature_groups import GroupedFeatures, feature_groups_of
+from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.data.feature_groups import GroupedFeatures
 from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.errors import Cancelled, ChangedDataError, DatasetError
 from rankstudio.engine.experiment.plan.combinations import Unit
@@ -24,7 +24,6 @@ from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, path
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress
 from rankstudio.ui.background.worker import CancelFlag, JobFunction
@@ -34,11 +33,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSubset, SubsetSpace
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
     from rankstudio.engine.analysis.evidence.set_changes import SetChanges
-    from rankstudio.engine.analysis.features.choice_explanation import ChoiceContext, ChoiceExplanation
-    from rankstudio.engine.analysis.features.compared_densities import ComparedDensities
-    from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, Inspector
     from rankstudio.engine.analysis.features.feature_quality import QualityReport
-    from rankstudio.engine.analysis.features.substitutes import Substitutes
     from rankstudio.engine.data.summary import DatasetSummary
     from rankstudio.engine.experiment.storage.study import RecordedData
     from rankstudio.engine.experiment.units.fold_context import FoldContext
@@ -202,7 +197,6 @@ class FoldCache:
 
     def __init__(self) -> None:
         self._prepared: OrderedDict[tuple[int, str, bool], tuple[Fold, FoldContext]] = OrderedDict()
-        self._inspector: Inspector | None = None
 
     def path(self, wanted: PathWanted, cancelled: CancelFlag = lambda: False) -> LivePath:
         """Compute the whole path that is wanted.
@@ -218,7 +212,7 @@ class FoldCache:
             if cancelled():
                 raise Cancelled("The path")
 
-        path = self._fold(wanted.plan, wanted.fold).path(unit, follow)
+        path = self.prepared(wanted.plan, wanted.fold).path(unit, follow)
         # A rule that no model of this path meets is a run's to refuse: here the best one is shown. Folds that
         # are about to be dealt anew may have no validation part yet: then the criterion says which is best.
         by = wanted.plan.select_by if wanted.plan.select_by in path.validation else CRITERION
@@ -233,7 +227,7 @@ class FoldCache:
 
         None where a moment brought nothing, and something else may have its turn.
         """
-        fold = self._fold(wanted.plan, wanted.fold)
+        fold = self.prepared(wanted.plan, wanted.fold)
         rows: list[dict[str, float]] = []
         until = time.perf_counter() + _MOMENT
         for told in fold.measure_left_out(path, names, convention, first):
@@ -247,52 +241,7 @@ class FoldCache:
 
     def test(self, plan: Plan, fold: Fold, step: Step) -> dict[str, float]:
         """Measure a model on the test part."""
-        return self._fold(plan, fold).evaluate(step, "test")
-
-    def inspect(
-        self,
-        fold: Fold,
-        column: int,
-        convention: str,
-        measure: str,
-        selected: tuple[int, ...] = (),
-        weighed: tuple[Plan, Mapping[str, Any], Step] | None = None,
-    ) -> FeatureProfile:
-        """Return the profile of a feature of a fold's training part, beside a model's columns.
-
-        ``weighed`` is a plan with the parameters of one combination and its model: how its method weighs the
-        feature.
-        """
-        profile = self._inspector_of(fold, convention, measure).profile(column, selected)
-        if weighed is None:
-            return profile
-        from rankstudio.engine.analysis.features.feature_penalties import feature_penalties  # noqa: PLC0415 - on the worker only
-        from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of  # noqa: PLC0415 - on the worker only
-
-        plan, parameters, step = weighed
-        data, others = self._fold(plan, fold).train, [other for other in selected if other != column]
-        given = plan, parameters, data, fold.train.feature_ids, [column], others
-        bounds = bounds_of(plan, parameters, step, data, fold.train)
-        return profile.penalised(feature_penalties(*given), bounds)
-
-    def explain(
-        self, context: ChoiceContext, feature: int, fold: Fold | None, convention: str
-    ) -> ChoiceExplanation:
-        """Explain why a feature (its column) is in a model or is not; without a fold without correlations."""
-        from rankstudio.engine.analysis.features.choice_explanation import explain  # noqa: PLC0415 - on the worker only
-
-        correlations = None if fold is None else self._inspector_of(fold, convention).correlations
-        return explain(context, feature, correlations)
-
-    def substitutes(self, plan: Plan, fold: Fold, path: PathResult, position: int) -> Substitutes:
-        """Find what could stand for the features of a model."""
-        from rankstudio.engine.analysis.features.candidate_map import CandidateGroups  # noqa: PLC0415 - on the worker only
-        from rankstudio.engine.analysis.features.substitutes import substitutes  # noqa: PLC0415 - on the worker only
-
-        inspector = self._inspector_of(fold)
-        data, train = self._fold(plan, fold).whole_train, fold.train
-        groups = CandidateGroups.of(train.feature_ids, train.feature_names, feature_groups_of(plan)).columns
-        return substitutes(plan, path, position, data, inspector.correlations, inspector.clusters, groups)
+        return self.prepared(plan, fold).evaluate(step, "test")
 
     def evidence(
         self, wanted: EvidenceWanted, known: SelectionEvidence | None
@@ -301,7 +250,7 @@ class FoldCache:
         from rankstudio.engine.analysis.evidence.judged_selection import refits_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions, evidence_steps  # noqa: PLC0415 - on the worker only
 
-        plan, data = wanted.plan, self._fold(wanted.plan, wanted.fold).train
+        plan, data = wanted.plan, self.prepared(wanted.plan, wanted.fold).train
         method, judge = self._method(wanted), self._judge(wanted)
         options = EvidenceOptions(
             n_steps=wanted.n_steps,
@@ -326,7 +275,7 @@ class FoldCache:
         from rankstudio.engine.analysis.evidence.set_changes import changes_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_seconds  # noqa: PLC0415 - on the worker only
 
-        judge, data = self._judge(wanted), self._fold(wanted.plan, wanted.fold).train
+        judge, data = self._judge(wanted), self.prepared(wanted.plan, wanted.fold).train
         n_others = data.X.shape[1] - len(columns)
         if judge is None or swap_seconds(data.ptr.size - 1, len(columns), n_others) > _MOST_SECONDS:
             return None
@@ -334,12 +283,12 @@ class FoldCache:
 
     def _judge(self, wanted: EvidenceWanted) -> RankRLS | None:
         """Return the RankRLS that ranks with a selection; None where another method does."""
-        from rankstudio.engine.analysis.features.substitutes import regularization_of  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.experiment.units.left_out_model import regularization_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.rankers.rankrls import RankRLS  # noqa: PLC0415 - on the worker only
 
         plan, combination = wanted.plan, wanted.plan.combination(wanted.values)
         ranked = combination.ranker if plan.ranker_entry else combination.parameters
-        regularization = regularization_of(plan, ranked, self._fold(plan, wanted.fold).train)
+        regularization = regularization_of(plan, ranked, self.prepared(plan, wanted.fold).train)
         losses = {name: ranked[name] for name in ("cost", "ties", "weighting") if name in ranked}
         return None if regularization is None else RankRLS(regularization, **losses)
 
@@ -358,7 +307,7 @@ class FoldCache:
             return NO_SUBSET
         space = replace(own, required=together, excluded=excluded)
         last = NO_SUBSET
-        for told in find_best_subset(self._fold(wanted.plan, wanted.fold).train, space):
+        for told in find_best_subset(self.prepared(wanted.plan, wanted.fold).train, space):
             last = told.found.sizes[-1]
         return last
 
@@ -367,7 +316,7 @@ class FoldCache:
         from rankstudio.engine.analysis.evidence.best_subset import find_best_subset  # noqa: PLC0415 - on the worker only
 
         space = replace(self._subsets(wanted), n_features=most)
-        for told in find_best_subset(self._fold(wanted.plan, wanted.fold).train, space):
+        for told in find_best_subset(self.prepared(wanted.plan, wanted.fold).train, space):
             yield told.found
 
     def _subsets(self, wanted: EvidenceWanted) -> SubsetSpace:
@@ -390,29 +339,8 @@ class FoldCache:
             parameters["pinned"], plan = (), plan.changed(groups={})
         return estimator(plan, plan.entry, parameters, ids)
 
-    def densities(
-        self, plan: Plan, fold: Fold, path: PathResult, columns: Sequence[int]
-    ) -> tuple[ComparedDensities, ...]:
-        """Return the densities by which the method of a path judged some features (their columns)."""
-        from rankstudio.engine.analysis.features.compared_densities import compared_densities  # noqa: PLC0415 - on the worker only
-
-        train = self._fold(plan, fold).whole_train
-        return compared_densities(plan, path, train, fold.train.feature_ids, columns)
-
-    def _inspector_of(self, fold: Fold, convention: str = "", measure: str = "") -> Inspector:
-        """Return the fold's inspector, kept for the next call; any convention or measure if none is given."""
-        from rankstudio.engine.analysis.features.feature_profile import Inspector  # noqa: PLC0415 - on the worker only
-
-        inspector = self._inspector
-        if inspector is None or inspector.dataset is not fold.train:
-            inspector = Inspector(fold.train, convention or DEFAULT, _others(fold))
-        wanted = convention or inspector.convention, measure or inspector.measure
-        if wanted != (inspector.convention, inspector.measure):
-            inspector = inspector.measured_by(*wanted)
-        self._inspector = inspector
-        return inspector
-
-    def _fold(self, plan: Plan, fold: Fold) -> FoldContext:
+    def prepared(self, plan: Plan, fold: Fold) -> FoldContext:
+        """Return a fold with the statistics of its queries, made where it is not kept."""
         from rankstudio.engine.experiment.units.fold_context import make_fold_context  # noqa: PLC0415 - on the worker only
 
         bare = path_plan(plan).changed(parameters={}, ranker_parameters={})
@@ -423,11 +351,6 @@ class FoldCache:
             self._prepared[key] = fold, make_fold_context(plan, fold)
         self._prepared.move_to_end(key)
         return self._prepared[key][1]
-
-
-def _others(fold: Fold) -> dict[str, RankingDataset]:
-    """Return the parts of a fold beside the training part, as the window calls them."""
-    return {"validation" if name == "vali" else name: p for name, p in fold.parts.items() if name != "train"}
 
 
 def look_at_features(

@@ -102,11 +102,14 @@ class SelectPage(RunController):
             self.grown.connect(features.show_growing)
             features.inspector.add_candidates(self.candidates)
             self.compared.connect(features.inspector.offer_candidates)
+        self.strip.tells_why = features is not None
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
         right = column("right", *panels_of("right"))
         right.setMinimumWidth(_LEAST_RIGHT)
         self._models.current.changed.connect(lambda: hide_where_empty(right))
+        if not right.count():
+            right.hide()
         form = self.method.form
         return row("columns", (form, 0, form.wished_width), (self.curves, 5, 634), (right, 1, 400))
 

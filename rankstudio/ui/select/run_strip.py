@@ -49,6 +49,8 @@ class RunStrip(QFrame):
     ----------
     follow, every : QPushButton
         For the run that works to be shown from now on, and for all runs to be seen.
+    tells_why : bool
+        Whether there is a page that says why features were selected.
     why, sure, another : QPushButton
         To see why the features of the run were selected, how sure they are, and to compare other methods.
     selected : Signal(int)
@@ -87,6 +89,7 @@ class RunStrip(QFrame):
         fill(row, self._beside, self._working, self._behind, *self._waiting, self._more)
         fill(row, self.follow, self.every)
         self._nothing = NO_RUN
+        self.tells_why = False
         self.show_runs(())
 
     def show_runs(
@@ -164,7 +167,7 @@ class RunStrip(QFrame):
         if shown.state is not RunState.DONE:
             return ()
         entry = shown.plan.entry
-        asked = not entry.featureless, entry.selects, True
+        asked = self.tells_why and not entry.featureless, entry.selects, True
         return tuple(link for link, applies in zip(self._links, asked, strict=True) if applies)
 
 

@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
-from rankstudio.engine.analysis.analysis_code import analysis_as_command
+from rankstudio.engine.analysis.catalog_analyses.analysis_code import analysis_as_command
+from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import analysis_steps
 from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_plan_data, sealed_run
-from rankstudio.engine.analysis.plugin_analysis import analysis_steps
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult

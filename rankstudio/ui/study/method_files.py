@@ -91,7 +91,7 @@ class MethodFiles(Controller):
     @Slot()
     def _offer_stop(self) -> None:
         """Say that code still runs, with a button that stops it."""
-        text = tr("The code of {name} still runs; what it adds is there once it has ended.")
+        text = tr("The code of {name} is still running. Its methods and measures appear when it ends.")
         self.offered.emit(text.format(name=self._running), "info", {tr("Stop"): self.stop})
 
     @Slot()

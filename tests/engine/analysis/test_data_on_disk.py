@@ -9,7 +9,6 @@ import pytest
 
 from rankstudio.engine.analysis.features import feature_quality as quality
 from rankstudio.engine.analysis.features import features_alone as alone
-from rankstudio.engine.analysis.features.feature_profile import Inspector
 from rankstudio.engine.arithmetic import scoring
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data import shared_parts, store
@@ -69,10 +68,11 @@ def test_what_is_odd_about_features_is_the_same(
 
 
 def test_a_profile_is_the_same(inside: FoldedDataset, outside: FoldedDataset) -> None:
+    profiles = pytest.importorskip("rankstudio.plugins.features.feature_profile")
     found = []
     for fold in (inside.folds[0], outside.folds[0]):
         assert fold.vali is not None
-        found.append(Inspector(fold.train, "letor4", {"validation": fold.vali}).profile(2, (0, 1)))
+        found.append(profiles.Inspector(fold.train, "letor4", {"validation": fold.vali}).profile(2, (0, 1)))
     one, other = found
     assert (one.parts, one.with_selected, one.correlation) == (
         other.parts,

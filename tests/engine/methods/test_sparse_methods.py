@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from strategies import Problem, problems
 
 from rankstudio.engine import RankSVM
-from rankstudio.engine.analysis.features.feature_profile import Inspector
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arithmetic.sparse_query_data import group_sparse
 from rankstudio.engine.data.dataset import RankingDataset
@@ -95,10 +94,11 @@ def test_ranksvm_ends_at_the_same_minimum(parameters: dict, m: int, n: int, offs
 
 @given(problems(), st.floats(0.1, 1.0))
 def test_a_profile_is_that_of_dense_features(problem: Problem, density: float) -> None:
+    profiles = pytest.importorskip("rankstudio.plugins.features.feature_profile")
     X = rounded(problem, density)
     data = RankingDataset.from_arrays(X, problem.y, problem.qid)
     dense, sparse = (
-        Inspector(data.changed(X=rows)) for rows in (data.X, SparseRows.of_array(np.array(data.X)))
+        profiles.Inspector(data.changed(X=rows)) for rows in (data.X, SparseRows.of_array(np.array(data.X)))
     )
     n = X.shape[1]
     matrix = dense.correlations

@@ -1,6 +1,6 @@
-"""Papers are made again with the lab and with kernels, whose folders may be absent."""
+"""Papers are made again with other abilities, whose folders may be absent."""
 
 from importlib.util import find_spec
 
-needed = "rankstudio.plugins.lab", "rankstudio.plugins.kernels"
+needed = (f"rankstudio.plugins.{name}" for name in ("features", "kernels", "lab"))
 collect_ignore_glob = [] if all(map(find_spec, needed)) else ["*.py", "window/*.py"]

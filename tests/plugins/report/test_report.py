@@ -35,7 +35,6 @@ from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource
 from rankstudio.engine.statistics.paired import compare_paired
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.engine.support.resources import resource
-from rankstudio.plugins.report import feature_sections
 from rankstudio.plugins.report.best_run import against_single_feature
 from rankstudio.plugins.report.document import (
     STYLE,
@@ -46,8 +45,8 @@ from rankstudio.plugins.report.document import (
     section_keys,
     wanted_keys,
 )
-from rankstudio.plugins.report.feature_sections import _margin_text, substitute_blocks
-from rankstudio.plugins.report.report import make_report
+from rankstudio.plugins.report.feature_sections import _margin_text
+from rankstudio.plugins.report.report import ability_blocks, make_report
 
 VOID = {"meta", "br", "path", "line", "rect", "circle", "polyline", "polygon", "stop"}
 PLACES = {
@@ -420,9 +419,20 @@ def test_a_lead_is_told_only_of_candidates_that_lower_the_criterion(
 def test_a_run_on_too_many_features_says_why_it_has_no_substitutes(
     source: ReportSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    part = pytest.importorskip("rankstudio.plugins.features.report_part")
+
     def texts() -> list[str]:
-        return [block.text for block in substitute_blocks(source) if isinstance(block, Paragraph)]
+        return [block.text for block in part.substitute_blocks(source) if isinstance(block, Paragraph)]
 
     assert not any("too many, or sparse" in text for text in texts())
-    monkeypatch.setattr(feature_sections, "is_wide", lambda _: True)
+    monkeypatch.setattr(part, "is_wide", lambda _: True)
     assert any("too many, or sparse" in text for text in texts())
+
+
+def test_a_section_of_an_absent_ability_says_its_name(
+    source: ReportSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rankstudio.plugins.report.report.report_parts", dict)
+    (block,) = ability_blocks("substitutes", "features", source)
+    assert isinstance(block, Paragraph) and block.muted
+    assert naming("plug-in features").search(block.text)

@@ -90,7 +90,7 @@ GOOD = (
     WindowPage("absent", "Absent", "Its module does not exist", "no_such_module_for_test:build"),
     *(WindowPage(name, name, f"It {name}", f"window_parts_for_test:{name}") for name in BROKEN),
 )
-PANELS = (WindowPanel("counted", "Counted <b>", "Features", "features", "window_parts_for_test:counted"),)
+PANELS = (WindowPanel("counted", "Counted <b>", "Features", "compare", "window_parts_for_test:counted"),)
 
 
 def plugins_with(pages: tuple[object, ...], panels: tuple[object, ...] = ()) -> PluginSet:
@@ -190,7 +190,7 @@ def test_a_function_that_never_ends_holds_nothing_up(plugged: MainWindow) -> Non
 
 
 def test_a_panel_stands_on_its_page_and_can_be_hidden(plugged: MainWindow) -> None:
-    plugged.workspace.show_page("features")
+    plugged.workspace.show_page("compare")
     count = label(plugged, "counted")
     wait_until(lambda: count.text() == str(plugged.session.dataset.n_features))
     panel = plugged.sections.plugin_parts.panels["counted"]

@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from hands import fact_texts
 from PySide6.QtWidgets import QLabel
 from walks.complaints import Fault
 
-from rankstudio.engine.analysis.comparability import Difference, comparable
-from rankstudio.engine.analysis.fold_table import best_of_several
+from rankstudio.engine.analysis.comparisons.comparability import Difference, comparable
 from rankstudio.engine.analysis.measurements.measurement import Measurement, without_test
 from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
+from rankstudio.engine.analysis.result_table.fold_table import best_of_several
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -29,13 +29,15 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 from rankstudio.ui.background.tasks import FoldCache, PathWanted
 from rankstudio.ui.compare.runs_panel import RunRow, RunsPanel
-from rankstudio.ui.features.features_panel import FeaturesPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import LIVE, PROBE, SelectedModel
 from rankstudio.ui.select.heat_map import SIZES
 from rankstudio.ui.style.number_format import combination_label
 from rankstudio.ui.widgets import Heading, TableView
+
+if TYPE_CHECKING:
+    from rankstudio.plugins.features.window.features_panel import FeaturesPanel
 
 _CLOSE = 1e-9
 _WRITTEN = 0.51e-4  # numbers of four decimals

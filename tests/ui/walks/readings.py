@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from waiting import wait_until
 from walks.user import found, in_sight
 
-from rankstudio.ui.features.substitutes_panel import SubstitutesPanel
+from rankstudio.plugins.features.window.substitutes_panel import SubstitutesPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.widgets import Notice, TableView

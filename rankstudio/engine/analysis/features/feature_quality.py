@@ -8,8 +8,7 @@ from enum import Enum
 
 import numpy as np
 
-from rankstudio.engine.analysis.features.feature_profile import ALONE
-from rankstudio.engine.analysis.features.features_alone import BOTH_WAYS, measuring_columns
+from rankstudio.engine.analysis.features.features_alone import ALONE, BOTH_WAYS, measuring_columns
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary, described_parts

@@ -14,6 +14,9 @@ from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.support.file_pages import in_file, taken_columns
 
+ALONE = ("MAP", "NDCG@10")
+"""Measures of a feature alone."""
+
 _DIRECTION = "MAP"  # tells which way a feature ranks better, as in the profile of a feature
 _VALUES_AT_ONCE = 1_000_000  # 8 MB: the interpreter is held for milliseconds
 _VALUES_FROM_DISK = 1 << 24  # 128 MB: every time all rows are read anew

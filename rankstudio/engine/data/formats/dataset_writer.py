@@ -11,7 +11,6 @@ import numpy as np
 from rankstudio.engine.data.data_format import DataFormat
 from rankstudio.engine.data.dataset import RankingDataset, default_names
 from rankstudio.engine.data.file_access import packed_pieces, without_ending
-from rankstudio.engine.data.formats.arrow import arrow_pieces
 from rankstudio.engine.data.formats.query_sizes import format_sizes
 from rankstudio.engine.data.tabular.recognition import (
     COMMENT_NAME,
@@ -80,13 +79,6 @@ def write_csv(form: DataFormat, dataset: RankingDataset, path: Path, comments: b
     """Write a table of text."""
     text = _csv_pieces(dataset, "," if form.key == "csv" else "\t", comments)
     write_pieces(path, packed_pieces(path, text))
-
-
-def write_arrow(form: DataFormat, dataset: RankingDataset, path: Path, comments: bool) -> None:
-    """Write Parquet or Arrow."""
-    comment_column = COMMENT_NAME if comments and any(dataset.comments) else ""
-    table = arrow_pieces(dataset, path, form.key, column_names(dataset), comment_column)
-    write_pieces(path, packed_pieces(path, table))
 
 
 def write_with_sizes(form: DataFormat, dataset: RankingDataset, path: Path, _comments: bool) -> None:

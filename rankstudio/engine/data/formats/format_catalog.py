@@ -7,10 +7,11 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from rankstudio.engine.data.data_format import OF, DataFormat, FormatCode
 from rankstudio.engine.data.file_access import without_ending
-from rankstudio.engine.data.formats.built_in import FORMATS, LETOR
+from rankstudio.engine.data.formats.built_in import LETOR
 from rankstudio.engine.errors import DatasetError, ParameterError, PlanError, one_line, shown
 from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.entries import entries_of
@@ -53,32 +54,49 @@ def format_of_key(key: str) -> DataFormat:
     ------
     ParameterError
         For an unknown key.
+    PlanError
+        For a format of an ability that is absent.
     """
     entry = next((entry for entry in data_formats() if entry.key == key), None)
+    if entry is None and lacking_ability(key):
+        raise PlanError(absent_data_format(key))
     if entry is None:
         keys = ", ".join(entry.key for entry in data_formats())
         raise ParameterError("format", key, f"one of {keys}")
     return entry
 
 
+@cache
+def recorded_formats() -> tuple[dict[str, Any], ...]:
+    """Return key, plug-in, endings, marks and first bytes of the formats of abilities, absent or not."""
+    text = resource("abilities", "data_formats.json").read_text(encoding="utf-8")
+    return tuple(json.loads(text))
+
+
 def lacking_ability(key: str) -> str:
     """Return what is missing for a format of an ability, without a subject; "" if nothing is."""
-    recorded = json.loads(resource("abilities", "data_formats.json").read_text(encoding="utf-8"))
-    name = next((one["plugin"] for one in recorded if one["key"] == key), "")
+    name = next((one["plugin"] for one in recorded_formats() if one["key"] == key), "")
     if not name or any(entry.key == key for entry in data_formats()):
         return ""
     return Origin(OriginKind.ABILITY, name, "", present=False).lacking
 
 
+def absent_data_format(key: str) -> str:
+    """Return why a format of an ability cannot be used, as a sentence; "" for any other key."""
+    lacking = lacking_ability(key)
+    return lacking and tr("The format {format} {lacking}").format(format=key, lacking=lacking)
+
+
 def data_endings() -> frozenset[str]:
     """Return what names of data files end with, once that of a compressed file is gone."""
-    return frozenset(ending for entry in data_formats() for ending in entry.endings)
+    own = {ending for entry in data_formats() for ending in entry.endings}
+    return frozenset(own.union(*(recorded["endings"] for recorded in recorded_formats())))
 
 
 @cache
 def built_in_endings() -> frozenset[str]:
     """Return what names of data files in RankStudio's own formats end with."""
-    return frozenset(ending for entry in FORMATS for ending in entry.endings)
+    return frozenset(ending for entry in data_formats() if not entry.package for ending in entry.endings)
 
 
 def told_format(told: str, path: Path) -> DataFormat | None:
@@ -166,6 +184,21 @@ def format_of_name(name: str) -> DataFormat:
     lower = without_ending(name).lower()
     endings = ((len(e), entry) for entry in data_formats() for e in entry.endings if e and lower.endswith(e))
     return max(endings, key=lambda pair: pair[0], default=(0, LETOR))[1]
+
+
+def format_to_write(name: str) -> DataFormat:
+    """Return the format in which a file of a name is written; LETOR text by default.
+
+    Raises
+    ------
+    PlanError
+        If the name ends as that of a format does whose ability is absent.
+    """
+    form, lower = format_of_name(name), without_ending(name).lower()
+    absent = (one["key"] for one in recorded_formats() if lower.endswith(tuple(one["endings"])))
+    if form is LETOR and (reason := next(filter(None, map(absent_data_format, absent)), "")):
+        raise PlanError(reason)
+    return form
 
 
 def refuse_invalid(entry: object) -> None:

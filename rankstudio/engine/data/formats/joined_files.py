@@ -6,20 +6,19 @@ so that the plug-in can be named that reads them.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from rankstudio.engine.data.data_format import Beginning, DataFormat
-from rankstudio.engine.data.file_access import children, read_beginning
-from rankstudio.engine.data.formats.format_catalog import data_formats, lacking_ability
+from rankstudio.engine.data.file_access import children, read_beginning, without_ending
+from rankstudio.engine.data.formats.built_in import PLUGIN
+from rankstudio.engine.data.formats.format_catalog import data_formats, lacking_ability, recorded_formats
 from rankstudio.engine.data.formats.judgments import judgment_files, judgments_beside
 from rankstudio.engine.data.formats.trec import runs_beside
 from rankstudio.engine.errors import DatasetError, FileAccessError, MissingExtraError, shown_path
 from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.entries import entries_of
-from rankstudio.engine.support.resources import resource
 
 Files = tuple[Path, ...]
 
@@ -60,26 +59,27 @@ class MarkedFormat:
 
 
 def formats_to_record() -> list[dict[str, object]]:
-    """Return the marked formats of the abilities that are there, for ``resources/abilities``."""
+    """Return how the formats of the abilities that are there are told, for ``resources/abilities``."""
     return [
         {
             "key": form.key,
             "plugin": loaded.plugin.name,
             "endings": list(form.endings),
             "marks": list(form.marks),
+            "magic": form.magic.decode(),
         }
         for loaded, form in entries_of("data_formats", lambda _: None, "", "")
-        if loaded.built_in and form.marks
+        if loaded.built_in and loaded.plugin is not PLUGIN
     ]
 
 
 @cache
 def marked_formats() -> tuple[MarkedFormat, ...]:
     """Return the marked formats of all abilities, also of those whose folders are absent."""
-    recorded = json.loads(resource("abilities", "data_formats.json").read_text(encoding="utf-8"))
     return tuple(
         MarkedFormat(one["key"], one["plugin"], tuple(one["endings"]), tuple(one["marks"]))
-        for one in recorded
+        for one in recorded_formats()
+        if one["marks"]
     )
 
 
@@ -88,16 +88,27 @@ def marks_confidence(form: DataFormat, beginning: Beginning) -> float:
     return float(any(one.key == form.key and one.is_begun_by(beginning.head) for one in marked_formats()))
 
 
-def refuse_absent(beginning: Beginning) -> None:
-    """Refuse a file with a mark of a format whose ability is absent.
+def refuse_absent(beginning: Beginning, *, by_name: bool) -> None:
+    """Refuse a file with a mark, the first bytes or the ending of a format whose ability is absent.
+
+    Parameters
+    ----------
+    beginning : Beginning
+    by_name : bool
+        Whether the ending counts, because no format that is there has marks in the file.
 
     Raises
     ------
     DatasetError
         It names the plug-in.
     """
-    for one in marked_formats():
-        if one.is_begun_by(beginning.head) and (lacking := lacking_ability(one.key)):
+    marked = {one.key for one in marked_formats() if one.is_begun_by(beginning.head)}
+    name = without_ending(beginning.path.name).lower()
+    for one in recorded_formats():
+        magic = one["magic"].encode()
+        is_told = one["key"] in marked or (magic and beginning.head.startswith(magic))
+        is_named = by_name and not one["marks"] and name.endswith(tuple(one["endings"]))
+        if (is_told or is_named) and (lacking := lacking_ability(one["key"])):
             text = tr("{path}: the format of the data {reason}")
             raise DatasetError(text.format(path=shown_path(beginning.path), reason=lacking))
 

@@ -20,13 +20,6 @@ def no_need(_: DataFormat, _path: Path) -> ContentsNeed:
     return ContentsNeed(0.0, 0.0)
 
 
-def arrow_need(_: DataFormat, path: Path) -> ContentsNeed:
-    """Return the need of a Parquet or Arrow file, which says how many numbers it has."""
-    from rankstudio.engine.data.formats.arrow import arrow_size  # noqa: PLC0415 - pyarrow takes long
-
-    return ContentsNeed(arrow_size(path), float(regular_file_size(path)))
-
-
 def json_need(_: DataFormat, path: Path) -> ContentsNeed:
     """Return the need of records or logs in JSON."""
     text = _text_size(path)

@@ -49,7 +49,7 @@ def recognised_form(path: Path, told: DataColumns) -> DataFormat:
     named = told_format(told.format, path) if is_named or confidence < BY_MARKS else None
     if is_named and named is not None:
         return named
-    refuse_absent(beginning)
+    refuse_absent(beginning, by_name=confidence < BY_MARKS)
     other = _of_plugin(beginning, confidence, named)
     if other is not None:
         return other

@@ -10,7 +10,6 @@ import re
 
 from rankstudio.engine.data.data_format import Beginning, DataFormat
 from rankstudio.engine.data.formats.format_catalog import format_of_name
-from rankstudio.engine.data.formats.json_records import is_records
 from rankstudio.engine.data.formats.trec import is_judgment
 from rankstudio.engine.data.tabular.recognition import QUERY_NAMES
 
@@ -20,24 +19,13 @@ BY_CONTENTS = 0.9
 BY_MARKS = 0.8
 """From here on a format is taken, whatever those of plug-ins say of a file without an ending of their own."""
 
-_RECORDS = 0.95
+RECORDS = 0.95
+"""In objects of JSON, where no mark tells what else they are."""
+
 _BY_NAME = 0.85
 _LIKELY = 0.5
 _IF_NOTHING_ELSE = 0.2
 _FEATURE = re.compile(rb"[0-9]+:")
-
-
-def arrow_confidence(form: DataFormat, beginning: Beginning) -> float:
-    """Return the confidence in Parquet, or in Arrow where the name says so."""
-    if not beginning.is_arrow:
-        return 0.0
-    named = format_of_name(beginning.path.name).key
-    return CERTAIN if form.key == (named if named == "arrow" else "parquet") else 0.0
-
-
-def records_confidence(_: DataFormat, beginning: Beginning) -> float:
-    """Return the confidence in JSON records."""
-    return _RECORDS if is_records(beginning.head) else 0.0
 
 
 def trec_confidence(_: DataFormat, beginning: Beginning) -> float:

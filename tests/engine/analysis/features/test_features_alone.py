@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.engine.analysis.features import features_alone as module
-from rankstudio.engine.analysis.features.feature_profile import Inspector
 from rankstudio.engine.analysis.features.features_alone import FeaturesAlone, measuring_alone
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.synthetic import make_ranking
@@ -44,7 +43,8 @@ def test_every_feature_is_measured_as_evaluate_does(seed: int, measure: str) -> 
 
 def test_it_agrees_with_the_profile_of_each_feature() -> None:
     fold = data()
-    inspector = Inspector(fold.train, "letor4", {"validation": fold.vali, "test": fold.test})
+    profiles = pytest.importorskip("rankstudio.plugins.features.feature_profile")
+    inspector = profiles.Inspector(fold.train, "letor4", {"validation": fold.vali, "test": fold.test})
     for measure in ("MAP", "NDCG@10"):
         found = features_alone(fold, measure)
         for j in range(fold.train.n_features):

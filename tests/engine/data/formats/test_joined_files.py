@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats import format_catalog, joined_files, recognised_form
 from rankstudio.engine.data.formats.built_in import FORMATS
 from rankstudio.engine.data.formats.joined_files import formats_to_record, holds_logs, logs_in, marked_formats
-from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.support.resources import resource
 
 LOG = {"_id": "d1", "fields": {"_ltrlog": [{"main": [{"name": "bm25", "value": 0.5}]}]}, "qid": "1"}
@@ -53,6 +54,32 @@ def test_without_the_ability_it_is_named(logs: Path, name: str) -> None:
         format_catalog.told_format("logs", logs)
     with pytest.raises(DatasetError, match=ABSENT):
         recognised_form.recognised_form(logs / "log.json", DataColumns())
+
+
+@pytest.mark.usefixtures("without")
+@pytest.mark.parametrize(
+    ("name", "content", "plugin"),
+    [
+        ("a.parquet", b"PAR1\0\0", "tables"),
+        ("a", b"ARROW1\0\0aa", "tables"),
+        ("a.feather", b"x y z\n", "tables"),
+        ("a.jsonl", b'{"qid": 1}\n', "tables"),
+        ("train.jsonl.gz", gzip.compress(b'{"qid": 1}\n'), "tables"),
+    ],
+)
+def test_without_an_ability_tables_are_told(tmp_path: Path, name: str, content: bytes, plugin: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DatasetError, match=naming(f"{plugin} absent")):
+        open_dataset(tmp_path / name)
+
+
+@pytest.mark.usefixtures("without")
+def test_what_another_format_certainly_is_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.parquet").write_text("1 qid:1 1:2\n0 qid:1 1:1\n")
+    assert open_dataset(tmp_path / "a.parquet").folds[0].train.n_documents == 2
+    with pytest.raises(PlanError, match=naming("tables absent")):
+        format_catalog.format_to_write("a.parquet.gz")
+    assert format_catalog.format_to_write("a.csv").key == "csv"
 
 
 def test_marked_formats_are_recorded_for_where_a_folder_is_absent() -> None:

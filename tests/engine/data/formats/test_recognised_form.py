@@ -13,7 +13,6 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.file_access import ARROW, PARQUET, is_packed, read_beginning
 from rankstudio.engine.data.formats.format_catalog import format_of_name
 from rankstudio.engine.data.formats.joined_files import marked_formats
-from rankstudio.engine.data.formats.json_records import is_records
 from rankstudio.engine.data.formats.query_sizes import sizes_file
 from rankstudio.engine.data.formats.recognised_form import recognised_form, refuse_other_binary
 from rankstudio.engine.data.formats.trec import is_judgment
@@ -40,6 +39,8 @@ def as_before(path: Path, told: DataColumns) -> str:
         return "arrow"
     if any(form.is_begun_by(head) for form in marked_formats()):
         return "logs"
+    from rankstudio.plugins.tables.json_records import is_records  # noqa: PLC0415 - may be absent
+
     if is_records(head):
         return "records"
     lines = [line for line in head.split(b"\n") if line.strip(b"\0\r \t")]
@@ -71,6 +72,7 @@ def answer(recognise: object, path: Path, told: DataColumns) -> str:
 
 
 @pytest.mark.ability("search_engines")
+@pytest.mark.ability("tables")
 @pytest.mark.parametrize("seed", range(3))
 def test_the_same_bytes_have_the_same_form(seed: int, tmp_path: Path) -> None:
     draw = random.Random(seed)

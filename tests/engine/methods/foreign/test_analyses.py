@@ -26,7 +26,6 @@ from rankstudio.engine.analysis.evidence.set_changes import changes_of
 from rankstudio.engine.analysis.evidence.shapley_shares import shapley_steps
 from rankstudio.engine.analysis.evidence.stability_selection import stability_steps
 from rankstudio.engine.analysis.evidence.step_significance import significance_steps
-from rankstudio.engine.analysis.features.compared_densities import compared_densities
 from rankstudio.engine.analysis.features.feature_penalties import feature_penalties
 from rankstudio.engine.analysis.permutation.label_permutation import permutation_steps
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -171,7 +170,8 @@ def test_a_method_that_compares_no_densities_says_so(tmp_path: Path) -> None:
 
     (path,) = ended(run(plan, dataset())).folds[0].paths
     rows = group_training(dataset().folds[0]).whole("here")
-    told = outcome(partial(compared_densities, plan, path, rows, dataset().feature_ids, [0]))
+    densities = pytest.importorskip("rankstudio.plugins.features.compared_densities")
+    told = outcome(partial(densities.compared_densities, plan, path, rows, dataset().feature_ids, [0]))
     assert isinstance(told, str) and entry.label in told
 
 

@@ -1,0 +1,226 @@
+"""Several methods on several datasets: one file that makes many plans, and the table that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import nan
+from pathlib import Path
+from typing import Any
+
+from rankstudio.engine.analysis.comparisons.published import printed_of
+from rankstudio.engine.analysis.comparisons.significance import RunComparison, compare_groups, is_named, named
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import DatasetError, ParameterError, PlanError, shown
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import parse_protocol
+from rankstudio.engine.experiment.plan.toml import plan_from_dict, read_toml
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.catalog import method
+from rankstudio.engine.support.item_groups import grouped
+
+_SEVERAL = ("label", "protocol", "method", "ranker")  # of which a run may have a list
+_PARAMETERS = ("parameters", "ranker_parameters")
+_OWN = ("title", "data", "runs", "parameters", "against")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Plans that run one after the other and share one table.
+
+    Attributes
+    ----------
+    title : str
+    data : tuple of str
+        Data files or folders.
+    runs : tuple of Mapping
+        Each has "method", optionally "ranker", "protocol" and "label", the judge (each one or a list; every
+        combination is a plan), and optionally its own "parameters" and "ranker_parameters".
+    parameters : Mapping
+        Parameters by method, applied wherever the method occurs, as selector or as ranker.
+    protocol : Mapping
+        Attributes common to all plans: "select_by", "measures", "folds" and others.
+    against : str
+        Reference run of the tests: the key of its method, "gas", or of method and ranker, "gas/ranksvm"; ""
+        for the run with the best average.
+    """
+
+    title: str
+    data: tuple[str, ...]
+    runs: tuple[Mapping[str, Any], ...]
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    protocol: Mapping[str, Any] = field(default_factory=dict)
+    against: str = ""
+
+    def plans(self, data: str) -> tuple[Plan, ...]:
+        """Return the plans for one dataset.
+
+        Raises
+        ------
+        PlanError, ParameterError
+            If an entry is not a valid plan.
+        """
+        return tuple(self._plan(data, run, *named) for run in self.runs for named in _combined(run))
+
+    def _plan(
+        self, data: str, run: Mapping[str, Any], label: str, protocol: str, key: str, ranker: str
+    ) -> Plan:
+        own = {**self.parameters.get(key, {}), **run.get("parameters", {})}
+        values = {**self.protocol, "data": data, "method": key, "parameters": own}
+        if ranker:
+            ranked = {**self.parameters.get(ranker, {}), **run.get("ranker_parameters", {})}
+            values |= {"ranker": ranker, "ranker_parameters": ranked}
+        if protocol:
+            values["protocol"] = protocol
+        columns = values.get("columns", {})
+        if label and isinstance(columns, Mapping):
+            several = isinstance(run["label"], list) and not columns.keys() & {"labels", "judgments"}
+            judges = {"labels": run["label"]} if several else {}  # no label is a feature of another
+            values["columns"] = {**columns, **judges, "label": label}
+        return plan_from_dict(values)
+
+
+def _combined(run: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield every label and protocol of a run with every method and ranker, as these share the data."""
+    named = (run.get(name, "") for name in _SEVERAL)
+    several = [value if isinstance(value, list) else [value] for value in named]
+    yield from product(*several)
+
+
+def is_comparison(path: str | Path) -> bool:
+    """Return whether a plan file contains several runs."""
+    try:
+        return "runs" in read_toml(Path(path))
+    except PlanError:
+        return False  # whoever reads it as a plan will say what is wrong with it
+
+
+def load_comparison(path: str | Path) -> Comparison:
+    """Read a comparison from TOML.
+
+    Raises
+    ------
+    PlanError
+        If the text is not a comparison; the message names the file.
+    """
+    values = read_toml(Path(path))
+    data = values.get("data", ())
+    try:
+        _check_kinds(values)
+        for key in values.get("parameters", {}):
+            method(key)
+        made = Comparison(
+            values.get("title", Path(path).stem),
+            (data,) if isinstance(data, str) else tuple(data),
+            tuple(values["runs"]),
+            values.get("parameters", {}),
+            {name: value for name, value in values.items() if name not in _OWN},
+            values.get("against", ""),
+        )
+        plans = made.plans("nowhere")  # what makes no plan is found before any work
+        if made.against:
+            named(plans, made.against)
+    except (PlanError, ParameterError) as error:
+        raise PlanError(f"{path}: {error}") from error
+    return made
+
+
+def _check_kinds(values: Mapping[str, Any]) -> None:
+    """Refuse what is not even of the right kind: what is in a plan is told by the plan."""
+    runs, data = values.get("runs"), values.get("data", [])
+    if not _tables(runs) or not runs or not all(run.get("method") for run in runs):
+        raise PlanError(tr('runs: expected tables [[runs]], each with a line like method = "gas".'))
+    unknown = sorted({name for run in runs for name in run} - {*_SEVERAL, *_PARAMETERS})
+    if unknown:
+        text = tr("runs: a run has no field {name}; the fields are {known}.")
+        raise PlanError(text.format(name=shown(unknown[0]), known=", ".join((*_SEVERAL, *_PARAMETERS))))
+    for name in _SEVERAL:
+        if not all(_texts(given) and given != [] for run in runs if (given := run.get(name)) is not None):
+            raise PlanError(
+                tr('runs: expected a text or a list of texts after "{name} =".').format(name=name)
+            )
+    if not _texts(data):
+        raise PlanError(tr("data: expected a text or a list of texts, got {data}.").format(data=shown(data)))
+    for name in ("title", "against"):
+        if not isinstance(values.get(name, ""), str):
+            raise PlanError(
+                tr("{name}: expected a text, got {values}.").format(name=name, values=shown(values[name]))
+            )
+    given = values.get("parameters", {})
+    own = [run.get(name, {}) for run in runs for name in _PARAMETERS]
+    if not isinstance(given, dict) or not _tables([*given.values(), *own]):
+        raise PlanError(tr("parameters: expected a table for each method, such as [parameters.gas]."))
+
+
+def _tables(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, dict) for value in values)
+
+
+def _texts(value: Any) -> bool:
+    return all(isinstance(item, str) for item in (value if isinstance(value, list) else [value]))
+
+
+def check_measured(plan: Plan, dataset: FoldedDataset) -> None:
+    """Reject data without a part to compare runs on.
+
+    Raises
+    ------
+    DatasetError
+        If no fold has a validation or a test part.
+    """
+    folds = [fold for fold in dataset.folds if not plan.folds or fold.number in plan.folds]
+    if not plan.inner and all(fold.vali is None and fold.test is None for fold in folds):
+        raise DatasetError(
+            tr(
+                "{name}: found no validation or test part, so a comparison has nothing to measure. Choose "
+                'folds with a protocol, such as protocol = "5-fold".'
+            ).format(name=dataset.name)
+        )
+
+
+def folder_name(plan: Plan) -> str:
+    """Return a short name for a run's folder that differs for different parameters."""
+    fixed = [
+        "+".join(map(str, p.values(plan.parameters[p.name])))
+        for p in plan.entry.parameters
+        if p not in plan.entry.grids and plan.parameters[p.name] != p.default
+    ]
+    share = parse_protocol(plan.protocol).train
+    names = [plan.method, plan.ranker, *fixed, f"train-{share}" if share < 100 else ""]
+    return "-".join(filter(None, names)).replace("@", "-at-")
+
+
+def tests_of(comparison: Comparison, results: Sequence[RunResult]) -> tuple[RunComparison, ...]:
+    """Test the runs of each group of comparable runs against the reference of the comparison.
+
+    By default, and in groups without it, that is the best run. Runs count from 1 on each dataset. A run
+    without another one, and runs without estimates, have no tests.
+    """
+    comparisons: list[RunComparison] = []
+    for runs in grouped(results, lambda result: result.data_name).values():
+        against = comparison.against
+        has_reference = against and any(is_named(result.plan, against) for result in runs)
+        numbered = dict(enumerate(runs, start=1))
+        comparisons += compare_groups(numbered, against=against if has_reference else None)
+    return tuple(comparison for comparison in comparisons if comparison.reference is not None)
+
+
+def comparison_table(results: Sequence[RunResult]) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return header and rows with all digits, one row per run and published source."""
+    header = ["data", "method", "ranker", "convention", "features_mean", "features_min", "features_max"]
+    header += ["measure", "average", "best_single_feature", "published", "difference", "source"]
+    header += ["part", "folds"]
+    rows: list[tuple[Any, ...]] = []
+    for result in results:
+        plan, sizes, published = result.plan, result.sizes, printed_of(result)
+        head = (result.data_name, plan.method, plan.ranker, plan.convention)
+        contents = (result.part.value, " ".join(str(fold.fold) for fold in result.folds))
+        size = (sum(sizes) / len(sizes), min(sizes), max(sizes)) if sizes else ("", "", "")
+        for name in plan.measures:
+            ours, single = result.average.get(name, nan), result.baseline.get(name, nan)
+            for p in published.get(name, ()) or (None,):
+                printed = (p.value, ours - p.value, f"{p.label}: {p.source}") if p else ("", "", "")
+                rows.append((*head, *size, name, ours, single, *printed, *contents))
+    return header, rows

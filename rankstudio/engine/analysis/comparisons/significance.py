@@ -1,0 +1,512 @@
+"""Paired significance tests of finished runs on the same queries, for the window and the terminal alike.
+
+With the tests that are one family for Holm's correction, and the runs that are one and the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import numpy as np
+
+from rankstudio.engine.analysis.comparisons.comparability import (
+    ComparableGroup,
+    comparable,
+    comparable_groups,
+)
+from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.experiment.plan.difference import differences, only_pins_differ, pins_of
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, counting_plan
+from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.engine.language import tr
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.statistics.paired import PairedComparison, compare_paired, holm
+
+_NOT_COMPARED = ("data", "folds", "measures")  # where the data lie, and what else is reported
+
+
+def first_equals(runs: Sequence[RunResult]) -> list[int]:
+    """Return the position of the first run that each run repeats; its own position without one.
+
+    A run repeats another run of the same plan on data of the same name if the features and measures of their
+    models are identical, bit for bit; the location of the data, the reported measures and unused parameters
+    do not matter.
+    """
+    firsts: list[int] = []
+    for position, run in enumerate(runs):
+        earlier = (at for at in dict.fromkeys(firsts) if repeats(run, runs[at]))
+        firsts.append(next(earlier, position))
+    return firsts
+
+
+def repeats(run: RunResult, other: RunResult) -> bool:
+    """Return whether two runs are identical; see :func:`first_equals`."""
+    return run is other or (
+        run.data_name == other.data_name
+        and len(run.folds) == len(other.folds)
+        and _counting(run.plan) == _counting(other.plan)
+        and all(_same(*pair) for pair in zip(run.folds, other.folds, strict=True))
+    )
+
+
+def _counting(plan: Plan) -> list[Any]:
+    counting = counting_plan(plan)
+    return [getattr(counting, field.name) for field in fields(plan) if field.name not in _NOT_COMPARED]
+
+
+def _same(fold: FoldResult, other: FoldResult) -> bool:
+    """Return whether the models of two folds are the same, by what both have been measured by."""
+    queries = fold.per_query.keys() & other.per_query.keys()
+    return (
+        (fold.fold, fold.selected) == (other.fold, other.selected)
+        and np.array_equal(fold.chosen.step.coef, other.chosen.step.coef, equal_nan=True)
+        and _same_measures(fold.validation, other.validation)
+        and _same_measures(fold.test, other.test)
+        and all(
+            np.array_equal(fold.per_query[name], other.per_query[name], equal_nan=True) for name in queries
+        )
+    )
+
+
+def _same_measures(values: Mapping[str, float], others: Mapping[str, float]) -> bool:
+    shared = sorted(values.keys() & others.keys())
+    own, theirs = (np.array([one[name] for name in shared]) for one in (values, others))
+    return np.array_equal(own, theirs, equal_nan=True)
+
+
+_CORRECTED = "p_randomisation", "p_t", "p_wilcoxon"
+
+
+@dataclass(frozen=True)
+class CorrectedTest:
+    """Comparison of one run with another over queries.
+
+    Attributes
+    ----------
+    test : PairedComparison
+        Difference: the run minus the other.
+    p_holm, p_t_holm, p_wilcoxon_holm : float
+        p of the randomisation test, of Student's t and of Wilcoxon's signed ranks, each Holm-corrected for
+        the family.
+    """
+
+    test: PairedComparison
+    p_holm: float
+    p_t_holm: float
+    p_wilcoxon_holm: float
+
+
+def family(found: Sequence[PairedComparison]) -> list[CorrectedTest]:
+    """Apply Holm's correction to the p values of all comparisons, as one family per test.
+
+    A family contains all comparisons of one table by one measure: every run that can be paired with the
+    reference, each once. All pairs of a table of pins are one family, too. Of repeated runs, see
+    `rankstudio.engine.analysis.comparisons.significance`, only the first one counts, and none if it repeats
+    the reference: :func:`distinct_family`.
+    """
+    corrected = [holm([getattr(one, name) for one in found]).tolist() for name in _CORRECTED]
+    return [CorrectedTest(*those) for those in zip(found, *corrected, strict=True)]
+
+
+def distinct_family(
+    found: Sequence[PairedComparison], pairs: Sequence[tuple[int, int]]
+) -> list[CorrectedTest]:
+    """Correct comparisons as one family in which equal pairs of runs count once.
+
+    Parameters
+    ----------
+    found : sequence of PairedComparison
+    pairs : sequence of pairs of int
+        Pair of runs of each comparison; for repeated runs, the first one.
+
+    Returns
+    -------
+    list of CorrectedTest
+        One per comparison; identical runs need no correction.
+    """
+    places = {pair: place for place, pair in reversed(list(enumerate(pairs))) if pair[0] != pair[1]}
+    corrected = dict(zip(places, family([found[place] for place in places.values()]), strict=True))
+    return [
+        corrected.get(pair) or CorrectedTest(test, *(getattr(test, name) for name in _CORRECTED))
+        for pair, test in zip(pairs, found, strict=True)
+    ]
+
+
+ALPHA = 0.05
+"""Below which corrected p a difference is called significant."""
+
+Role = Literal["reference", "compared", "waiting", "left out"]
+
+
+@dataclass(frozen=True)
+class ComparedRun:
+    """Comparison of a run with the reference, as a row of a table that may still grow.
+
+    Attributes
+    ----------
+    key : int
+        Number of the run.
+    method : str
+    role : {"reference", "compared", "waiting", "left out"}
+        State of the row; a waiting row is being compared.
+    differs : str
+        Settings that differ from the reference, or the reason for its exclusion.
+    mean : float or None
+        Mean of the measure over the folds.
+    found : PairedComparison or None
+    p_holm, p_t_holm, p_wilcoxon_holm : float or None
+        As in :class:`CorrectedTest`; None until the whole family is compared.
+    """
+
+    key: int
+    method: str
+    role: Role
+    differs: str = ""
+    mean: float | None = None
+    found: PairedComparison | None = None
+    p_holm: float | None = None
+    p_t_holm: float | None = None
+    p_wilcoxon_holm: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RunComparison:
+    """Comparisons of runs that belong together with one of them.
+
+    Attributes
+    ----------
+    group : ComparableGroup of int
+        The runs, by number.
+    measure : str
+        Measure of the comparison.
+    reference : int or None
+        Position of the reference run; None for a run without another one, and for runs that are not ranked.
+    tests : tuple of CorrectedTest or None
+        One per run; None for the reference, and for a run that the measure is not known of.
+    """
+
+    group: ComparableGroup[int]
+    measure: str
+    reference: int | None
+    tests: tuple[CorrectedTest | None, ...]
+
+    @property
+    def data(self) -> str:
+        """Name of the dataset."""
+        return self.group.key.data_name
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Number of each run."""
+        return tuple(self.group.runs)
+
+    @property
+    def runs(self) -> tuple[RunResult, ...]:
+        """The runs."""
+        return tuple(self.group.runs.values())
+
+    @property
+    def against(self) -> int | None:
+        """Number of the reference run."""
+        return None if self.reference is None else self.numbers[self.reference]
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries of the tests."""
+        return self.group.n_queries
+
+
+@dataclass(frozen=True, eq=False)
+class PinEffect:
+    """Comparison of two runs that differ only in pinned and banned features.
+
+    Attributes
+    ----------
+    run, other : int
+        Positions of the two runs.
+    tested : CorrectedTest
+        Difference: the run minus the other.
+    """
+
+    run: int
+    other: int
+    tested: CorrectedTest
+
+
+def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
+    """Return the reason why two runs cannot be compared by a measure: "on MQ2007, not on MQ2008".
+
+    Parameters
+    ----------
+    run, reference : RunResult
+    name : str
+        Name of the measure.
+
+    Returns
+    -------
+    str
+        Reason, as part of a sentence about the first run; "" if the runs are comparable, see
+        `rankstudio.engine.analysis.comparisons.comparability`, and both have values in each query.
+    """
+    comparability = comparable(run, reference)
+    if not comparability.is_comparable:
+        return comparability.reason
+    if not run.has_per_query(name) or not reference.has_per_query(name):
+        return tr("{name} was not measured").format(name=name)
+    return ""
+
+
+def compare_with(run: RunResult, reference: RunResult, name: str, seed: int = 0) -> PairedComparison:
+    """Compare two runs that can be paired by all queries, as :func:`compare_paired` does."""
+    better = measure(name).higher_is_better
+    return compare_paired(run.per_query(name), reference.per_query(name), seed=seed, higher_is_better=better)
+
+
+def best_run(runs: Sequence[RunResult], name: str) -> RunResult | None:
+    """Return the run with the best average of a measure, the first among ties.
+
+    None if no run has the measure, or if runs that have it are not comparable.
+    """
+    measured = [run for run in runs if name in run.average]
+    if not all(comparable(run, measured[0]).is_comparable for run in measured[1:]):
+        return None
+    sign = 1.0 if measure(name).higher_is_better else -1.0
+    return max(measured, key=lambda run: sign * run.average[name], default=None)
+
+
+def compared_runs(
+    runs: Mapping[int, RunResult], reference: int, name: str, found: Mapping[int, PairedComparison]
+) -> list[ComparedRun]:
+    """Return a row per run: the reference, then compared runs, then excluded ones.
+
+    Parameters
+    ----------
+    runs : Mapping of int to RunResult
+        Finished runs, by number.
+    reference : int
+        Number of the reference run.
+    name : str
+        Name of the measure, and the finished comparisons by run number.
+    found : Mapping of int to PairedComparison
+        Finished comparisons, by run number.
+    """
+    against = runs[reference]
+    why = {key: why_unpaired(run, against, name) for key, run in runs.items()}
+    others = [key for key in runs if key != reference and not why[key]]
+    whole = all(key in found for key in others)
+    tested = dict(zip(others, _corrected(runs, reference, others, found), strict=True)) if whole else {}
+    rows = [ComparedRun(reference, against.plan.title, "reference", mean=against.average.get(name))]
+    for key in others:
+        run, test = runs[key], found.get(key)
+        role: Role = "compared" if test else "waiting"
+        p = _p_values(tested.get(key))
+        said, mean = _what_differs(run, against), run.average[name]
+        rows.append(ComparedRun(key, run.plan.title, role, said, mean, test, *p))
+    left = [
+        ComparedRun(k, runs[k].plan.title, "left out", tr("left out: {why}").format(why=w))
+        for k, w in why.items()
+        if w and k != reference
+    ]
+    return rows + left
+
+
+def _p_values(tested: CorrectedTest | None) -> tuple[float | None, ...]:
+    return (tested.p_holm, tested.p_t_holm, tested.p_wilcoxon_holm) if tested else (None, None, None)
+
+
+def _corrected(
+    runs: Mapping[int, RunResult],
+    reference: int,
+    others: Sequence[int],
+    found: Mapping[int, PairedComparison],
+) -> list[CorrectedTest]:
+    """Return the corrected comparisons of runs with the reference."""
+    at, *firsts = first_equals([runs[key] for key in (reference, *others)])
+    return distinct_family([found[key] for key in others], [(first, at) for first in firsts])
+
+
+def compare_groups(
+    runs: Mapping[int, RunResult], name: str | None = None, against: int | str | None = None, seed: int = 0
+) -> tuple[RunComparison, ...]:
+    """Compare the runs of each group of comparable runs with one of them, query by query.
+
+    Parameters
+    ----------
+    runs : Mapping of int to RunResult
+        Runs on one dataset, by number.
+    name : str, optional
+        Measure; by default the selection criterion of the first run, or its first reported measure.
+    against : int or str, optional
+        Reference run of its group: its number, the key of its method, "gas", or of method and ranker,
+        "gas/ranksvm". By default, and in groups without it, the run with the best average.
+    seed : int, default 0
+        Seed of the randomisation and the bootstrap.
+
+    Raises
+    ------
+    PlanError
+        If there is no run, none has the measure, or the reference run does not exist.
+    """
+    if not runs:
+        raise PlanError("No runs to compare: expected a completed run, found none.")
+    first_number, first = next(iter(runs.items()))
+    name = measure(name).name if name else comparing_measure(first.plan)
+    if not any(name in run.plan.evaluated for run in runs.values()):
+        known = ", ".join(first.plan.measures)
+        text = "Run {number}, {title}: {name} was not measured; its measures are {known}."
+        raise PlanError(text.format(number=first_number, title=first.plan.title, name=name, known=known))
+    _check_reference(runs, against)
+    return tuple(_compared(group, name, against, seed) for group in comparable_groups(runs))
+
+
+def compare_runs(
+    runs: Sequence[RunResult], name: str | None = None, against: int | str | None = None, seed: int = 0
+) -> RunComparison:
+    """Compare runs that belong together with one of them, query by query.
+
+    Parameters
+    ----------
+    runs : sequence of RunResult
+        Comparable runs; their numbers count from 1.
+    name, against, seed
+        As in :func:`compare_groups`.
+
+    Raises
+    ------
+    PlanError
+        If there are fewer than two runs, runs are not comparable, a measure is missing, or the reference run
+        does not exist.
+    """
+    if len(runs) < 2:
+        raise PlanError(f"Too few runs to compare: expected two completed runs, found {len(runs)}.")
+    name = measure(name).name if name else comparing_measure(runs[0].plan)
+    for number, result in enumerate(runs, start=1):
+        why = why_unpaired(result, runs[0], name)
+        if why and number == 1:
+            known = ", ".join(result.plan.measures)
+            raise PlanError(f"Run 1, {result.plan.title}: {why}; its measures are {known}.")
+        if why:
+            raise PlanError(f"Run {number}, {result.plan.title}, cannot be compared with run 1: {why}.")
+    (comparison,) = compare_groups(dict(enumerate(runs, start=1)), name, against, seed)
+    return comparison
+
+
+def _compared(group: ComparableGroup[int], name: str, against: int | str | None, seed: int) -> RunComparison:
+    """Test the runs of a group against its reference, as one family."""
+    runs = list(group.runs.values())
+    reference = None if group.unranked else _reference(group.runs, name, against)
+    if reference is None:
+        return RunComparison(group, name, None, (None,) * len(runs))
+    others = [
+        (position, reference)
+        for position, run in enumerate(runs)
+        if position != reference and run.has_per_query(name) and runs[reference].has_per_query(name)
+    ]
+    tests: list[CorrectedTest | None] = [None] * len(runs)
+    for (position, _), test in zip(others, _test(runs, others, name, seed), strict=True):
+        tests[position] = test
+    return RunComparison(group, name, reference, tuple(tests))
+
+
+def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[PinEffect, ...]:
+    """Compare every run with pinned or banned features with one without, or with an earlier one.
+
+    Parameters
+    ----------
+    runs : sequence of RunResult
+        Comparable runs.
+    name : str
+        The measure.
+    seed : int, default 0
+        Seed of the randomisation and the bootstrap.
+
+    Returns
+    -------
+    tuple of PinEffect
+        One per run with such a partner; p values are corrected for their number.
+    """
+    plans = [result.plan for result in runs]
+    is_measured = [result.has_per_query(name) for result in runs]
+    pairs = []
+    for run, plan in enumerate(plans):
+        alike = [
+            o
+            for o, other in enumerate(plans)
+            if only_pins_differ(plan, other) and is_measured[run] and is_measured[o]
+        ]
+        partners = [o for o in alike if not pins_of(plans[o])] or [o for o in alike if o < run]
+        if pins_of(plan) and partners:
+            pairs.append((run, partners[0]))
+    tested = _test(runs, pairs, name, seed)
+    return tuple(PinEffect(*pair, found) for pair, found in zip(pairs, tested, strict=True))
+
+
+def _test(
+    runs: Sequence[RunResult], pairs: Sequence[tuple[int, int]], name: str, seed: int
+) -> list[CorrectedTest]:
+    """Test pairs of runs, by their positions, as one family."""
+    firsts = first_equals(runs)
+    found = [compare_with(runs[one], runs[other], name, seed) for one, other in pairs]
+    return distinct_family(found, [(firsts[one], firsts[other]) for one, other in pairs])
+
+
+def comparing_measure(plan: Plan, name: str = "") -> str:
+    """Return the measure for comparing runs: the requested one, or the selection criterion of this run."""
+    asked = name if name in plan.evaluated else plan.chosen_by
+    return asked if asked != CRITERION else plan.measures[0]
+
+
+def _check_reference(runs: Mapping[int, RunResult], against: int | str | None) -> None:
+    """Raise a PlanError for a reference run that does not exist."""
+    if isinstance(against, int) and against not in runs:
+        raise PlanError(f"against: expected a run number from 1 to {len(runs)}, got {against}.")
+    if isinstance(against, str):
+        named([run.plan for run in runs.values()], against)
+
+
+def _reference(runs: Mapping[int, RunResult], name: str, against: int | str | None) -> int | None:
+    """Return the position of the run that the others are compared with; None if there are no others."""
+    if len(runs) == 1:
+        return None
+    if isinstance(against, int) and against in runs:
+        return list(runs).index(against)
+    plans = [run.plan for run in runs.values()]
+    if isinstance(against, str) and any(is_named(plan, against) for plan in plans):
+        return named(plans, against)
+    best = best_run(list(runs.values()), name)
+    return next((position for position, run in enumerate(runs.values()) if run is best), None)
+
+
+def named(plans: Sequence[Plan], name: str) -> int:
+    """Return the position of the plan with a name such as "gas" or "gas/ranksvm".
+
+    "gas" alone means GAS with its own model if it is among the runs, otherwise the first GAS run with a
+    ranker.
+
+    Raises
+    ------
+    PlanError
+        For an unknown name.
+    """
+    meant = [position for position, plan in enumerate(plans) if is_named(plan, name)]
+    if not meant:
+        there = dict.fromkeys("/".join(filter(None, (plan.method, plan.ranker))) for plan in plans)
+        raise PlanError(f"against: expected one of {', '.join(there)}, got {shown(name)}.")
+    return min(meant, key=lambda position: bool(plans[position].ranker))
+
+
+def is_named(plan: Plan, name: str) -> bool:
+    """Return whether a name may refer to this plan; see :func:`named`."""
+    key, _, ranker = name.partition("/")
+    return plan.method == key and ranker in ("", plan.ranker)
+
+
+def _what_differs(run: RunResult, reference: RunResult) -> str:
+    """Return what differs; where that is pins alone, the difference is their effect, and is called so."""
+    names = dict(zip(run.feature_ids.tolist(), run.feature_names, strict=True))
+    text = " · ".join(differences(run.plan, reference.plan, names))
+    if only_pins_differ(run.plan, reference.plan):
+        return tr("effect of pins: {text}").format(text=text)
+    return text or tr("no difference")

@@ -1,0 +1,518 @@
+"""All figures of a study: each by its name, made when it is asked for, with those of several runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from math import isfinite, isnan
+from typing import Literal
+
+import numpy as np
+
+from rankstudio.engine.analysis.comparisons.significance import ComparedRun
+from rankstudio.engine.analysis.features.features_alone import measuring_alone
+from rankstudio.engine.analysis.features.selection_stability import SelectionStability, stability_of_run
+from rankstudio.engine.analysis.figures.captions import run_text, runs_text, values_label
+from rankstudio.engine.analysis.figures.run_figures import (
+    candidate_steps_figure,
+    candidates_figure,
+    combinations_figure,
+    fold_features_figure,
+    path_figure,
+    stability_figure,
+)
+from rankstudio.engine.analysis.reported_runs import (
+    ReportedGroup,
+    ReportedRun,
+    ReportSource,
+    best_of,
+    chooser,
+    tests_of,
+)
+from rankstudio.engine.analysis.tried_models.pareto import ParetoFront, pareto_front_of
+from rankstudio.engine.analysis.tried_models.run_costs import costs_of
+from rankstudio.engine.analysis.tried_models.run_curves import By, RunCurve, learning_curves, run_curves
+from rankstudio.engine.analysis.tried_models.tried_models import Part as TriedPart
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import parse_protocol
+from rankstudio.engine.experiment.results.part import Part
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.export.figures.values import (
+    CurvesFigure,
+    Figure,
+    FigureAxis,
+    Kind,
+    Mark,
+    RowSeries,
+    RowsFigure,
+    Series,
+)
+from rankstudio.engine.language import tr
+from rankstudio.engine.metrics.names import lacking, measure
+from rankstudio.engine.support.number_format import significant
+from rankstudio.engine.support.work import finish
+
+Named = tuple[int, str]
+"""A run by its number and what it is called."""
+
+
+def over(by: By, *, milliseconds: bool = False) -> FigureAxis:
+    """Return the x axis of curves of runs, of which costs may be milliseconds."""
+    if by == "cost" and milliseconds:
+        return FigureAxis(tr("time for the features, per query"), "ms")
+    axes = {
+        "size": FigureAxis(tr("features of the model, k"), whole=True),
+        "cost": FigureAxis(tr("cost of the features")),
+        "train": FigureAxis(tr("share of the training queries"), "%"),
+        "seconds": FigureAxis(tr("run time"), "s"),
+    }
+    return axes[by]
+
+
+def run_label(number: int, called: str) -> str:
+    """Return the name of a run in a figure."""
+    return tr("run {number}, {called}").format(number=number, called=called)
+
+
+def run_curves_figure(
+    data: str,
+    runs: Sequence[Named],
+    found: Sequence[RunCurve | None],
+    reference: int,
+    name: str,
+    by: By = "size",
+    part: TriedPart = "vali",
+) -> CurvesFigure | None:
+    """Return the curves of runs, with bands for paired runs.
+
+    Parameters
+    ----------
+    data : str
+        Name of the dataset.
+    runs : sequence of (int, str)
+    found : sequence of RunCurve or None
+        One a run.
+    reference : int
+        Number of the reference run.
+    name : str
+        Name of the measure.
+    by : {"size", "cost", "train", "seconds"}
+    part : {"vali", "test"}
+        Part of the measure.
+    """
+    series = []
+    for (number, called), one in zip(runs, found, strict=True):
+        if one is None:
+            continue
+        x, mean, half = (tuple(map(float, values)) for values in (one.x, one.mean, one.half))
+        banded = any(map(isfinite, half))
+        low = tuple(m - h for m, h in zip(mean, half, strict=True)) if banded else ()
+        high = tuple(m + h for m, h in zip(mean, half, strict=True)) if banded else ()
+        kind: Kind = "points" if by == "seconds" else "line"
+        series.append(Series(run_label(number, called), x, mean, low, high, kind, number - 1))
+    if not series:
+        return None
+    banded = any(one.low for one in series)
+    bands = tr("The bands are as wide as the 95 % interval of the paired difference to run {number}.").format(
+        number=reference
+    )
+    about = (
+        tr("{data}: {name} on the test part by {over}, mean over folds. Validation selected the parameters.")
+        if part == "test"
+        else tr(
+            "{data}: {name} on the validation part by {over}, mean over folds, with the best "
+            "parameters at each point."
+        )
+    )
+    said = about.format(data=data, name=name, over=over(by).title)
+    measured = (tr("test {name}") if part == "test" else tr("validation {name}")).format(name=name)
+    band = tr("band: 95 % interval of the paired difference to run {number}").format(number=reference)
+    return CurvesFigure(
+        "curves",
+        tr("{data}: {measured} of the runs").format(data=data, measured=measured),
+        f"{said} {bands}" if banded else said,
+        over(by),
+        FigureAxis(measured),
+        tuple(series),
+        bands=band if banded else "",
+    )
+
+
+def learning_figure(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure | None:
+    """Return a measure by the share of the training queries; None unless runs differ in that alone."""
+    series = []
+    for group in learning_curves([run.plan for run in runs]):
+        if len(group) > 1:
+            points = [runs[at] for at in group if name in runs[at].result.average]
+            if len(points) < 2:  # the others were run with other measures
+                continue
+            shares = tuple(float(parse_protocol(run.plan.protocol).train) for run in points)
+            last = points[-1]
+            means = tuple(run.result.average[name] for run in points)
+            series.append(Series(run_label(last.number, last.title), shares, means, number=last.number - 1))
+    if not series:
+        return None
+    part = runs[0].part
+    return CurvesFigure(
+        "learning",
+        tr("{data}: {name} by training queries ({part})").format(data=data, part=part, name=name),
+        tr(
+            "{data}: {name} ({part}), mean over folds, by the share of the training queries. "
+            "Each run chose its own parameters and size."
+        ).format(data=data, name=name, part=part),
+        over("train"),
+        FigureAxis(f"{name} ({part})"),
+        tuple(series),
+    )
+
+
+def pareto_figure(
+    data: str, runs: Sequence[tuple[int, str, Plan]], found: ParetoFront, name: str
+) -> CurvesFigure:
+    """Return size against a validation measure, with the Pareto-optimal models.
+
+    Parameters
+    ----------
+    data : str
+        Name of the dataset.
+    runs : sequence of (int, str, Plan)
+        Runs in the order of the models' positions.
+    found : ParetoFront
+    name : str
+        Name of the measure.
+    """
+    front = [found.models[i] for i in found.optimal]
+    series = [
+        Series(
+            tr("models on the Pareto front"),
+            tuple(model.x for model in front),
+            tuple(model.mean for model in front),
+            kind="steps",
+            number=6,
+        )
+    ]
+    for at, (number, called, _) in enumerate(runs):
+        models = [model for model in found.models if model.run == at]
+        if models:
+            x, y = tuple(m.x for m in models), tuple(m.mean for m in models)
+            series.append(Series(run_label(number, called), x, y, kind="points", number=number - 1))
+    by_size = found.by == "size"
+    title = tr("{data}: size against validation {name}")
+    if not by_size:
+        title = tr("{data}: cost against validation {name}")
+    return CurvesFigure(
+        "front" if by_size else "cost-front",
+        title.format(data=data, name=name),
+        _pareto_caption(data, found, name),
+        over("size" if by_size else "cost", milliseconds=found.by == "milliseconds"),
+        FigureAxis(tr("validation {name}").format(name=name)),
+        tuple(series),
+        marks=tuple(_pareto_marks([plan for *_, plan in runs], found)),
+    )
+
+
+def _pareto_marks(plans: Sequence[Plan], found: ParetoFront) -> Iterator[Mark]:
+    """Yield the best model, and the smallest one that is good enough, as marks."""
+    short = (
+        tr("smallest not significantly worse") if found.paired else tr("smallest within one standard error")
+    )
+    named = {tr("best"): found.best}
+    if found.suggested != found.best:
+        named[short] = found.suggested
+    for name, position in named.items():
+        model = found.models[position]
+        values = values_label(plans[model.run], model.values)
+        cost = tr("{number} ms").format(number=significant(model.x)) if found.by == "milliseconds" else ""
+        label = ", ".join(filter(None, [f"{name}: k = {model.size:g}", cost, values]))
+        yield Mark(label, model.x, model.mean)
+
+
+def _pareto_caption(data: str, found: ParetoFront, name: str) -> str:
+    rule = tr("not significantly worse than the best") if found.paired else tr("within one standard error")
+    caption = tr(
+        "{data}: number of features against mean {name} on the validation part, for the best "
+        "combination of each size and run. The line joins the Pareto-optimal models. Marked: the best "
+        "model, and the smallest model {rule}."
+    )
+    if found.by != "size":
+        caption = tr(
+            "{data}: cost of the features against mean {name} on the validation part, for the models that no "
+            "other of their run beats. The line joins the Pareto-optimal models. Marked: the best model, and "
+            "the cheapest model {rule}."
+        )
+    return caption.format(data=data, name=name, rule=rule)
+
+
+def differences_figure(
+    data: str, reference: Named, tested: Sequence[ComparedRun], called: dict[int, str], name: str, part: str
+) -> RowsFigure | None:
+    """Return the differences of runs to one of them, with their intervals; None without any."""
+    rows = [
+        (row.key, row.found)
+        for row in tested
+        if row.found is not None and not isnan(row.found.mean_difference)
+    ]
+    if not rows:
+        return None
+    difference = tr("difference in {name} to run {number}").format(name=name, number=reference[0])
+    said = tr(
+        "{data}: mean difference in {name} ({part}) to {run}, with its 95 % interval over the queries."
+    ).format(data=data, name=name, part=part, run=run_label(*reference))
+    means, lows, highs = (
+        tuple(float(getattr(t, what)) for _, t in rows) for what in ("mean_difference", "low", "high")
+    )
+    return RowsFigure(
+        "differences",
+        f"{data}: {difference}",
+        said,
+        FigureAxis(difference),
+        tuple(run_label(key, called[key]) for key, _ in rows),
+        (RowSeries("", means, lows, highs),),
+        zero=True,
+        row_title=tr("run"),
+        numbers=tuple(key - 1 for key, _ in rows),
+    )
+
+
+_Draws = Callable[[str, Sequence[ReportedRun], str], Figure | None]
+"""From the name of the data, its runs and a measure to a figure."""
+
+_OF_GROUP_PART = ("test", "differences")  # figures of the queries that the title of a group counts
+_MOST_RUNS = 12  # in one figure
+_MOST_FOLDS = 40
+
+
+@dataclass(frozen=True)
+class StudyFigure:
+    """A figure of a study.
+
+    Attributes
+    ----------
+    name : str
+        Name of the figure and of its file: "run1-validation".
+    title : str
+        Contents of the figure.
+    make : callable
+        Returns the figure, or None if it would be empty.
+    """
+
+    name: str
+    title: str
+    make: Callable[[], Figure | None]
+
+
+def study_figures(source: ReportSource) -> tuple[StudyFigure, ...]:
+    """Return the figures of a study: of all runs of each group of comparable ones, then of each run.
+
+    Parameters
+    ----------
+    source : ReportSource
+        No figure shows a number of a test part that is sealed.
+    """
+    shown = source.shown
+    groups = shown.groups
+    several_data = len({group.data for group in groups}) > 1
+    found: list[StudyFigure] = []
+    for group in groups:
+        suffix = f"-{file_stem(group.data)}" * several_data + f"-{group.position}" * (group.position > 1)
+        found += _of_group(group, suffix)
+    for run in shown.runs:
+        found += _of_run(run, shown)
+    return tuple(found)
+
+
+def made(figures: Sequence[StudyFigure]) -> Iterator[Figure]:
+    """Yield the nonempty figures by name, in the language of the process."""
+    for one in figures:
+        figure = one.make()
+        if figure is not None and not figure.empty:
+            yield replace(figure, name=one.name)
+
+
+def named_figures(figures: Sequence[StudyFigure], names: str) -> tuple[StudyFigure, ...]:
+    """Return the requested figures, by names or their endings, separated by commas; all for "".
+
+    Raises
+    ------
+    ParameterError
+        For a name without a figure.
+    """
+    asked = [name.strip().lower() for name in names.split(",") if name.strip()]
+    for name in asked:
+        if not any(_bears(one, name) for one in figures):
+            raise ParameterError("only", name, f"one or more of {', '.join(one.name for one in figures)}")
+    return tuple(one for one in figures if not asked or any(_bears(one, name) for name in asked))
+
+
+def _bears(figure: StudyFigure, name: str) -> bool:
+    return figure.name == name or figure.name.endswith(f"-{name}")
+
+
+def file_stem(name: str) -> str:
+    """Return a name in plain letters, as for a file."""
+    return "-".join("".join(c if c.isalnum() else " " for c in name).split()).lower() or "data"
+
+
+def _of_group(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
+    runs = group.runs
+    name = group.measure
+
+    def figure(key: str, title: str, make: _Draws, runs: Sequence[ReportedRun]) -> StudyFigure:
+        named = group.title if key in _OF_GROUP_PART else group.folds_title
+        drawn = partial(_captioned, partial(make, named, runs, name), runs, name)
+        return StudyFigure(f"{key}{suffix}", f"{named}: {title}", drawn)
+
+    kept = runs[:_MOST_RUNS]
+    yield figure("curves", f"validation {name} of the runs", curves_of, kept)
+    if group.group.key.part is Part.TEST:
+        yield figure("test", f"test {name} of the runs by size", test_curves_of, kept)
+    if any(len(shares) > 1 for shares in learning_curves([run.plan for run in kept])):
+        yield figure("learning", f"{name} by the share of the training queries", learning_figure, kept)
+    if any(run.plan.entry.selects for run in kept):
+        yield figure("alone", f"training {name} of each feature alone", alone_figure, kept)
+    if group.is_ranked or len(runs) == 1:
+        yield figure("front", f"size against validation {name}", _front_of, kept)
+        if costs_of([run.result for run in kept]) is not None:
+            draw = partial(_front_of, by="cost")
+            yield figure("cost-front", f"cost against validation {name}", draw, kept)
+    if group.is_ranked:
+        yield figure("differences", f"differences in {name} with their intervals", differences_of, runs)
+
+
+def _explained(make: Callable[[], Figure | None], said: Callable[[], str]) -> Figure | None:
+    """Return a figure whose caption says what its runs are."""
+    figure = make()
+    return figure and replace(figure, caption=f"{figure.caption} {said()}")
+
+
+def _captioned(make: Callable[[], Figure | None], runs: Sequence[ReportedRun], name: str) -> Figure | None:
+    """Return a figure of several runs, whose caption says which of them it shows."""
+    figure = make()
+    if figure is None:
+        return None
+    drawn = [(run.number, run.result) for run in runs if _shows(figure, run_label(run.number, run.title))]
+    return replace(figure, caption=f"{figure.caption} {runs_text(drawn, name)}") if drawn else figure
+
+
+def _shows(figure: Figure, label: str) -> bool:
+    """Return whether a figure shows a run: as a series or row, or as what it is about."""
+    labels = figure.rows if isinstance(figure, RowsFigure) else ()
+    if isinstance(figure, CurvesFigure):
+        labels = tuple(series.label for series in figure.series)
+    return label in labels or label in figure.caption
+
+
+def curves_of(
+    data: str, runs: Sequence[ReportedRun], name: str, part: TriedPart = "vali"
+) -> CurvesFigure | None:
+    """Return the curves of runs on a part, compared with the best one."""
+    stand_in = [run.data or run.recorded.without_documents() for run in runs]
+    reference = best_of(runs, name)
+    found = run_curves([run.result for run in runs], name, runs.index(reference), stand_in, part=part)
+    named = [(run.number, run.title) for run in runs]
+    return run_curves_figure(data, named, found, reference.number, name, part=part)
+
+
+def alone_figure(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure | None:
+    """Return what each feature is worth alone, with those that the best run selects; None without documents.
+
+    Figure 4 of Lai et al. 2013: a few strong features among many weak ones, or many that are alike.
+    """
+    best = best_of(runs, name)
+    if best.data is None or lacking(name):
+        return None
+    return alone_of(best.data, best.result, run_label(best.number, best.title), name)
+
+
+def alone_of(data: FoldedDataset, run: RunResult, called: str, name: str) -> CurvesFigure:
+    """Return what each feature is worth alone, with those that a run selects marked."""
+    convention = run.plan.convention
+    folds = [finish(measuring_alone(fold, name, convention, sealed=True)) for fold in data.folds]
+    columns = reduce(np.intersect1d, [fold.columns for fold in folds])  # shown in each fold
+    worth = np.mean([fold.parts["train"][np.searchsorted(fold.columns, columns)] for fold in folds], axis=0)
+    order = np.argsort(-worth if measure(name).higher_is_better else worth, kind="stable")
+    chosen = [column for fold in run.folds for column in fold.chosen.step.selected]
+    selected = np.isin(columns[order], chosen)
+    places = np.arange(1, order.size + 1)
+    series = [
+        Series(
+            label,
+            tuple(map(float, places[some])),
+            tuple(map(float, worth[order[some]])),
+            kind="points",
+            number=at,
+        )
+        for at, (label, some) in enumerate(
+            ((tr("selected in at least one fold"), selected), (tr("not selected"), ~selected))
+        )
+        if some.any()
+    ]
+    return CurvesFigure(
+        "alone",
+        tr("{data}: training {name} of each feature alone").format(data=data.name, name=name),
+        tr(
+            "{data}: {name} of ranking by each feature alone on the training part, mean over folds. Features "
+            "are in order of this value; {run} selected the marked ones."
+        ).format(data=data.name, name=name, run=called),
+        FigureAxis(tr("features, best first"), whole=True),
+        FigureAxis(tr("training {name}").format(name=name)),
+        tuple(series),
+    )
+
+
+test_curves_of = partial(curves_of, part="test")
+"""Figures 1 to 3 of Lai et al. 2013: the measure of the test part by the number of features."""
+
+
+def differences_of(
+    data: str, runs: Sequence[ReportedRun], name: str, tested: Sequence[ComparedRun] | None = None
+) -> RowsFigure | None:
+    """Return the differences of runs to the best one, with or without existing tests."""
+    reference = best_of(runs, name)
+    called = {run.number: run.title for run in runs}
+    tested = tests_of(runs, reference, name) if tested is None else tested
+    against = reference.number, reference.title
+    return differences_figure(data, against, tested, called, name, reference.part)
+
+
+def _front_of(
+    data: str, runs: Sequence[ReportedRun], name: str, by: Literal["size", "cost"] = "size"
+) -> CurvesFigure | None:
+    documents = [run.data for run in runs if run.data is not None]
+    found = pareto_front_of(
+        [run.result for run in runs], name, documents if len(documents) == len(runs) else (), by
+    )
+    if found is None:
+        return None
+    return pareto_figure(data, [(run.number, run.title, run.plan) for run in runs], found, name)
+
+
+def _of_run(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure]:
+    name, result = chooser([run], source.measure), run.result
+    first, n_folds = result.folds[0], len(result.folds)
+
+    def figure(key: str, title: str, make: Callable[..., Figure | None], *arguments: object) -> StudyFigure:
+        drawn = partial(_explained, partial(make, result, *arguments), partial(run_text, result, name))
+        return StudyFigure(f"run{run.number}-{key}", f"{run.name}: {title}", drawn)
+
+    yield figure("validation", f"validation {name} by size", path_figure, name)
+    if run.plan.leaves_out:
+        yield figure("left-out", f"left-out {name} by size", path_figure, run.plan.left_out_by(name))
+    yield figure("criterion", "criterion by size", path_figure)
+    yield figure("map", f"validation {name} by parameters and size", combinations_figure, name)
+    if run.plan.entry.selects and n_folds <= _MOST_FOLDS:
+        yield figure("features", "features by fold", _of_folds, fold_features_figure)
+        if n_folds > 1:
+            yield figure("stability", "similarity of the folds", _of_folds, stability_figure)
+    if run.plan.candidate_score is not None:
+        yield figure("candidates", "candidates of the first step", candidates_figure, first)
+        yield figure("steps", "candidates by step", candidate_steps_figure, first)
+
+
+def _of_folds(
+    result: RunResult, make: Callable[[RunResult, SelectionStability], Figure | None]
+) -> Figure | None:
+    return make(result, stability_of_run(result))

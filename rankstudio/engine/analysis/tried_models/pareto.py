@@ -1,0 +1,216 @@
+"""The Pareto front of finished runs: fewest features, or least cost, and best mean validation measure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from rankstudio.engine.analysis.tried_models.run_costs import RunCosts, costs_of
+from rankstudio.engine.analysis.tried_models.tried_models import (
+    TriedModel,
+    best_of_sizes,
+    can_measure,
+    tried_models,
+    values_by_query,
+)
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.statistics.mean_intervals import LEAST_PAIRS, mean_intervals
+from rankstudio.engine.statistics.pareto import one_standard_error, pareto_front
+
+
+@dataclass(frozen=True)
+class ParetoModel:
+    """One combination at one step of its path, over the folds of a run.
+
+    Attributes
+    ----------
+    run : int
+        Position of the run.
+    values : tuple
+        Values on the axes of its plan.
+    step : int
+        Position on the path: number of features, or round.
+    size : float
+        Number of features of the model, mean over the folds.
+    x : float
+        Size or cost, by which models are compared.
+    mean : float
+        Mean of the validation measure over the folds.
+    error : float
+        Standard error of the mean: deviation over the folds / √folds; NaN for a single fold.
+    """
+
+    run: int
+    values: tuple[Any, ...]
+    step: int
+    size: float
+    x: float
+    mean: float
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class ParetoFront:
+    """Pareto-optimal models by size or cost and measure, and the suggested one. Below, size may be cost.
+
+    Attributes
+    ----------
+    models : tuple of ParetoModel
+        Best combination of every size of every run, by run and ascending size; by cost, the models of each
+        run that no other one of it beats.
+    optimal : tuple of int
+        Positions of the Pareto-optimal models, by ascending size.
+    best : int
+        Position of the largest mean (the smallest, for an error); ties go to the smallest model.
+    suggested : int
+        Position of the smallest model that meets its level in `levels`.
+    levels : tuple of float
+        Minimum mean to be good enough, for each model of `optimal`. If `paired`, the best mean minus half the
+        length of the 95 % interval of the difference between the two models over queries: a model at its
+        level is just not significantly worse than the best. Otherwise one standard error below the best for
+        all; a single fold has no standard error, so only the best model is good enough.
+    paired : bool
+        Whether models were compared with the best one query by query.
+    by : {"size", "cost", "milliseconds"}
+        What models are compared by; milliseconds per query are a cost.
+    """
+
+    models: tuple[ParetoModel, ...]
+    optimal: tuple[int, ...]
+    best: int
+    suggested: int
+    levels: tuple[float, ...]
+    paired: bool = False
+    by: Literal["size", "cost", "milliseconds"] = "size"
+
+
+def pareto_front_of(
+    runs: Sequence[RunResult],
+    name: str,
+    data: Sequence[FoldedDataset] = (),
+    by: Literal["size", "cost"] = "size",
+) -> ParetoFront | None:
+    """Find the Pareto front of the sizes or costs tried by runs and their mean validation measure.
+
+    The deviation between folds reflects the folds more than the models: a fold of hard queries is hard for
+    all models. If the documents are available, the suggested model is therefore the smallest one not
+    significantly worse than the best, by the paired interval over all queries.
+
+    Parameters
+    ----------
+    runs : sequence of RunResult
+        Runs on the same folds.
+    name : str
+        Name of the measure.
+    data : sequence of FoldedDataset, optional
+        Data of each run. Without data, validation documents or `LEAST_PAIRS` validation queries, or with a
+        model on the front that the study did not store, one standard error over the folds replaces the
+        interval.
+    by : {"size", "cost"}
+        Number of features, or what they cost; see
+        :func:`rankstudio.engine.analysis.tried_models.run_costs.costs_of`.
+
+    Returns
+    -------
+    ParetoFront or None
+        None if no run has a model with a validation measure, or by cost if no run has costs.
+    """
+    better = measure(name).higher_is_better
+    costs = costs_of(runs) if by == "cost" else None
+    if by == "cost" and costs is None:
+        return None
+    tried = _tried(runs, name) if costs is None else _tried_by_cost(runs, name, costs, better)
+    if not tried:
+        return None
+    models = tuple(_model(number, runs[number], model, x) for number, model, x in tried)
+    sizes, means, errors = ([getattr(m, what) for m in models] for what in ("x", "mean", "error"))
+    optimal = tuple(pareto_front(sizes, means, better).tolist())
+    best = optimal[-1]
+    towards = -1.0 if better else 1.0  # from the best mean to worse ones
+    front = [tried[i][:2] for i in optimal]
+    half = _paired_half(runs, data, front, name) if len(data) == len(runs) else None
+    unit: Literal["size", "cost", "milliseconds"] = by
+    if costs is not None and costs.milliseconds:
+        unit = "milliseconds"
+    if half is not None:
+        levels = tuple(means[best] + towards * float(h) for h in half)
+        suggested = _first_within([means[i] for i in optimal], levels, better)
+        return ParetoFront(models, optimal, best, optimal[suggested], levels, paired=True, by=unit)
+    room = 0.0 if np.isnan(errors[best]) else errors[best]
+    levels = (means[best] + towards * room,) * len(optimal)
+    suggested = one_standard_error(means, errors, sizes, better)
+    return ParetoFront(models, optimal, best, suggested, levels, by=unit)
+
+
+def _tried(runs: Sequence[RunResult], name: str) -> list[tuple[int, TriedModel, float]]:
+    """Return the best model of every size of each run, with the run's position and the size."""
+    return [
+        (number, model, model.size)
+        for number, run in enumerate(runs)
+        if run.sizes  # of a ranking that was given there is none
+        for model in best_of_sizes(tried_models(run, name), name)
+    ]
+
+
+def _tried_by_cost(
+    runs: Sequence[RunResult], name: str, costs: RunCosts, better: bool
+) -> list[tuple[int, TriedModel, float]]:
+    """Return the models of each run that none of it beats, with the run's position and the cost.
+
+    Models of one size differ in cost, so the best of every size are not enough.
+    """
+    found: list[tuple[int, TriedModel, float]] = []
+    for number, run in enumerate(runs):
+        models = [model for path in tried_models(run, name) for model in path] if run.sizes else []
+        x = [costs.of(model, run.feature_ids) for model in models]
+        known = [(model, cost) for model, cost in zip(models, x, strict=True) if np.isfinite(cost)]
+        if known:
+            values = [model.mean for model, _ in known]
+            kept = pareto_front([cost for _, cost in known], values, better).tolist()
+            found += [(number, *known[i]) for i in kept]
+    return found
+
+
+def _first_within(means: Sequence[float], levels: Sequence[float], better: bool) -> int:
+    """Return the position of the first mean that is as good as its level."""
+    pairs = zip(means, levels, strict=True)
+    return next(i for i, (mean, level) in enumerate(pairs) if (mean >= level if better else mean <= level))
+
+
+def _model(number: int, run: RunResult, tried: TriedModel, x: float) -> ParetoModel:
+    values = run.plan.combinations[tried.combination].values
+    return ParetoModel(number, values, tried.place, tried.size, x, tried.mean, tried.error)
+
+
+def _paired_half(
+    runs: Sequence[RunResult],
+    data: Sequence[FoldedDataset],
+    front: Sequence[tuple[int, TriedModel]],
+    name: str,
+) -> Floats | None:
+    """Return half the interval of each front model's difference to the last.
+
+    None without documents, or if a study did not store one of the models.
+    """
+    numbers = {number for number, _ in front}
+    if not all(can_measure(runs[number], data[number], name) for number in numbers):
+        return None
+    found: dict[int, list[Floats]] = {}
+    for number in numbers:
+        steps = [model.steps for of, model in front if of == number]
+        rows = values_by_query(runs[number], data[number], list(zip(*steps, strict=True)), name)
+        places = [place for place, (of, _) in enumerate(front) if of == number]
+        for row, place in enumerate(places):
+            found[place] = [fold[row] for fold in rows]
+    values = [np.array([found[place][fold] for place in range(len(front))]) for fold in range(len(found[0]))]
+    n_queries = np.sum([np.count_nonzero(~np.isnan(one), axis=1) for one in values], axis=0)
+    if n_queries[-1] < LEAST_PAIRS or not n_queries.all():
+        return None
+    half = mean_intervals([one - one[-1] for one in values]).half
+    return np.where(np.isnan(half), 0.0, half)

@@ -1,0 +1,57 @@
+"""What the models of runs cost at query time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankstudio.engine.analysis.tried_models.tried_models import TriedModel
+from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data.feature_costs import FeatureCosts
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.methods.catalog import Kind
+from rankstudio.engine.methods.catalog.parameter import MILLISECONDS
+
+
+@dataclass(frozen=True)
+class RunCosts:
+    """What features cost, for runs that are compared.
+
+    Attributes
+    ----------
+    prices : Mapping of int to float
+        Cost of each feature by id.
+    milliseconds : bool
+        Whether costs are milliseconds per query; otherwise features without a cost cost 1.
+    """
+
+    prices: Mapping[int, float]
+    milliseconds: bool
+
+    def of(self, model: TriedModel, ids: Ints) -> float:
+        """Return what the features of a model cost, mean over the folds; NaN if a cost is not known."""
+        usual = float("nan") if self.milliseconds else 1.0
+        totals = [
+            sum(self.prices.get(int(ids[column]), usual) for column in step.selected) for step in model.steps
+        ]
+        return float(np.mean(totals))
+
+
+def costs_of(runs: Sequence[RunResult]) -> RunCosts | None:
+    """Return the costs of the first run with milliseconds, otherwise of the first with costs other than 1.
+
+    None where all features cost 1: then the cost of a model is its number of features.
+    """
+    for run in runs:
+        costs = run.plan.extension(FeatureCosts)
+        if costs is not None:
+            return RunCosts({i: costs.milliseconds([i]) for i in costs.per_query}, True)
+    for run in runs:
+        for p in run.plan.entry.parameters:
+            if p.kind is Kind.COSTS:
+                given = next((v for v in p.values(run.plan.parameters[p.name]) if v), None)
+                if given is not None and given != MILLISECONDS and any(cost != 1.0 for _, cost in given):
+                    return RunCosts({int(feature): float(cost) for feature, cost in given}, False)
+    return None

@@ -1,0 +1,259 @@
+"""Curves of runs over size, cost or time, with paired intervals of the difference to one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from rankstudio.engine.analysis.comparisons.significance import why_unpaired
+from rankstudio.engine.analysis.tried_models.run_costs import RunCosts, costs_of
+from rankstudio.engine.analysis.tried_models.tried_models import (
+    Part,
+    TriedModel,
+    best_of_sizes,
+    can_measure,
+    tried_models,
+    values_by_query,
+)
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import parse_protocol
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.language import tr
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.statistics.mean_intervals import mean_intervals
+
+By = Literal["size", "cost", "train", "seconds"]
+
+_ONE_MODEL: tuple[By, ...] = ("train", "seconds")  # what a run has one value of
+
+
+@dataclass(frozen=True, eq=False)
+class RunCurve:
+    """The models of a run with the combination of the best mean validation measure, in order of x.
+
+    Attributes
+    ----------
+    values : tuple
+        Values of that combination on the axes of the plan.
+    places : tuple of int
+        Number of features or round of each of the K models.
+    sizes : ndarray of shape (K,)
+        Number of features of each model, mean over the folds; NaN for a given ranking without features, which
+        is constant over x.
+    x : ndarray of shape (K,)
+        x of the curve, ascending.
+    mean : ndarray of shape (K,)
+        Mean over the folds of the measure on the validation part, or on the test part.
+    difference, half : ndarray of shape (K,)
+        Mean difference to the reference model with the largest x not above this one's, and half the length of
+        its 95 % interval, paired over the queries. NaN without a reference model.
+    unpaired : str
+        Reason why there is none; otherwise "".
+    model : int or None
+        Position of the model whose size is nearest to the mean size of the models that the folds selected;
+        None for a given ranking, and over time or queries.
+    n_folds : int
+        Folds behind each mean.
+    own_half : ndarray of shape (K,) or None
+        Of the reference: half the length of the 95 % interval of the difference to its own model at
+        ``model``, paired over the queries. None for other runs, and without such a model or documents.
+    """
+
+    values: tuple[Any, ...]
+    places: tuple[int, ...]
+    sizes: Floats
+    x: Floats
+    mean: Floats
+    difference: Floats
+    half: Floats
+    unpaired: str = ""
+    model: int | None = None
+    n_folds: int = 0
+    own_half: Floats | None = None
+
+
+def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
+    """Return the positions of plans that differ only in the share of the training queries, in its order.
+
+    A plan without such a partner is alone.
+    """
+    shares = [parse_protocol(plan.protocol) for plan in plans]
+    whole = [
+        plan.changed(protocol=str(replace(share, train=100)))
+        for plan, share in zip(plans, shares, strict=True)
+    ]
+    found: list[list[int]] = []
+    for position, plan in enumerate(whole):
+        group = next((group for group in found if whole[group[0]] == plan), None)
+        if group is None:
+            found.append([position])
+        else:
+            group.append(position)
+    return [sorted(group, key=lambda position: shares[position].train) for group in found]
+
+
+def run_curves(
+    runs: Sequence[RunResult],
+    name: str,
+    reference: int | None,
+    data: Sequence[FoldedDataset],
+    by: By = "size",
+    part: Part = "vali",
+) -> tuple[RunCurve | None, ...]:
+    """Return the curve of each run, and where it differs from the reference.
+
+    The models of a curve are selected by validation, whatever part they are measured on.
+
+    Parameters
+    ----------
+    runs : sequence of RunResult
+    name : str
+        Name of the measure.
+    reference : int or None
+        Position of the reference run; None for runs that are not compared.
+    data : sequence of FoldedDataset
+        Data of each run; without documents the curves have no intervals.
+    by : {"size", "cost", "train", "seconds"}
+        x axis: number of features, their cost (see
+        :mod:`rankstudio.engine.analysis.tried_models.run_costs`), the percentage of the training queries, or
+        the run time. Over the last two a run has only its best model. Over the training queries there are no
+        intervals; runs that `learning_curves` puts together are the points of a learning curve.
+    part : {"vali", "test"}
+        Part on which the models are measured; for the test part the documents are needed.
+
+    Returns
+    -------
+    tuple of RunCurve or None
+        One per run; None for a run without a validation measure, or without the documents of the test part.
+    """
+    costs = costs_of(runs)
+    tried = _spread(by, [_curve(run, name, by, costs) for run in runs])
+    # Intervals between points of several runs would hide a learning curve; the tests have them.
+    paired = by != "train"
+    values = [
+        _by_query(run, documents, own[1], name, part) if own and (paired or part == "test") else None
+        for run, own, documents in zip(runs, tried, data, strict=True)
+    ]
+    against = tried[reference] if reference is not None else None
+    worth = values[reference] if reference is not None else None
+    found: list[RunCurve | None] = []
+    for run, own, mine in zip(runs, tried, values, strict=True):
+        if own is None or (part == "test" and mine is None):
+            found.append(None)
+            continue
+        mean = _means(mine) if part == "test" and mine is not None else None
+        if reference is None or not paired or run is runs[reference]:
+            bare = _bare(run, *own, mean=mean)
+            is_reference = reference is not None and paired
+            found.append(replace(bare, own_half=_own_half(bare, mine)) if is_reference else bare)
+            continue
+        why = why_unpaired(run, runs[reference], name) or ("" if mine else tr("no validation documents"))
+        if why or mine is None or worth is None or against is None:
+            found.append(_bare(run, *own, why or tr("no validation documents"), mean=mean))
+        else:
+            beside = _positions(against[0], own[0])
+            both = zip(mine, worth, strict=True)
+            told = mean_intervals([ours - theirs[beside] for ours, theirs in both])
+            found.append(_bare(run, *own, difference=told.mean, half=told.half, mean=mean))
+    return tuple(found)
+
+
+def _own_half(curve: RunCurve, values: Sequence[Floats] | None) -> Floats | None:
+    """Return half the interval of the difference of each model of a run to the one at ``model``."""
+    if values is None or curve.model is None:
+        return None
+    position = curve.model
+    return mean_intervals([fold - fold[position] for fold in values]).half
+
+
+_Tried = tuple[Floats, list[TriedModel]]
+"""What the models of a run are drawn over, ascending, and these."""
+
+
+def _curve(run: RunResult, name: str, by: By, costs: RunCosts | None) -> _Tried | None:
+    """Return x and models of the combination with the best mean, by ascending x."""
+    sign = 1.0 if measure(name).higher_is_better else -1.0
+    paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
+    if not paths:
+        return None
+    models = best_of_sizes([max(paths, key=lambda path: _greatest(sign * path.means))], name)
+    if by in _ONE_MODEL:
+        of_run = float(parse_protocol(run.plan.protocol).train) if by == "train" else run.seconds
+        return np.array([of_run]), [max(models, key=lambda model: sign * model.mean)]
+    if by == "size":
+        return np.array([model.size for model in models]), models
+    x = np.array([costs.of(model, run.feature_ids) if costs else model.size for model in models])
+    order = np.argsort(x, kind="stable")
+    return x[order], [models[i] for i in order]
+
+
+def _spread(by: By, tried: list[_Tried | None]) -> list[_Tried | None]:
+    """Give rankings without features every x that models have: there is none of their own."""
+    sized = [x for x, models in filter(None, tried) if models[0].steps[0].learned]
+    if by in _ONE_MODEL or not sized:
+        return tried
+    every = np.unique(np.concatenate(sized))
+    return [
+        one if one is None or one[1][0].steps[0].learned else (every, one[1] * every.size) for one in tried
+    ]
+
+
+def _greatest(values: Floats) -> float:
+    return float(values[np.isfinite(values)].max())
+
+
+def _positions(reference: Floats, x: Floats) -> Ints:
+    """Return for each x the reference's last model that is not beyond it; before its first one, that."""
+    return np.maximum(np.searchsorted(reference, x, side="right") - 1, 0)
+
+
+def _by_query(
+    run: RunResult, data: FoldedDataset, models: Sequence[TriedModel], name: str, part: Part
+) -> list[Floats] | None:
+    if not can_measure(run, data, name, part):
+        return None
+    return values_by_query(run, data, list(zip(*(model.steps for model in models), strict=True)), name, part)
+
+
+def _means(values: Sequence[Floats]) -> Floats:
+    """Return the mean over the folds of K models' means over the queries of each, shape (K,)."""
+    from rankstudio.engine.metrics.evaluator import average  # noqa: PLC0415 - numba, which no window waits for
+
+    return average(np.column_stack([average(fold) for fold in values]))
+
+
+def _bare(
+    run: RunResult,
+    x: Floats,
+    models: Sequence[TriedModel],
+    unpaired: str = "",
+    difference: Floats | None = None,
+    half: Floats | None = None,
+    mean: Floats | None = None,
+) -> RunCurve:
+    nothing = np.full(x.size, np.nan)
+    sizes = np.array([model.size if model.steps[0].learned else np.nan for model in models])
+    return RunCurve(
+        run.plan.combinations[models[0].combination].values,
+        tuple(model.place for model in models),
+        sizes,
+        x,
+        np.array([model.mean for model in models]) if mean is None else mean,
+        nothing if difference is None else difference,
+        nothing if half is None else half,
+        unpaired,
+        _selected_position(run, sizes),
+        len(run.folds),
+    )
+
+
+def _selected_position(run: RunResult, sizes: Floats) -> int | None:
+    """Return the position of the size nearest to the mean size of the models that the folds selected."""
+    if sizes.size < 2 or not run.sizes or np.isnan(sizes).any():
+        return None
+    return int(np.abs(sizes - np.mean(run.sizes)).argmin())

@@ -1,0 +1,55 @@
+"""Sections of reports that abilities write, as data; the report itself is an ability, too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.entries import entries_of
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A text of a report; an empty line starts a new paragraph.
+
+    Attributes
+    ----------
+    text : str
+    muted : bool
+        Whether the text is a note.
+    """
+
+    text: str
+    muted: bool = False
+
+
+@dataclass(frozen=True)
+class ReportPart:
+    """A section of reports.
+
+    Attributes
+    ----------
+    key : str
+        Key of the section, which has its title and its place in the report.
+    compute : str
+        ``"module:function"``: called with a
+        :class:`~rankstudio.engine.analysis.reported_runs.ReportSource`, it yields :class:`Paragraph` and
+        :class:`~rankstudio.engine.export.tables.TextTable`.
+    """
+
+    key: str
+    compute: str
+
+
+def report_parts() -> dict[str, ReportPart]:
+    """Return the sections that abilities write, by their keys; others are refused with a warning."""
+    exists = tr("A section of reports with the key {key} exists already. Choose another key.")
+    unusable = tr("A section of reports of the plug-in {name} cannot be used: {reason}")
+    return {entry.key: entry for _, entry in entries_of("report_parts", _refuse_invalid, exists, unusable)}
+
+
+def _refuse_invalid(entry: object) -> None:
+    """Raise a PlanError: an analysis, which sees nothing that is sealed, has its tables in reports."""
+    text = tr("only RankStudio itself has sections of reports; use an Analysis instead of {value}.")
+    raise PlanError(text.format(value=shown(entry)))

@@ -1,0 +1,129 @@
+"""The densities of a feature that a method itself compared: those of expected divergence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.plan import Plan, estimator
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.capabilities import GradeDensities
+from rankstudio.plugins.features.feature_profile import ClassDensity, class_names, has_many_zeros
+
+MOST_POINTS = 512
+"""Values of a feature at which its densities are kept: a plot has no more pixels."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedDensities:
+    """Densities by which a method scored one feature.
+
+    Attributes
+    ----------
+    column : int
+        Column of the feature, counted from 0.
+    grid : ndarray of shape (g,)
+        Values of the validation part, ascending, at most 512; without 0 if zeros are separate. Of size 0 if
+        there are fewer than two.
+    classes : tuple of ClassDensity
+        Densities of the method at the grid, by ascending relevance. ``zeros`` is the share of a class's
+        density on documents with value 0.
+    divergence : float
+        Expected divergence, d.
+    importance : float
+        NDCG@10 of the feature alone, s.
+    score : float
+        ψ = s + d, the score for selection.
+    place : int
+        Position in the order of selection, from 1; 0 for features that were not selected.
+    """
+
+    column: int
+    grid: Floats
+    classes: tuple[ClassDensity, ...]
+    divergence: float
+    importance: float
+    score: float
+    place: int
+
+
+def compared_densities(
+    plan: Plan, path: PathResult, train: QueryData, ids: Ints, columns: Sequence[int]
+) -> tuple[ComparedDensities, ...]:
+    """Estimate the densities of some features again, as the method of a path did.
+
+    Parameters
+    ----------
+    plan : Plan
+        Plan of a method that compares densities (``plan.entry.compares_densities``).
+    path : PathResult
+        Path with the parameters and scores.
+    train : QueryData
+        Training part of the fold, with the features of the validation part.
+    ids : ndarray of shape (n,)
+        Ids of the features.
+    columns : sequence of int
+        Which features.
+
+    Notes
+    -----
+    The cost equals scoring these features once.
+    """
+    method = estimator(plan, plan.entry, path.unit.parameters, ids)
+    scores = path.steps[0].candidates
+    order = path.steps[-1].selected
+    found = []
+    for column in columns:
+        compared = method.densities_of(train, column)
+        if compared is None:
+            raise PlanError(tr("{method} compares no densities.").format(method=plan.entry.label))
+        grid, classes = _drawn(compared, train.y)
+        score = float(scores[column]) if scores.size else float("nan")
+        place = order.index(column) + 1 if column in order else 0
+        importance = score - compared.divergence
+        found.append(ComparedDensities(column, grid, classes, compared.divergence, importance, score, place))
+    return tuple(found)
+
+
+def next_best(path: PathResult, column: int) -> int | None:
+    """Return the column of the feature selected after a given one; the one before it if it was the last.
+
+    None for the only feature. A feature that was not selected is compared with the last selected one.
+    """
+    order = path.steps[-1].selected
+    if column not in order:
+        return order[-1] if order else None
+    place = order.index(column)
+    if place + 1 < len(order):
+        return order[place + 1]
+    return order[place - 1] if place else None
+
+
+def _drawn(compared: GradeDensities, y: Floats) -> tuple[Floats, tuple[ClassDensity, ...]]:
+    """Return the grid and the densities there, zeros told apart where there are many."""
+    values = np.repeat(compared.places, compared.counts.astype(np.int64))
+    zero = compared.places == 0.0 if has_many_zeros(values) else np.zeros(compared.places.size, dtype=bool)
+    shown = np.flatnonzero(~zero)
+    if shown.size < 2:
+        return np.zeros(0), ()
+    places = compared.places[shown]
+    if shown.size > MOST_POINTS:
+        even = np.linspace(places[0], places[-1], MOST_POINTS)
+        near = np.unique(np.clip(np.searchsorted(places, even), 0, places.size - 1))
+        shown, places = shown[near], places[near]
+    mass = compared.densities * compared.counts
+    classes = []
+    for r, (label, grade) in enumerate(zip(class_names(compared.grades), compared.grades, strict=True)):
+        total = float(mass[r].sum())
+        zeros = float(mass[r][zero].sum()) / total if zero.any() and total > 0 else float("nan")
+        name = label if compared.known[r] else tr("{label} (no density: one value)").format(label=tr(label))
+        classes.append(
+            ClassDensity(name, compared.densities[r][shown], int(np.count_nonzero(y == grade)), zeros)
+        )
+    return places, tuple(classes)

@@ -1,0 +1,339 @@
+"""One feature looked at closely: its density by relevance, how it ranks alone, what it resembles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankstudio.engine.analysis.features.features_alone import ALONE
+from rankstudio.engine.arithmetic.query_data import centre
+from rankstudio.engine.arithmetic.sparse_correlations import SparseCorrelations
+from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
+from rankstudio.engine.arrays import Bools, Floats
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.language import tr
+from rankstudio.engine.metrics.conventions import DEFAULT
+from rankstudio.engine.metrics.evaluator import Evaluator
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.statistics.clusters import Clusters, clusters
+from rankstudio.engine.statistics.density import gaussian_density
+from rankstudio.engine.support.file_pages import release, taken_columns
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
+from rankstudio.engine.support.shard import shards_of
+from rankstudio.engine.support.sparse_rows import SparseRows
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.features.fsmrank_bounds import FSMRankBounds
+    from rankstudio.engine.methods.capabilities import FeaturePenalties
+
+GRID_POINTS = 128  # a smooth line 400 px wide
+_MANY_ZEROS = 0.15  # share of the documents, from which on zeros are told apart from the other values
+_MOST_CLASSES = 5  # lines that stay apart in one plot
+_NAMES = {2: ("not relevant", "relevant"), 3: ("not relevant", "relevant", "highly relevant")}
+_BLOCK_ROWS = 1 << 14  # documents that are centred at a time: 18 MB of 136 features
+
+
+@dataclass(frozen=True, eq=False)
+class ClassDensity:
+    """The density of a feature among the documents of one relevance class.
+
+    Attributes
+    ----------
+    label : str
+        "not relevant", "relevance 3", "relevance 0.1 to 0.4".
+    density : ndarray of shape (128,)
+        Density at the points of the profile's grid. If zeros are separate, of the other values only.
+    n_documents : int
+        Number of documents of the class.
+    zeros : float
+        Share of documents with value 0, if zeros are separate; otherwise NaN.
+    """
+
+    label: str
+    density: Floats
+    n_documents: int
+    zeros: float = float("nan")
+
+
+@dataclass(frozen=True)
+class SelectedCorrelation:
+    """Correlation of a feature with one feature of a model.
+
+    Attributes
+    ----------
+    feature_id : int
+        1-based id of the model's feature.
+    name : str
+    correlation : float
+        Pearson's correlation within queries; 0 with a feature that is constant there.
+    similarity : float
+        Similarity by which the method penalises the two, A; NaN for a method without.
+    """
+
+    feature_id: int
+    name: str
+    correlation: float
+    similarity: float = float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureProfile:
+    """Contents of the inspector for one feature.
+
+    Attributes
+    ----------
+    feature_id : int
+        1-based.
+    name : str
+    grid : ndarray of shape (128,)
+        Grid from the smallest to the largest value, without zeros if they are separate; of size 0 if all
+        values are equal.
+    classes : tuple of ClassDensity
+        Densities by ascending relevance; empty if all values are equal.
+    constant : bool
+        Whether the feature is constant within every query, so that it cannot change any ranking.
+    alone : Mapping of str to float
+        Two measures of ranking by this feature alone, in the direction with the better first one.
+    ascending : bool
+        Whether that direction puts small values first.
+    convention : str
+        Key of the measures' convention.
+    closest_id : int or None
+        Feature with the largest absolute correlation; None if none is defined.
+    closest_name : str
+        Its name, or "".
+    correlation : float
+        Pearson's correlation of the query-centred columns; NaN if undefined.
+    parts : Mapping of str to Mapping of str to float
+        Measures of the feature alone by part: "train", and "validation" and "test" if they exist; all in the
+        direction that is better on the training part.
+    with_selected : tuple of SelectedCorrelation
+        Correlations in order of selection, without the feature itself.
+    explained : float
+        R²: share of its variance within queries explained by a linear function of these; NaN without any.
+    importance : tuple of float
+        Importance of the feature and of its negative, by which the method penalises its weight, s; () for a
+        method without.
+    bounds : FSMRankBounds or None
+        Bounds of FSMRank's theorems for the model; None for other methods, or where they do not hold.
+    """
+
+    feature_id: int
+    name: str
+    grid: Floats
+    classes: tuple[ClassDensity, ...]
+    constant: bool
+    alone: Mapping[str, float]
+    ascending: bool
+    convention: str
+    closest_id: int | None
+    closest_name: str
+    correlation: float
+    parts: Mapping[str, Mapping[str, float]] = field(default_factory=FrozenMapping)
+    with_selected: tuple[SelectedCorrelation, ...] = ()
+    explained: float = float("nan")
+    importance: tuple[float, ...] = ()
+    bounds: FSMRankBounds | None = None
+
+    def penalised(self, found: FeaturePenalties, bounds: FSMRankBounds | None = None) -> FeatureProfile:
+        """Return the profile with importance, and similarity to the features of `with_selected`."""
+        rows = zip(self.with_selected, found.similarity[0].tolist(), strict=True)
+        return replace(
+            self,
+            importance=(float(found.importance[0]), float(found.of_negative[0])),
+            bounds=bounds,
+            with_selected=tuple(replace(one, similarity=value) for one, value in rows),
+        )
+
+
+class Inspector:
+    """Profiles of the features of one dataset, with shared computations done once.
+
+    Parameters
+    ----------
+    dataset : RankingDataset
+        Usually the training part.
+    convention : str
+        Convention of the measures.
+    others : mapping of str to RankingDataset
+        Other parts of the fold, by name, on which features alone are also measured.
+    measure : str
+        Measure that chooses the direction of a feature; another usual one is shown beside it.
+    """
+
+    def __init__(
+        self,
+        dataset: RankingDataset,
+        convention: str = DEFAULT,
+        others: Mapping[str, RankingDataset] = FrozenMapping(),
+        measure: str = ALONE[0],
+    ) -> None:
+        self.dataset = dataset
+        self.measure = measure
+        self.convention = convention
+        self.others = others
+
+    def profile(self, column: int, selected: Sequence[int] = ()) -> FeatureProfile:
+        """Return the profile of the feature in a 0-based column, with its correlations to a model's columns.
+
+        Notes
+        -----
+        O(m log m) for m documents, plus O(mn²) once for the correlations of the n features.
+        """
+        data = self.dataset
+        values = taken_columns(data.X, slice(column, column + 1))[0]
+        grid, classes = self._densities(values)
+        alone, ascending = self._alone(values)
+        beside = [other for other in selected if other != column]
+        closest, correlation = self._closest(column)
+        return FeatureProfile(
+            feature_id=int(data.feature_ids[column]),
+            name=data.feature_names[column],
+            grid=grid,
+            classes=classes,
+            constant=bool(self.correlations[column, column] == 0),
+            alone=alone,
+            ascending=ascending,
+            convention=self.convention,
+            closest_id=None if closest is None else int(data.feature_ids[closest]),
+            closest_name="" if closest is None else data.feature_names[closest],
+            correlation=correlation,
+            parts={"train": alone, **self._elsewhere(column, ascending)},
+            with_selected=tuple(
+                SelectedCorrelation(
+                    int(data.feature_ids[other]),
+                    data.feature_names[other],
+                    float(self.correlations[column, other]),
+                )
+                for other in beside
+            ),
+            explained=self._explained(column, beside),
+        )
+
+    @cached_property
+    def correlations(self) -> Any:
+        """Pearson's correlations of the query-centred columns, shape (n, n); 0 for a constant feature.
+
+        Those of sparse features are computed as they are asked for.
+        """
+        data = self.dataset
+        if isinstance(data.X, SparseRows):
+            return SparseCorrelations(SparseQueryData(data.X, data.y, data.query_ptr))
+        gram = np.zeros((data.n_features, data.n_features))
+        for part in shards_of(data.query_ptr, _BLOCK_ROWS):
+            rows = data.X[part.rows]
+            ptr = data.query_ptr[part.first_query : part.end_query + 1]
+            block = centre(rows, ptr - part.first_row)
+            gram += block.T @ block
+            release(rows)
+        scale = np.sqrt(np.diagonal(gram))
+        inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+        correlations: Floats = np.clip(gram * inverse[:, None] * inverse[None, :], -1.0, 1.0)
+        return correlations
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        """Clusters of the features by these correlations; of no sparse ones."""
+        correlations = self.correlations
+        assert not isinstance(correlations, SparseCorrelations)
+        return clusters(correlations)
+
+    def measured_by(self, convention: str, measure: str) -> Inspector:
+        """Return the inspector with another convention and measure."""
+        other = Inspector(self.dataset, convention, self.others, measure)
+        kept = {name: value for name, value in vars(self).items() if name in ("correlations", "clusters")}
+        vars(other).update(kept)
+        return other
+
+    @cached_property
+    def _classes(self) -> list[tuple[str, Bools]]:
+        """The relevance classes: label and mask of its documents."""
+        y = self.dataset.y
+        labels = np.unique(y)
+        if labels.size <= _MOST_CLASSES:
+            return [(text, y == label) for text, label in zip(class_names(labels), labels, strict=True)]
+        # Real-valued labels: as many classes, with about as many distinct labels each.
+        groups = np.array_split(labels, _MOST_CLASSES)
+        return [(_range_text(group), (y >= group[0]) & (y <= group[-1])) for group in groups]
+
+    @cached_property
+    def _evaluator(self) -> Evaluator:
+        return self._made(self.dataset)
+
+    @cached_property
+    def _evaluators(self) -> dict[str, Evaluator]:
+        return {name: self._made(part) for name, part in self.others.items()}
+
+    def _made(self, part: RankingDataset) -> Evaluator:
+        names = (self.measure, *(name for name in ALONE if name != self.measure))[: len(ALONE)]
+        return Evaluator(part.y, part.query_ptr, self.convention, names, grading=part.grading)
+
+    def _elsewhere(self, column: int, ascending: bool) -> dict[str, dict[str, float]]:
+        """Return the measures of ranking the other parts by one feature, in a direction."""
+        sign = -1.0 if ascending else 1.0
+        measured: dict[str, dict[str, float]] = {}
+        for name, evaluator in self._evaluators.items():
+            scores = sign * taken_columns(self.others[name].X, slice(column, column + 1))
+            found = evaluator.evaluate_many(scores)
+            measured[name] = {key: float(values[0]) for key, values in found.items()}
+        return measured
+
+    def _explained(self, column: int, others: Sequence[int]) -> float:
+        """Return R² of a column by others, all centred inside queries."""
+        if not others or self.correlations[column, column] == 0:
+            return float("nan")
+        right = self.correlations[list(others), column]
+        # Of features that sum up others, eigenvalues are 0 but for rounding, n eps of the greatest: divided
+        # by, they would be all of R². 1e-10 is above n eps, and below what tells features apart.
+        weights = np.linalg.lstsq(self.correlations[np.ix_(others, others)], right, rcond=1e-10)[0]
+        return float(np.clip(right @ weights, 0.0, 1.0))
+
+    def _densities(self, values: Floats) -> tuple[Floats, tuple[ClassDensity, ...]]:
+        low, high = float(values.min()), float(values.max())
+        grid = np.linspace(low, high, GRID_POINTS)
+        if not np.all(np.diff(grid) > 0):
+            return np.zeros(0), ()
+        apart = values == 0.0 if has_many_zeros(values) else np.zeros(values.size, dtype=np.bool_)
+        if apart.any():
+            rest = values[~apart]
+            grid = np.linspace(rest.min(), rest.max(), GRID_POINTS)
+        classes = []
+        for label, mask in self._classes:
+            n, density = int(np.count_nonzero(mask)), gaussian_density(values[mask & ~apart], grid)
+            zeros = float(apart[mask].mean()) if apart.any() and n else float("nan")
+            classes.append(ClassDensity(label, density, n, zeros))
+        return grid, tuple(classes)
+
+    def _alone(self, values: Floats) -> tuple[dict[str, float], bool]:
+        """Return the measures of ranking by one feature in its better direction, and which that is."""
+        both = self._evaluator.evaluate_many(np.stack((values, -values)))
+        up, down = both[self.measure] if measure(self.measure).higher_is_better else -both[self.measure]
+        direction = int(down > up)
+        return {name: float(numbers[direction]) for name, numbers in both.items()}, bool(direction)
+
+    def _closest(self, column: int) -> tuple[int | None, float]:
+        row = self.correlations[column].copy()
+        row[column] = 0.0
+        closest = int(np.argmax(np.abs(row)))
+        return (closest, float(row[closest])) if row[closest] != 0 else (None, float("nan"))
+
+
+def class_names(labels: Floats) -> tuple[str, ...]:
+    """Return the names of the classes of some labels: "not relevant", "relevant", or "relevance 3"."""
+    names = _NAMES.get(labels.size) if np.array_equal(labels, np.arange(labels.size)) else None
+    return names or tuple(tr("relevance {label:g}").format(label=label) for label in labels)
+
+
+def has_many_zeros(values: Floats) -> bool:
+    """Return whether so many values are 0 that they would hide the distribution of the others."""
+    rest = values[values != 0.0]
+    return bool(rest.size) and rest.size <= (1.0 - _MANY_ZEROS) * values.size and bool(np.ptp(rest) > 0)
+
+
+def _range_text(labels: Floats) -> str:
+    text = tr("relevance {label:g}") if labels.size == 1 else tr("relevance {label:g} to {last:g}")
+    return text.format(label=labels[0], last=labels[-1])

@@ -1,0 +1,327 @@
+"""Substitutes: which features could stand for those of a model, and what its criterion would lose."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.experiment.units.left_out_model import regularization_of
+from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.selection.greedy_rankrls.swaps import (
+    group_swap_criteria,
+    swap_criteria,
+    swap_seconds,
+)
+from rankstudio.engine.statistics.clusters import Clusters
+
+MOST_SHOWN = 60
+"""Features that a map of correlations can show."""
+
+_MOST_SECONDS = 3.0  # of swaps, before fewer of them are computed
+_ROUNDING = 1e-12  # share of the criterion, up to which two are equal
+_SAME = 1e-6  # share of a change: a swap with a constant feature differs from leaving out by rounding alone
+
+Changes = Mapping[tuple[int, int | None], float]
+"""Changes of the criterion, by the column that goes and the one that comes; None where none comes."""
+
+NO_SWAPS = (
+    "The effect of a swap is computed only if RankRLS ranks with the features; this model would have "
+    "to be trained again for each swap."
+)
+NO_QUERIES = (
+    "The effect of a swap is computed from queries that are left out. All documents are one ranking here."
+)
+NOT_LEARNED = "This run has only given scores, so there are no features to substitute."
+NOT_SWAPPED = "Too many features: computing all swaps would take too long."
+
+
+@dataclass(frozen=True)
+class Swap:
+    """A swap of a selected feature for another one, or its removal.
+
+    Attributes
+    ----------
+    removed : int
+        Column of the selected feature.
+    added : int or None
+        Column of the other feature; None for a removal.
+    correlation : float
+        Pearson's correlation between them within queries; NaN for a removal.
+    change : float
+        Change of the criterion, comparable between folds (per document); NaN if not computed.
+    """
+
+    removed: int
+    added: int | None
+    correlation: float
+    change: float
+
+
+@dataclass(frozen=True)
+class GroupSwap:
+    """A swap of one candidate of the model for another as a whole; at least one of them is a group.
+
+    Attributes
+    ----------
+    removed, added : tuple of int
+        Columns.
+    change : float
+        Change of the criterion, comparable between folds (per document).
+    """
+
+    removed: tuple[int, ...]
+    added: tuple[int, ...]
+    change: float
+
+
+@dataclass(frozen=True)
+class SubstituteGroup:
+    """A cluster that contains a selected feature.
+
+    Attributes
+    ----------
+    selected : tuple of int
+        Columns of the model in the cluster, in the order of selection.
+    others : tuple of int
+        Other columns of the cluster, most similar to a selected one first.
+    least : float
+        Smallest |r| between two features of the cluster; NaN for a single feature.
+    swaps : tuple of Swap
+        Best replacement in the cluster for each selected feature. For a single feature, or a cluster with all
+        features selected, the replacement with the largest correlation.
+    """
+
+    selected: tuple[int, ...]
+    others: tuple[int, ...]
+    least: float
+    swaps: tuple[Swap, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Substitutes:
+    """Substitutes for the features of a model.
+
+    Attributes
+    ----------
+    columns : tuple of int of length s
+        Features shown on the map, sorted by cluster: all, or those near the selection.
+    correlations : ndarray of shape (s, s)
+        Pearson's correlations between them, within queries.
+    selected : tuple of int
+        Columns of the model, in the order of selection.
+    groups : tuple of SubstituteGroup
+        Clusters by their first selected feature.
+    better : tuple of Swap
+        Best change for each selected feature, the largest reduction of the criterion first: a swap with a
+        shown feature, or a removal if no swap is better. Swaps with features that are constant within every
+        query are no better than a removal.
+    why_no_swaps : str
+        Reason why changes of the criterion are missing, as a sentence; otherwise "".
+    n_features : int
+        Number of features of the data, shown or not.
+    group_swaps : tuple of GroupSwap
+        Best swap of each candidate of the model that involves a group; features of groups occur in no other
+        swap.
+    """
+
+    columns: tuple[int, ...]
+    correlations: Floats
+    selected: tuple[int, ...]
+    groups: tuple[SubstituteGroup, ...]
+    better: tuple[Swap, ...]
+    why_no_swaps: str
+    n_features: int
+    group_swaps: tuple[GroupSwap, ...] = ()
+
+
+def substitutes(
+    plan: Plan,
+    path: PathResult,
+    position: int,
+    data: QueryData,
+    correlations: Floats,
+    clusters: Clusters,
+    groups: ColumnGroups | None = None,
+) -> Substitutes:
+    """Find substitutes for the features of a model.
+
+    Parameters
+    ----------
+    plan : Plan
+        Plan of the path.
+    path : PathResult
+    position : int
+        Position of the model on the path.
+    data : QueryData
+        Training data of the fold.
+    correlations : ndarray of shape (n, n)
+        Pearson's correlations between their features, within queries.
+    clusters : Clusters
+        Of these.
+    groups : ColumnGroups, optional
+        Groups of the path, which are swapped as a whole.
+
+    Returns
+    -------
+    Substitutes
+    """
+    step = path.steps[position]
+    selected, weights = step.selected, np.abs(step.coef)
+    heaviest = set(sorted(selected, key=lambda column: -weights[column])[:MOST_SHOWN])
+    ranked = tuple(column for column in selected if column in heaviest)
+    columns = _shown(correlations, clusters, ranked)
+    parameters = path.unit.combination.ranker if plan.ranker_entry else path.unit.parameters
+    regularization = regularization_of(plan, parameters, data)
+    data = PairRows.of(data, PairCost.of(parameters))
+    changes: Changes = {}
+    group_swaps: tuple[GroupSwap, ...] = ()
+    joint = {column for group in groups.groups if len(group) > 1 for column in group} if groups else set()
+    why = "" if regularization is not None else NO_SWAPS if step.learned else NOT_LEARNED
+    if why == NO_SWAPS and data.ptr.size == 2:
+        why = NO_QUERIES
+    if regularization is not None:
+        changes, why = _changes(data, regularization, selected, clusters, columns)
+        if groups is not None and not groups.trivial:
+            group_swaps, why_not = _group_swaps(data, regularization, selected, groups, path.divisor)
+            why = why or why_not
+    changes = {swap: change / path.divisor for swap, change in changes.items() if not joint & set(swap)}
+    return Substitutes(
+        columns,
+        correlations[np.ix_(columns, columns)],
+        selected,
+        _groups(correlations, clusters, ranked, columns, changes, joint),
+        _better(correlations, changes),
+        why,
+        correlations.shape[0],
+        group_swaps,
+    )
+
+
+def _shown(correlations: Floats, clusters: Clusters, selected: Sequence[int]) -> tuple[int, ...]:
+    """Return the columns to show: all, or the selected ones with those that are most like one of them."""
+    if correlations.shape[0] <= MOST_SHOWN:
+        return tuple(clusters.order.tolist())
+    alike = np.abs(correlations[:, list(selected)]).max(axis=1, initial=0.0)
+    alike[list(selected)] = 2.0  # before any other
+    kept = set(np.argsort(-alike, kind="stable")[:MOST_SHOWN].tolist())
+    return tuple(column for column in clusters.order.tolist() if column in kept)
+
+
+def _changes(
+    data: QueryData,
+    regularization: float,
+    selected: tuple[int, ...],
+    clusters: Clusters,
+    shown: Sequence[int],
+) -> tuple[Changes, str]:
+    """Return the change of the criterion for swaps and for leaving out, or why there is none.
+
+    Where all that are shown would take long, only those of the selected features' clusters come in.
+    """
+    inside = set(selected)
+    alike = {int(other) for column in selected for other in clusters.members(column)} - inside
+    Q = data.ptr.size - 1
+    for wanted in (set(shown) - inside, alike & set(shown)):
+        if swap_seconds(Q, len(selected), len(wanted)) <= _MOST_SECONDS:
+            candidates: Ints = np.array(sorted(wanted), dtype=np.int64)
+            if not selected or not candidates.size:
+                return {}, ""
+            criterion, swapped, without, _ = swap_criteria(data, regularization, selected, candidates)
+            costs = np.column_stack((without, swapped))
+            found = costs - criterion
+            found[np.abs(found) <= _ROUNDING * criterion] = 0.0
+            added = (None, *candidates.tolist())
+            return {
+                (removed, one): float(found[place, column])
+                for place, removed in enumerate(selected)
+                for column, one in enumerate(added)
+            }, ""
+    return {}, NOT_SWAPPED
+
+
+def _group_swaps(
+    data: QueryData, regularization: float, selected: tuple[int, ...], groups: ColumnGroups, divisor: float
+) -> tuple[tuple[GroupSwap, ...], str]:
+    """Return the best swap of each candidate of the model with a group in it, and why there is none."""
+    inside = groups.containing(selected)
+    n_added = len(inside) * sum(map(len, groups.groups)) - len(selected)
+    if not swap_seconds(data.ptr.size - 1, len(selected), n_added) <= _MOST_SECONDS:
+        return (), NOT_SWAPPED
+    criterion, swapped = group_swap_criteria(data, regularization, selected, groups)
+    best: dict[int, tuple[float, int]] = {}
+    for (removed, added), cost in swapped.items():
+        best[removed] = min(best.get(removed, (cost, added)), (cost, added))
+    found = []
+    for removed in (group for group in inside if group in best):
+        cost, added = best[removed]
+        change = 0.0 if abs(cost - criterion) <= _ROUNDING * criterion else (cost - criterion) / divisor
+        found.append(GroupSwap(groups.groups[removed], groups.groups[added], change))
+    return tuple(found), ""
+
+
+def _groups(
+    correlations: Floats,
+    clusters: Clusters,
+    selected: Sequence[int],
+    shown: Sequence[int],
+    changes: Changes,
+    joint: Container[int],
+) -> tuple[SubstituteGroup, ...]:
+    groups, inside = [], set(selected)
+    for label in dict.fromkeys(clusters.labels[column] for column in selected):
+        members = np.flatnonzero(clusters.labels == label)
+        here = tuple(column for column in selected if clusters.labels[column] == label)
+        likeness = np.abs(correlations[np.ix_(members, np.array(here))]).max(axis=1)
+        others = tuple(int(c) for c in members[np.argsort(-likeness, kind="stable")] if c not in inside)
+        pairs = np.abs(correlations[np.ix_(members, members)])[np.triu_indices(members.size, 1)]
+        least = float(pairs.min()) if pairs.size else float("nan")
+        # A constant feature has no correlation, even with itself; it stands for no other one.
+        possible = others or tuple(c for c in shown if c not in inside and correlations[c, c])
+        possible = tuple(column for column in possible if column not in joint)
+        swaps = [
+            _swap(correlations, changes, column, possible, exact=bool(others))
+            for column in here
+            if column not in joint
+        ]
+        if not others and len(here) == 1 and here[0] in joint:
+            continue  # of a feature of a group that nothing is like, the group's swap says all
+        groups.append(SubstituteGroup(here, others, least, tuple(swap for swap in swaps if swap)))
+    return tuple(groups)
+
+
+def _swap(
+    correlations: Floats, changes: Changes, removed: int, possible: Sequence[int], exact: bool
+) -> Swap | None:
+    """Return the best of some swaps: by its exact change, or of the most alike where that is not known."""
+    if not possible:
+        return None
+
+    def key(added: int) -> tuple[float, float]:
+        change = changes.get((removed, added), float("inf")) if exact else 0.0
+        return change, -abs(correlations[removed, added])
+
+    return _made(correlations, changes, removed, min(possible, key=key))
+
+
+def _better(correlations: Floats, changes: Changes) -> tuple[Swap, ...]:
+    """Return what lowers the criterion most for each selected feature, the greatest fall first."""
+    best: dict[int, tuple[float, int | None]] = {}
+    for (removed, added), change in changes.items():  # leaving out stands first
+        least = best.get(removed, (0.0, None))[0]
+        if change < least - _SAME * abs(least):
+            best[removed] = change, added
+    falls = sorted(best.items(), key=lambda item: item[1][0])
+    return tuple(_made(correlations, changes, removed, added) for removed, (_, added) in falls)
+
+
+def _made(correlations: Floats, changes: Changes, removed: int, added: int | None) -> Swap:
+    r = float("nan") if added is None else float(correlations[removed, added])
+    return Swap(removed, added, r, changes.get((removed, added), float("nan")))

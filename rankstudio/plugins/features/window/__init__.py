@@ -1,0 +1,1 @@
+"""The Features page: the selected features and one of them closely."""

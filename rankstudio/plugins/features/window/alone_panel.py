@@ -1,0 +1,408 @@
+"""Single features: the dot plot with its order, and the controller that feeds it while it is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QObject, QPointF, QRectF, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.export.figures.values import FigureAxis, RowSeries, RowsFigure
+from rankstudio.engine.support.number_format import percentage
+from rankstudio.plugins.features.window.controller import FeaturesController
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand
+from rankstudio.ui.background.worker import CancelFlag
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.plots.axes import Axes
+from rankstudio.ui.plots.base import MOST_ROWS, CellValue, Numbers, Plot, describe, floats
+from rankstudio.ui.plots.layers import Frame, draw_marker, padded, pen
+from rankstudio.ui.plots.legend import draw_entry
+from rankstudio.ui.plots.readout import Line
+from rankstudio.ui.style import palettes
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.fonts import SMALL, font
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Panel, Segmented
+from rankstudio.ui.widgets.layout import named
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.features.features_alone import FeaturesAlone
+    from rankstudio.engine.data.dataset import Fold, FoldedDataset
+
+_NO_DOCUMENTS = tr("Open the data to see how each feature ranks alone.")
+_MEASURING = tr("Measuring each feature alone …")
+_OPTIONS = ((False, tr("sorted")), (True, tr("by id")))
+_RADIUS = 3.4
+_LEAST_RADIUS = 1.6
+_BETWEEN = 14.0
+
+
+class AlonePanel(Panel):
+    """Shows a `FeaturesAlone`."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Single features"), name="alone-panel")
+        self.plot = named(AlonePlot(theme), "alone-plot", tr("Single features"))
+        self.switch = named(Segmented(_OPTIONS, tr("order"), wide=True), "alone-switch")
+        self.tools.addWidget(self.switch)
+        self.set_content(self.plot)
+        self.switch.chosen.connect(self.plot.set_by_id)
+        self.clear()
+
+    def show_features(self, shown: FeaturesAlone, ids: Ints, names: Sequence[str]) -> None:
+        """Show how features rank alone; ``ids`` and ``names`` are of all columns of the data."""
+        columns = shown.columns
+        self.plot.set_features(shown, ids[columns], [names[column] for column in columns.tolist()])
+        self.mark((), None)
+
+    def mark(self, selected: Sequence[int], feature: int | None) -> None:
+        """Fill the dots of a model's columns, and mark the column of the feature that is looked at."""
+        columns = self.plot.shown.columns if self.plot.shown is not None else np.empty(0, dtype=np.int64)
+        self.plot.mark(
+            np.flatnonzero(np.isin(columns, list(selected))).tolist(),
+            next(iter(np.flatnonzero(columns == feature).tolist()), None),
+        )
+        n_shown = self.plot.shown.order.size if self.plot.shown is not None else 0
+        self.set_caption(tr("filled: in the model") if 0 < len(selected) < n_shown else "")
+
+    def show_share(self, share: float | None) -> None:
+        """Show how much is measured, where that takes a while; None says nothing more."""
+        self.set_caption(tr("{share} measured").format(share=percentage(share)) if share is not None else "")
+
+    def clear(self, why: str = _NO_DOCUMENTS) -> None:
+        """Show no feature, and why there is none."""
+        self.plot.placeholder = why
+        self.plot.set_features(None, np.empty(0, dtype=np.int64), ())
+        self.set_caption("")
+
+
+class AloneController(Controller):
+    """Has every feature of the fold that is looked at measured alone, by the measure that is shown.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+    inspect : FeaturesController
+        Which feature is looked at, and who follows a click.
+    """
+
+    def __init__(
+        self, theme: Theme, models: Models, inspect: FeaturesController, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        session, current, worker = models.session, models.current, models.task_worker
+        self._session, self._current, self._inspect = session, current, inspect
+        self._absence = models.absence
+        self._measured: FoldedDataset | None = None  # whose features are shown, or are being measured
+        self.panel = AlonePanel(theme)
+        self.panels = (self.panel,)
+        self.panel.plot.picked.connect(self._on_picked)
+        looked_at = session.datasetChanged, session.foldChanged, session.measureChanged, session.planChanged
+        self._demand = OnDemand(
+            *(self, worker, self._key, self._measure, self._fail),
+            slot="alone",
+            panel=self.panel,
+            on=(*looked_at, models.absence.changed),
+            clear=self._clear,
+            stops=True,
+            gives_way=True,
+        )
+        current.changed.connect(self._mark)
+        session.inspected.connect(self._mark)
+
+    @Slot()
+    def update(self) -> None:
+        """Show how the features rank alone, where somebody sees it."""
+        self._demand.update()
+        self._mark()
+
+    def leave(self) -> None:
+        """Measure no longer what nobody looks at."""
+        self._demand.update()
+
+    def _key(self) -> Key | None:
+        session, dataset = self._session, self._session.dataset
+        if dataset is None or not session.has_documents:
+            return None
+        return session.watched or dataset.folds[0], session.measure, session.convention, session.sealed
+
+    def _measure(self) -> Computation | None:
+        session, dataset = self._session, self._session.dataset
+        if dataset is None:
+            return None
+        if self.panel.plot.shown is None or dataset is not self._measured:
+            self.panel.clear(_MEASURING)
+        self._measured = dataset
+        ids, names = dataset.feature_ids, dataset.feature_names
+
+        def show(shown: FeaturesAlone | float) -> None:
+            if isinstance(shown, float):
+                self.panel.show_share(shown)
+            else:
+                self.panel.show_features(shown, ids, names)
+                self._mark()
+
+        fold = session.watched or dataset.folds[0]
+        work = partial(_measured, fold, session.measure, session.convention, session.sealed)
+        return Computation(tr("Measuring each feature alone"), work, show)
+
+    def _fail(self, why: str) -> None:
+        self.panel.clear(why)
+        self.failed.emit(why)
+
+    def _clear(self) -> None:
+        self._measured = None
+        self.panel.clear(self._absence.documents(_NO_DOCUMENTS))
+
+    @Slot()
+    def _mark(self) -> None:
+        model = self._current.model
+        if self.panel.isVisible() and self.panel.plot.shown is not None:
+            self.panel.mark(model.step.selected if model else (), self._inspect.column)
+
+    @Slot(int)
+    def _on_picked(self, column: int) -> None:
+        if self._session.dataset is not None:
+            self._inspect.show_at(self.panel.plot.feature_of(column), None)
+
+
+def _measured(
+    fold: Fold, measure: str, convention: str, sealed: bool, _: CancelFlag
+) -> Iterator[FeaturesAlone | float]:
+    """Yield the share that is done whenever some features are measured, and then all."""
+    from rankstudio.engine.analysis.features.features_alone import measuring_alone  # noqa: PLC0415 - on the worker only
+
+    yield (yield from measuring_alone(fold, measure, convention, sealed=sealed))
+
+
+class AlonePlot(Plot):
+    """One column of dots a feature, one dot a part; those of the model's features are filled.
+
+    Attributes
+    ----------
+    picked : Signal(int)
+        Position of the feature that was clicked or moved to by the arrow keys.
+    """
+
+    picked = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        self.shown: FeaturesAlone | None = None
+        self.by_id = False
+        self._ids: Ints = np.empty(0, dtype=np.int64)
+        self._names: tuple[str, ...] = ()
+        self._order: Ints = np.empty(0, dtype=np.int64)
+        self._selected: Bools = np.zeros(0, dtype=np.bool_)
+        self._feature: int | None = None
+        super().__init__(theme, Axes())
+        self.add_layer(self._draw_marked, -1.0)
+        self.add_layer(self._draw, 0.0)
+        self.add_layer(self._draw_legend, 1.0, clipped=False)
+
+    def set_features(self, shown: FeaturesAlone | None, ids: Ints, names: Sequence[str]) -> None:
+        """Show other features with their ids and names; None for nothing."""
+        self.shown, self._ids, self._names = shown, ids, tuple(names)
+        self._selected = np.zeros(ids.size if shown else 0, dtype=np.bool_)
+        self.under_mouse = None
+        self.box.silence()
+        self._arrange()
+
+    @Slot(object)
+    def set_by_id(self, by_id: bool) -> None:
+        """Put the features in the order of their ids, or from the best to the worst."""
+        self.by_id = by_id
+        self._arrange()
+
+    def mark(self, selected: Sequence[int], feature: int | None) -> None:
+        """Fill the dots of a model's features, and mark the one that is looked at, by their positions."""
+        self._selected = np.zeros(self._order.size, dtype=np.bool_)
+        self._selected[[column for column in selected if column < self._order.size]] = True
+        self._feature = feature
+        self.mark_dirty()
+
+    # Plot
+
+    def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the places of the features, and the range of what was measured."""
+        assert self.shown is not None  # or it is empty
+        values = np.concatenate(list(self.shown.parts.values()))
+        low, high = float(np.nanmin(values)), float(np.nanmax(values))
+        xs = self._places
+        return (float(xs[0]) - 0.7, float(xs[-1]) + 0.7), padded(low, high)
+
+    def is_empty(self) -> bool:
+        """Return whether nothing was measured."""
+        return self.shown is None or not np.isfinite(self.shown.parts["train"]).any()
+
+    def figure(self) -> RowsFigure:
+        """Return the features in the order that is shown, a row each; those of the model stand out."""
+        order = self._order[:MOST_ROWS].tolist()
+        parts = self.shown.parts.items() if self.shown is not None else ()
+        strong = frozenset(at for at, column in enumerate(order) if self._selected[column])
+        strong = strong if len(strong) < len(order) else frozenset()
+        return RowsFigure(
+            "figure",
+            self.axes.title,
+            "",
+            FigureAxis(self.axes.title),
+            tuple(f"{self._names[column]} ({self._ids[column]})" for column in order),
+            tuple(
+                RowSeries(tr(part), floats(values[column] for column in order), number=number)
+                for number, (part, values) in enumerate(parts)
+            ),
+            strong=strong,
+            strong_label=tr("in the model") if strong else "",
+            row_title=tr("feature"),
+        )
+
+    def numbers(self) -> Numbers:
+        """Return one row a feature, in the order that is shown: id, name, each part, whether in the model."""
+        if self.shown is None:
+            return ["id", "feature"], []
+        parts = self.shown.parts
+        rows: list[list[CellValue]] = [
+            [
+                int(self._ids[column]),
+                self._names[column],
+                *(float(values[column]) for values in parts.values()),
+                "yes" if self._selected[column] else "no",
+            ]
+            for column in self._order.tolist()
+        ]
+        return ["id", "feature", *parts, tr("in the model")], rows
+
+    def beside_title(self, frame: Frame) -> float:
+        """Leave room for the legend."""
+        return sum(wide for _, wide in self._entries()) + 8.0
+
+    def hit_test(self, at: QPointF) -> int | None:
+        """Return the column of the feature above or below a pixel."""
+        frame = self.frame()
+        if self.is_empty() or not frame.area.adjusted(-4, -4, 4, 4).contains(at):
+            return None
+        nearest = int(np.argmin(np.abs(self._places - frame.x_at(at.x()))))
+        return int(self._order[nearest])
+
+    def readout(self, column: int) -> list[Line]:
+        """Return which feature it is, and how it ranks each part."""
+        assert self.shown is not None  # else nothing is under the mouse
+        looks = [palettes.category(self.theme.colors, i) for i in range(len(self.shown.parts))]
+        lines = [Line(f"{self._names[column]} ({self._ids[column]})", bold=True)]
+        lines += [
+            Line(tr(name), f"{values[column]:.4f}", look.color)
+            for (name, values), look in zip(self.shown.parts.items(), looks, strict=True)
+        ]
+        if self.shown.ascending[column]:
+            lines.append(Line(tr("small values first")))
+        return [*lines, Line(tr("in the model"))] if self._selected[column] else lines
+
+    def feature_of(self, column: int) -> int:
+        """Return the id of a feature."""
+        return int(self._ids[column])
+
+    def pick(self, column: int) -> None:
+        """Pick a feature."""
+        self.picked.emit(column)
+
+    def step(self, right: int, down: int) -> bool:
+        """Move from feature to feature, in the order that is shown."""
+        if self.is_empty():
+            return False
+        at = self._place_of(self._feature)
+        place = 0 if at is None else at + right + down
+        self.picked.emit(int(self._order[min(max(0, place), self._order.size - 1)]))
+        return True
+
+    # Drawing
+
+    @property
+    def _places(self) -> Floats:
+        """Where the features of the order lie on the x axis."""
+        if self.by_id:
+            return self._ids[self._order].astype(np.float64)
+        return np.arange(1.0, self._order.size + 1)
+
+    def _place_of(self, column: int | None) -> int | None:
+        """Return the place of a feature in the order, from 0; None where it has none."""
+        at = np.flatnonzero(self._order == column) if column is not None else self._order[:0]
+        return int(at[0]) if at.size else None
+
+    def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw the dots, those of the model's features above all others."""
+        if self.shown is None or self.is_empty():
+            return
+        room = frame.area.width() / max(1.0, frame.x_range[1] - frame.x_range[0])
+        radius = float(np.clip(room * 0.4, _LEAST_RADIUS, _RADIUS))
+        selected = self._selected[self._order]
+        if not selected.any():  # outlines tell features of a model from the others
+            selected = np.ones_like(selected)
+        for filled in (False, True):
+            for i, values in enumerate(self.shown.parts.values()):
+                look = palettes.category(colors, i)
+                faded = QColor(look.color)
+                faded.setAlphaF(0.55)
+                painter.setPen(pen(look.color if filled else faded, 1.1))
+                painter.setBrush(look.color if filled else Qt.BrushStyle.NoBrush)
+                px, py = frame.pixels(self._places, values[self._order])
+                for place in np.flatnonzero((selected == filled) & np.isfinite(py)).tolist():
+                    draw_marker(painter, look.marker, QPointF(px[place], py[place]), radius)
+
+    def _draw_marked(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw a line through the feature that is looked at, and one through that under the mouse."""
+        for column, color in ((self.under_mouse, colors.q("line")), (self._feature, colors.q("accent"))):
+            at = self._place_of(column)
+            if at is not None:
+                x = round(frame.x_px(float(self._places[at]))) + 0.5
+                painter.setPen(pen(color, 1.4))
+                painter.drawLine(QPointF(x, frame.area.top()), QPointF(x, frame.area.bottom()))
+
+    def _entries(self) -> list[tuple[str, float]]:
+        """Return what the legend says, and how wide each entry is."""
+        metrics = QFontMetricsF(font(SMALL))
+        names = [tr(name) for name in self.shown.parts] if self.shown else []
+        return [(name, 12.0 + metrics.horizontalAdvance(name) + _BETWEEN) for name in names]
+
+    def _draw_legend(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw which marker is which part, at the right of the title."""
+        if self.is_empty():
+            return
+        entries = self._entries()
+        left = frame.area.right() - sum(wide for _, wide in entries) + _BETWEEN
+        painter.setFont(font(SMALL))
+        for i, (name, wide) in enumerate(entries):
+            box, look = QRectF(left, 0, wide, 18), palettes.category(colors, i)
+            draw_entry(painter, box, look, name, colors.q("text"), swatch=8, gap=4, marker=_RADIUS)
+            left += wide
+
+    def _arrange(self) -> None:
+        if self.shown is None:
+            self._order = np.empty(0, dtype=np.int64)
+            self.set_axes(Axes())
+        else:
+            self._order = np.argsort(self._ids, kind="stable") if self.by_id else self.shown.order
+            x = tr("id of the feature") if self.by_id else tr("features, best on train first")
+            self.set_axes(Axes(tr("{measure} alone").format(measure=self.shown.measure), x, integer_x=True))
+        self.setAccessibleName(tr("Single features"))
+
+    def summary(self) -> str:
+        """Return which feature is best alone, and how good the marked one is."""
+        if self.shown is None:
+            return ""
+        best, train = int(self.shown.order[0]), self.shown.parts["train"]
+        said = [
+            tr("best single feature: {names}, {measure} {train:.4f} on train").format(
+                names=self._names[best], measure=self.shown.measure, train=train[best]
+            )
+        ]
+        column = self._feature
+        if column is not None and column < train.size:
+            values = ", ".join(f"{tr(name)} {part[column]:.4f}" for name, part in self.shown.parts.items())
+            said.append(f"{self._names[column]}: {values}")
+        return describe(said)

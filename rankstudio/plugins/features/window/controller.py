@@ -1,0 +1,302 @@
+"""The Features page's controller: the current model's features, and one of them looked at closely."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Slot
+
+from rankstudio.engine.data.dataset import Fold
+from rankstudio.engine.data.feature_groups import Groups, feature_groups_of
+from rankstudio.engine.data.feature_sets import FeatureSet
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.metrics.conventions import rules_text
+from rankstudio.engine.steps import Step
+from rankstudio.plugins.features.window.feature_tasks import FeatureTasks
+from rankstudio.plugins.features.window.features_panel import NO_PATH, FeaturesPanel
+from rankstudio.plugins.features.window.inspector_panel import SELECT, InspectorPanel
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.selected_model import NO_DOCUMENTS, Shown
+from rankstudio.ui.page.page_controller import PageController
+from rankstudio.ui.process.turns import single_shot
+from rankstudio.ui.style.shared import Shared
+from rankstudio.ui.style.theme import Theme
+
+if TYPE_CHECKING:
+    from rankstudio.plugins.features.feature_profile import FeatureProfile
+
+_SETTLED_MILLISECONDS = 120  # without another choice, before its feature is described: the slider comes first
+
+_TESTING = tr("test: …")  # for a moment, with the room that the measures will need
+
+_NO_DOCUMENTS = tr("Open the data to see the values of a feature by relevance.")
+_NOT_CHOSEN = tr("Only the chosen model is tested.")
+_EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see them.")
+
+
+class FeaturesController(PageController):
+    """Feeds paths and inspectors, and turns what the user does there into changes of the session.
+
+    The Select page has a path and an inspector, and so has the Features page; those that are seen are fed.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+        What is shown, and where profiles of features are computed.
+
+    Attributes
+    ----------
+    tasks : FeatureTasks
+        What the controllers of the page have computed.
+    """
+
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        session, current, worker = models.session, models.current, models.task_worker
+        self._session, self._current = session, current
+        self.tasks = FeatureTasks(models.fold_cache)
+        self._absence = models.absence
+        self._absence.changed.connect(self._explain)
+        self._feature: int | None = None
+        self._marked: int | None = None
+        self._settled = single_shot(_SETTLED_MILLISECONDS, self._inspect_marked, self)
+        self._settled_model = single_shot(_SETTLED_MILLISECONDS, self._inspect_again, self)
+        self._described = OnDemand(self, worker, self._key, self._describe, self.failed.emit, slot="profile")
+        self.features, self.path = FeaturesPanel(theme), FeaturesPanel(theme, "path")
+        self.inspector, self.profile = InspectorPanel(theme), InspectorPanel(theme, "profile", tables=True)
+        self.panels = self.path, self.profile, self.features, self.inspector
+        about = tr("The path with weights, gains and measures.")
+        self.features.table.shared = Shared("features", tr("Features table"), about, always=True)
+        self.inspector.plot.shared = Shared("density", tr("Density by relevance"), always=True)
+        self._paths, self._inspectors = (self.features, self.path), (self.inspector, self.profile)
+        for path in self._paths:
+            path.picked.connect(self._inspect_size)
+            path.confirmed.connect(current.choose_inspected)
+            path.inspected.connect(self.inspect)
+            path.toggled.connect(self._toggle)
+            path.appeared.connect(self.update)
+        for inspector in self._inspectors:
+            inspector.inspected.connect(self.inspect)
+        session.inspectAsked.connect(self.inspect)
+        session.datasetChanged.connect(self._forget)
+        session.foldChanged.connect(self._inspect_again)
+        session.planChanged.connect(self._inspect_again)
+        session.choiceChanged.connect(self._release)
+        session.inspectionChanged.connect(self._release_for_inspection)
+        session.foldChanged.connect(self._release)
+        session.measureChanged.connect(self._show)
+        session.measureChanged.connect(self._inspect_again)
+        current.changed.connect(self._show)
+        current.inspected.connect(self._show)
+        current.inspected.connect(self._show_test)
+        current.tested.connect(self._show_test)
+
+    @property
+    def feature(self) -> int | None:
+        """Id of the feature that is inspected."""
+        return self._feature
+
+    @property
+    def column(self) -> int | None:
+        """Column of that feature in the open data."""
+        return self._session.column_of(self._feature)
+
+    @Slot(int)
+    def inspect(self, feature: int) -> None:
+        """Look closely at a feature, by its id, on the training part of the fold that is looked at."""
+        if self._session.dataset is not None:
+            self._feature = feature
+            self._described.update()
+
+    def _key(self) -> Key | None:
+        fold, session = self._fold(), self._session
+        if fold is None or self._feature is None:
+            return None
+        found = self._weighed()
+        weighed = "" if found is None else repr((*found[:2], found[2].number))
+        measured = session.convention, session.measure
+        return self._feature, id(fold), *measured, session.sealed, self._selected(), weighed
+
+    def _describe(self) -> Computation | None:
+        self._session.inspected.emit(self._feature)
+        fold, column = self._fold(), self.column
+        if fold is None or column is None or not self._session.has_documents:
+            return None
+        measured = self._session.convention, self._session.measure
+        given = fold, column, *measured, self._selected(), self._weighed()
+        what = tr("Computing statistics of feature {feature}").format(feature=self._feature)
+        return computation(what, self._show_profile, self.tasks.inspect, *given)
+
+    def _fold(self) -> Fold | None:
+        """Return the fold on whose training part features are looked at."""
+        dataset = self._session.dataset
+        return (self._session.watched or dataset.folds[0]) if dataset is not None else None
+
+    def show_at(self, feature: int, size: int | None) -> None:
+        """Inspect a feature and the model of a size at once; None leaves the model as it is."""
+        if size is not None:
+            self._inspect_size(size)
+        for path in self._paths:
+            path.mark(feature)
+        self._settled.stop()
+        self._marked = feature
+        self.inspect(feature)
+
+    def toggle(self, name: str) -> None:
+        """Pin or ban ("pinned", "banned") the feature that is inspected, or take that back."""
+        if self._feature is not None:
+            self._toggle(name, self._feature)
+
+    @Slot(str, int)
+    def _toggle(self, name: str, feature: int) -> None:
+        for path in self._paths:
+            path.hold(feature)
+        self._session.toggle(name, feature)
+
+    @Slot()
+    def _show(self) -> None:
+        model, dataset = self._current.shown.inspected, self._session.dataset
+        if model is None or dataset is None:
+            for panel in self._paths:
+                title = _title(self._current.shown) if dataset is not None else ""
+                panel.clear(self._absence.fold_model(_EVERY_FOLD, NO_PATH), title, self._session.measure)
+            return
+        chosen = self._current.model
+        differs = self._current.shown.inspection is not None and chosen is not None
+        choice = chosen.x_value if chosen is not None and differs and chosen.path is model.path else None
+        self._show_path(model.path, model.position, feature_groups_of(model.plan), choice)
+        row = self._seen()[0].table.current()
+        if row is not None and row.feature_id != self._marked:
+            self._marked = row.feature_id
+            self._settled.start()
+        elif self._feature is not None:
+            self._settled_model.start()
+
+    @Slot()
+    def _inspect_marked(self) -> None:
+        if self._marked is not None:
+            self.inspect(self._marked)
+
+    def _selected(self) -> tuple[int, ...]:
+        """Return the columns of the model that is shown, with which a feature is correlated."""
+        model = self._current.shown.inspected
+        return model.step.selected if model is not None else ()
+
+    def _weighed(self) -> tuple[Plan, Mapping[str, Any], Step] | None:
+        """Return the model that is shown with plan and parameters, where its method weighs features."""
+        model = self._current.shown.inspected
+        if model is None or not model.plan.entry.weighs_features:
+            return None
+        return model.plan, model.path.unit.parameters, model.step
+
+    @Slot()
+    def _explain(self) -> None:
+        """Show by now why there is no path, or no measure of the test part."""
+        if self._current.shown.inspected is None and self._session.fold is not None:
+            for panel in self._paths:
+                panel.explain(self._absence.model(NO_PATH))
+        self._show_test()
+
+    @Slot(object, object)
+    def show_growing(self, path: PathResult, groups: Groups) -> None:
+        """Show a path that a run is just finding, at its newest step."""
+        self._show_path(path, len(path.steps) - 1, groups)
+
+    @Slot()
+    def update(self) -> None:
+        """Show what there is by now on a page that was not seen."""
+        self._show()
+        self._show_test()
+
+    def _seen(self) -> list[FeaturesPanel]:
+        """Return the paths on the page that is shown; that of Select where neither is."""
+        return [path for path in self._paths if path.isVisible()] or [self.features]
+
+    def _show_path(self, path: PathResult, position: int, groups: Groups, choice: int | None = None) -> None:
+        dataset = self._session.dataset
+        if dataset is not None:
+            ids, names = dataset.feature_ids, dataset.feature_names
+            title = _title(self._current.shown)
+            for panel in self._seen():
+                panel.set_title(title)
+                panel.show_path(path, ids, names, self._session.measure, position, groups, choice)
+
+    def _show_profile(self, profile: FeatureProfile) -> None:
+        if self._session.sealed:
+            parts = {name: part for name, part in profile.parts.items() if name != "test"}
+            profile = replace(profile, parts=parts)
+        dataset = self._session.dataset
+        feature_set = dataset.extension(FeatureSet) if dataset is not None else None
+        for inspector in self._inspectors:
+            inspector.show_feature(profile)
+            inspector.define(feature_set, profile.feature_id)
+
+    @Slot()
+    def _show_test(self) -> None:
+        current, model = self._current, self._current.shown.inspected
+        if model is None:
+            return
+        rules = rules_text(model.plan.convention, model.plan.evaluated)
+        for path in self._seen():
+            if self._session.sealed and model.fold.test is not None:
+                path.cover_test()
+            elif current.shown.inspection is not None:
+                path.say_untested(_NOT_CHOSEN)
+            elif current.untested:
+                opened = current.untested != NO_DOCUMENTS
+                path.say_untested(current.untested if opened else self._absence.documents(current.untested))
+            elif current.test or model.fold.test is None:
+                path.show_test(current.test, rules, current.baseline)
+            else:
+                path.say_untested(_TESTING)
+
+    @Slot()
+    def _forget(self) -> None:
+        self._feature = self._marked = None
+        self._described.forget()
+        self._release()
+        self._settled.stop()
+        self._settled_model.stop()
+        unread = self._session.dataset is not None and not self._session.has_documents
+        for inspector in self._inspectors:
+            inspector.clear(_NO_DOCUMENTS if unread else SELECT)
+
+    @Slot()
+    def _release(self) -> None:
+        """Let the mark go back to the chosen model's row."""
+        for path in self._paths:
+            path.hold(None)
+
+    @Slot()
+    def _release_for_inspection(self) -> None:
+        """Let the mark go to the inspected model; when the inspection ends, as by a pin, it stays."""
+        if self._session.inspection is not None:
+            self._release()
+
+    @Slot()
+    def _inspect_again(self) -> None:
+        if self._feature is not None:
+            self.inspect(self._feature)
+
+    @Slot(int)
+    def _inspect_size(self, k: int) -> None:
+        model = self._current.shown.inspected
+        if model is not None and model.path.step_kind is StepKind.FEATURES:
+            self._session.inspect(model.values, k)
+
+
+def _title(shown: Shown) -> str:
+    """Return what the list of features is: a ranker with all features has weights, but no path."""
+    live = shown.inspected is not None and shown.inspected.live
+    if shown.plan.entry.featureless:
+        return tr("Given scores")
+    if shown.plan.entry.selects:
+        return tr("Path, not run") if live else tr("Path")
+    return tr("Weights, not run") if live else tr("Weights")

@@ -1,0 +1,109 @@
+"""What the Features page has computed on the task worker, and remembers there.
+
+The engine's modules that bring compiled kernels are imported on that thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rankstudio.engine.data.dataset import Fold, RankingDataset
+from rankstudio.engine.data.feature_groups import feature_groups_of
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.metrics.conventions import DEFAULT
+from rankstudio.engine.steps import Step
+from rankstudio.ui.background.tasks import FoldCache
+
+if TYPE_CHECKING:
+    from rankstudio.plugins.features.choice_explanation import ChoiceContext, ChoiceExplanation
+    from rankstudio.plugins.features.compared_densities import ComparedDensities
+    from rankstudio.plugins.features.feature_profile import FeatureProfile, Inspector
+    from rankstudio.plugins.features.substitutes import Substitutes
+
+
+class FeatureTasks:
+    """Looks closely at features, on the folds that the window has prepared. It is called on one worker alone.
+
+    Parameters
+    ----------
+    folds : FoldCache
+    """
+
+    def __init__(self, folds: FoldCache) -> None:
+        self._folds = folds
+        self._inspector: Inspector | None = None
+
+    def inspect(
+        self,
+        fold: Fold,
+        column: int,
+        convention: str,
+        measure: str,
+        selected: tuple[int, ...] = (),
+        weighed: tuple[Plan, Mapping[str, Any], Step] | None = None,
+    ) -> FeatureProfile:
+        """Return the profile of a feature of a fold's training part, beside a model's columns.
+
+        ``weighed`` is a plan with the parameters of one combination and its model: how its method weighs the
+        feature.
+        """
+        profile = self._inspector_of(fold, convention, measure).profile(column, selected)
+        if weighed is None:
+            return profile
+        from rankstudio.engine.analysis.features.feature_penalties import feature_penalties  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of  # noqa: PLC0415 - on the worker only
+
+        plan, parameters, step = weighed
+        data = self._folds.prepared(plan, fold).train
+        others = [other for other in selected if other != column]
+        given = plan, parameters, data, fold.train.feature_ids, [column], others
+        bounds = bounds_of(plan, parameters, step, data, fold.train)
+        return profile.penalised(feature_penalties(*given), bounds)
+
+    def explain(
+        self, context: ChoiceContext, feature: int, fold: Fold | None, convention: str
+    ) -> ChoiceExplanation:
+        """Explain why a feature (its column) is in a model or is not; without a fold without correlations."""
+        from rankstudio.plugins.features.choice_explanation import explain  # noqa: PLC0415 - on the worker only
+
+        correlations = None if fold is None else self._inspector_of(fold, convention).correlations
+        return explain(context, feature, correlations)
+
+    def substitutes(self, plan: Plan, fold: Fold, path: PathResult, position: int) -> Substitutes:
+        """Find what could stand for the features of a model."""
+        from rankstudio.engine.analysis.features.candidate_map import CandidateGroups  # noqa: PLC0415 - on the worker only
+        from rankstudio.plugins.features.substitutes import substitutes  # noqa: PLC0415 - on the worker only
+
+        inspector = self._inspector_of(fold)
+        data, train = self._folds.prepared(plan, fold).whole_train, fold.train
+        groups = CandidateGroups.of(train.feature_ids, train.feature_names, feature_groups_of(plan)).columns
+        return substitutes(plan, path, position, data, inspector.correlations, inspector.clusters, groups)
+
+    def densities(
+        self, plan: Plan, fold: Fold, path: PathResult, columns: Sequence[int]
+    ) -> tuple[ComparedDensities, ...]:
+        """Return the densities by which the method of a path judged some features (their columns)."""
+        from rankstudio.plugins.features.compared_densities import compared_densities  # noqa: PLC0415 - on the worker only
+
+        train = self._folds.prepared(plan, fold).whole_train
+        return compared_densities(plan, path, train, fold.train.feature_ids, columns)
+
+    def _inspector_of(self, fold: Fold, convention: str = "", measure: str = "") -> Inspector:
+        """Return the fold's inspector, kept for the next call; any convention or measure if none is given."""
+        from rankstudio.plugins.features.feature_profile import Inspector  # noqa: PLC0415 - on the worker only
+
+        inspector = self._inspector
+        if inspector is None or inspector.dataset is not fold.train:
+            inspector = Inspector(fold.train, convention or DEFAULT, _others(fold))
+        wanted = convention or inspector.convention, measure or inspector.measure
+        if wanted != (inspector.convention, inspector.measure):
+            inspector = inspector.measured_by(*wanted)
+        self._inspector = inspector
+        return inspector
+
+
+def _others(fold: Fold) -> dict[str, RankingDataset]:
+    """Return the parts of a fold beside the training part, as the window calls them."""
+    return {"validation" if name == "vali" else name: p for name, p in fold.parts.items() if name != "train"}

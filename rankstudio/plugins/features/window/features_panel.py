@@ -1,0 +1,696 @@
+"""The path as a table with pins and bans: its rows, its columns and the panel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from heapq import nlargest
+from math import isnan, nan
+from operator import attrgetter
+
+import numpy as np
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QToolButton
+
+from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data.feature_groups import Groups, group_names, with_their_groups
+from rankstudio.engine.experiment.results.results import Baseline, PathResult
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.number_format import MINUS, fixed, percent, significant
+from rankstudio.plugins.features.choice_explanation import TOSS_UP
+from rankstudio.ui.language import tr
+from rankstudio.ui.style.fonts import scaled
+from rankstudio.ui.style.plain_text import PlainLabel, plain
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column, CoveredNumber, Panel, TableView
+from rankstudio.ui.widgets.columns import PAD
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import WrappedLabel
+from rankstudio.ui.widgets.table import WEIGHT_BAR, RowAction
+
+WEIGHT = 70
+"""Pixels of a number with its sign."""
+IMPORTANCE = 84
+"""Pixels of that word."""
+_MEASURED_NAMES = 200
+_DIGIT = 9  # pixels of a digit
+_FEWEST_LETTERS = 56  # pixels of names, below which ids give way: large text in a small window
+_MOST_FOR_NAMES = 320  # pixels for which other columns give way; what is longer is cut
+_EDGES = 12  # pixels of the scroll bar and the frame
+_GIVING_WAY = ("gain", "bars", "weight")  # to the names, the first one first
+_GIVING_WAY_TO_WEIGHTS = ("gain", "bars", "after")  # where the weights are what the list shows
+_ROOM_FOR_MARGIN = 300
+
+_MOST_AT_ONCE = 1000  # features of one step that are shown
+
+NO_PATH = tr("Run a method to see the selected features.")
+_GIVEN = tr("Given scores have no features and no path.")
+
+
+@dataclass(frozen=True)
+class FeatureRow:
+    """One feature.
+
+    Attributes
+    ----------
+    rank : int or None
+        The k with which it is in the model; None for a banned feature.
+    feature_id : int
+        1-based.
+    name : str
+    weight : float
+        In the chosen model; NaN where it is not in it.
+    gain : float
+        How much the criterion per document fell when it came in; NaN for a method that takes all at once.
+    after : float
+        The measure on the validation part after it came in; NaN where that is not known.
+    chosen : bool
+        Whether it is in the model that is shown.
+    pinned, banned : bool
+    margin : float
+        How far the next candidate was behind it, as a share of the score; NaN where that is not known.
+    group : str
+        With which it is taken or left; "" for none.
+    is_choice : bool
+        Whether the chosen model ends with it, while another one is inspected.
+    """
+
+    rank: int | None
+    feature_id: int
+    name: str
+    weight: float
+    gain: float
+    after: float
+    chosen: bool
+    pinned: bool = False
+    banned: bool = False
+    margin: float = nan
+    group: str = ""
+    is_choice: bool = False
+
+
+def path_rows(
+    path: PathResult,
+    feature_ids: Sequence[int] | Ints,
+    names: Sequence[str],
+    measure: str,
+    position: int,
+    arrivals: Arrivals | None = None,
+    groups: Groups | None = None,
+) -> tuple[FeatureRow, ...]:
+    """Return the features of a path in the order in which they came, the banned ones at the end.
+
+    Parameters
+    ----------
+    path : PathResult
+    feature_ids, names : sequence of length n
+        Of the dataset's columns.
+    measure : str
+        Which validation measure to show.
+    position : int
+        Of the chosen model among the path's steps.
+    arrivals : Arrivals, optional
+        What is known of the path from the last time, when it was shorter.
+    groups : Mapping of str to tuple of int, optional
+        Of features, by their ids, with which the path was made; pins and bans are of groups as a whole.
+
+    Returns
+    -------
+    tuple of FeatureRow
+        Where several features come with one step (a ranker takes all at once), the greatest weight comes
+        first, and only the last of them has a gain and a measure. Of very many, the first thousand are shown.
+    """
+    parameters = path.unit.parameters
+    groups = groups or {}
+    group_of = group_names(groups)
+    pinned = set(with_their_groups(parameters.get("pinned", ()), groups))
+    banned = with_their_groups(parameters.get("banned", ()), groups)
+    model = path.steps[position]
+    weights = model.coef
+    after = path.validation.get(measure)
+    chosen = set(model.selected)
+    rows: list[FeatureRow] = []
+    for place, new in (arrivals or Arrivals()).of(path):
+        if len(new) > 1:
+            found = np.abs(path.steps[place].coef[list(new)])
+            order = np.argsort(-found, kind="stable")[:_MOST_AT_ONCE]
+            new = np.array(new)[order].tolist()  # noqa: PLW2901
+        for column in new:
+            last = column == new[-1]
+            rank = len(rows) + 1
+            inside = column in chosen
+            rows.append(
+                FeatureRow(
+                    rank=rank,
+                    feature_id=int(feature_ids[column]),
+                    name=names[column],
+                    weight=float(weights[column]) if inside else nan,
+                    gain=path.steps.gains[place] / path.divisor if last else nan,
+                    after=float(after[place]) if after is not None and last else nan,
+                    chosen=inside,
+                    pinned=int(feature_ids[column]) in pinned,
+                    group=group_of.get(int(feature_ids[column]), ""),
+                )
+            )
+    places = np.flatnonzero(np.isin(feature_ids, list(banned))).tolist() if banned else ()
+    known = {int(feature_ids[column]): names[column] for column in places}
+    rows += [
+        FeatureRow(
+            None,
+            i,
+            known.get(i, tr("feature {i}").format(i=i)),
+            nan,
+            nan,
+            nan,
+            False,
+            banned=True,
+            group=group_of.get(i, ""),
+        )
+        for i in banned
+    ]
+    return tuple(rows)
+
+
+def has_own_values(rows: Sequence[FeatureRow], key: str, *, most: bool = False) -> bool:
+    """Return whether rows have a gain or a measure of their own, and not just the model as a whole.
+
+    Parameters
+    ----------
+    rows : sequence of FeatureRow
+    key : {"gain", "after"}
+    most : bool
+        Whether more than half of them have to.
+    """
+    known = sum(not isnan(value) for value in map(attrgetter(key), rows))
+    ranked = sum(row.rank is not None for row in rows)
+    return known >= min(2, ranked) and (not most or 2 * known > ranked)
+
+
+class Arrivals:
+    """Which columns are new in each model of a path; of a path that grows only its new steps are looked at.
+
+    To look at every column of every step took a second for two thousand of them, each time one was added.
+    """
+
+    def __init__(self) -> None:
+        self._last: Step | None = None
+        self._forget()
+
+    def of(self, path: PathResult) -> list[tuple[int, list[int]]]:
+        """Return the place of each model among the steps, with the columns that are in none before it."""
+        if path.step_kind is StepKind.ITERATIONS:  # only the last one is a model
+            return [(place, [*path.steps[place].selected]) for place in range(len(path.steps))[path.models]]
+        known = len(self._found)
+        if known > len(path.steps) or (known and path.steps[known - 1] is not self._last):
+            known = 0
+            self._forget()
+        for place in range(known, len(path.steps)):
+            new = [column for column in path.steps.added(place) if column not in self._seen]
+            self._seen.update(new)
+            self._found.append((place, new))
+        self._last = path.steps[-1] if path.steps else None
+        return self._found
+
+    def _forget(self) -> None:
+        self._found: list[tuple[int, list[int]]] = []
+        self._seen: set[int] = set()
+
+
+def _tone(row: FeatureRow) -> str:
+    if row.banned:
+        return "faint"
+    return "text" if row.chosen else "muted"
+
+
+def _hint(row: FeatureRow, weight: str = tr("weight")) -> str:
+    state = tr("pinned: in every model") if row.pinned else tr("banned: never selected") if row.banned else ""
+    worth = "" if isnan(row.weight) else f"{weight} {significant(row.weight, 4)}"
+    group = (
+        tr("part of the group {group}, which is selected as a whole").format(group=row.group)
+        if row.group
+        else ""
+    )
+    return "\n".join(filter(None, (f"{row.feature_id} {row.name}", worth, group, state)))
+
+
+def _name(row: FeatureRow) -> str:
+    name = f"{row.group} › {row.name}" if row.group else row.name
+    return tr("{name} (banned)").format(name=name) if row.banned else name
+
+
+_COLUMNS = (
+    Column(
+        "rank",
+        "#",
+        "right",
+        tooltip=tr("Number of features at which it enters the model"),
+        width=36,
+        tone=lambda row: "accent" if row.is_choice else _tone(row),
+        bold=attrgetter("is_choice"),
+    ),
+    Column(
+        "feature_id", tr("id"), "right", tooltip=tr("Id in the data files, from 1"), width=46, tone="muted"
+    ),
+    Column(
+        "name",
+        tr("feature"),
+        value=_name,
+        tooltip=tr("◆ marks pinned features. Features of a group appear as “group › feature”."),
+        stretch=True,
+        least=_FEWEST_LETTERS,
+        tone=_tone,
+        mark=lambda row: row.pinned,
+        hint=_hint,
+    ),
+    Column(
+        "weight",
+        tr("weight"),
+        "right",
+        tooltip=tr("Weight in the selected model; negative bars go to the left"),
+        kind="weight",
+        width=WEIGHT + WEIGHT_BAR + PAD,
+        tone=_tone,
+        sort=lambda row: abs(row.weight),
+    ),
+    Column(
+        "gain",
+        tr("gain"),
+        "right",
+        partial(fixed, decimals=5),
+        tooltip=tr("Reduction of the criterion per document when it was selected"),
+        width=84,
+        tone=_tone,
+    ),
+)
+
+
+def as_importance(column: Column) -> Column:
+    """Return the column of weights for a model that has none, but tells how much it uses each feature."""
+    if column.key == "name":
+        return replace(column, hint=partial(_hint, weight=tr("importance")))
+    if column.key != "weight":
+        return column
+    tooltip = tr("Importance in the selected model; the bar is relative to the largest")
+    return replace(
+        column,
+        title=tr("importance"),
+        tooltip=tooltip,
+        format=partial(significant, digits=3),
+    )
+
+
+def _margin_text(share: float) -> str:
+    if 0 < abs(share) < 0.0001:
+        return f"> {MINUS}0.01 %" if share < 0 else "< 0.01 %"
+    return (MINUS if share < 0 else "") + percent(abs(share))
+
+
+_MARGIN = Column(
+    "margin",
+    tr("margin"),
+    "right",
+    _margin_text,
+    tooltip=tr("Lead over the next candidate, as a share of the score"),
+    width=86,
+    tone=lambda row: "error" if row.margin < TOSS_UP else "muted",
+)
+
+
+def columns(measure: str, with_margin: bool = False, digits: int = 2) -> tuple[Column, ...]:
+    """Return the columns of the table.
+
+    Parameters
+    ----------
+    measure : str
+        The measure that is shown.
+    with_margin : bool
+        Whether there are margins.
+    digits : int
+        Most digits of an id or a place on the path.
+    """
+    width, tooltip = (
+        62 if len(measure) < 6 else 82,
+        tr("Validation {measure} after it was selected").format(measure=measure),
+    )
+    after = Column("after", measure, "right", ".4f", tooltip=tooltip, width=width, tone=_tone)
+    room = digits * _DIGIT + 2 * PAD + 2
+    numbers = (replace(column, width=max(column.width, room)) for column in _COLUMNS[:2])
+    shown = (*numbers, *_COLUMNS[2:], after)
+    return (*shown, _MARGIN) if with_margin else shown
+
+
+class FeaturesPanel(Panel):
+    """The features of one path in the order in which they came; those beyond the chosen k are muted.
+
+    A click or the arrow keys inspect the model that ends with a row, a double click or Enter chooses it; P
+    pins and B bans the feature of the row, and takes either back.
+
+    Attributes
+    ----------
+    picked : Signal(int)
+        k, when the user moved to another row.
+    confirmed : Signal()
+        The user chooses the model that was picked last.
+    inspected : Signal(int)
+        Id of the feature in that row.
+    toggled : Signal(str, int)
+        "pinned" or "banned", and the id of the feature to pin or ban, or to take that back.
+    offered : callable
+        Returns what else the menu of a row offers, by its feature's id.
+    """
+
+    picked = Signal(int)
+    confirmed = Signal()
+    inspected = Signal(int)
+    toggled = Signal(str, int)
+
+    def __init__(self, theme: Theme, name: str = "features") -> None:
+        super().__init__(theme, tr("Path"), padding=0, name=f"{name}-panel")
+        self._measure, self._linear, self._digits = "MAP", True, 2
+        self._k = 0
+        self._order: list[int] = []
+        self._arrivals = Arrivals()
+        self._held: int | None = None
+        self._margins: Mapping[int, float] = {}
+        self._with_margin = False
+        self._of: PathResult | None = None
+        self._stepwise = True
+        self.table = TableView(
+            *(theme, columns(self._measure), f"{name}-table", lambda row: row.feature_id),
+            said=tr("Features of the path"),
+            placeholder=NO_PATH,
+            feature_of=lambda row: int(row.feature_id),
+        )
+        self.table.row_actions = self._actions
+        self.offered: Callable[[int], Sequence[RowAction]] = lambda _: ()
+        self._test = named(WrappedLabel(), "features-test", role="caption")
+        self._test.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._covered = CoveredNumber()
+        self._note = named(PlainLabel(wraps=True), "margin-note", role="caption")
+        self._pin = self._tool("pin", "pinned", "P", tr("Pin the selected feature, or unpin it (P)"))
+        self._ban = self._tool("ban", "banned", "B", tr("Ban the selected feature, or allow it again (B)"))
+        self._pins = False  # whether the path's method knows pinned and banned features
+        self._lay_out()
+        self.table.chosen.connect(self._on_chosen)
+        self.table.cellClicked.connect(self._on_clicked)
+        self.table.confirmed.connect(self._on_confirmed)
+
+    def show_path(
+        self,
+        path: PathResult,
+        feature_ids: Sequence[int] | Ints,
+        names: Sequence[str],
+        measure: str,
+        position: int,
+        groups: Groups | None = None,
+        choice: int | None = None,
+    ) -> None:
+        """Show a path at one of its models.
+
+        Parameters
+        ----------
+        path : PathResult
+        feature_ids, names : sequence of length n
+            Of the dataset's columns.
+        measure : str
+            The validation measure to show.
+        position : int
+            Of the model among the path's steps.
+        groups : Mapping of str to tuple of int, optional
+            Of features, by their ids, with which the path was made.
+        choice : int, optional
+            Size of the chosen model, where another one of this path is shown.
+        """
+        linear = path.steps[position].linear
+        digits = len(str(int(np.max(feature_ids, initial=0))))  # a tenth of the time of max, for 200,000
+        if (measure, linear, digits) != (self._measure, self._linear, self._digits):
+            self._measure, self._linear, self._digits = measure, linear, digits
+            self._show_columns()
+            self._make_room()
+        # Where rows are no models of their own, none is the chosen one, and the table begins at its first.
+        self._stepwise = len(path.steps) > 1 and path.step_kind is StepKind.FEATURES
+        if path is not self._of:
+            self._of, self._margins = path, {}
+        found = path_rows(path, feature_ids, names, measure, position, self._arrivals, groups)
+        found = tuple(
+            replace(row, is_choice=True) if row.rank == choice and choice is not None else row
+            for row in found
+        )
+        rows = self._with_margins(found)
+        self.table.placeholder = NO_PATH if path.steps[position].learned else _GIVEN
+        order = [row.feature_id for row in rows]
+        self.table.set_rows(rows)
+        self._make_room()
+        size = int(path.sizes[position])
+        self._pins = "pinned" in path.unit.parameters
+        if (size, order) != (self._k, self._order) or self.table.current() is None:
+            self._k, self._order = size, order
+            self._mark(rows)
+        self.set_caption(_caption(path, position, measure))
+        self._update_tools()
+
+    def show_margins(self, path: PathResult, margins: Mapping[int, float], note: str) -> None:
+        """Show how far each feature was ahead of the next candidate.
+
+        Parameters
+        ----------
+        path : PathResult
+            Whose margins they are: those of a path that is shown no more are ignored.
+        margins : mapping of int to float
+            Shares by the id of the feature; empty for a method that compares none.
+        note : str
+            A sentence on what they are.
+        """
+        if path is not self._of:
+            return
+        if bool(margins) is not self._with_margin:
+            self._with_margin = bool(margins)
+            self._show_columns()
+        self._margins = margins
+        self._note.setText(note)
+        self._note.setVisible(bool(note))
+        self._make_room()
+        self.table.set_rows(self._with_margins(self.table.rows()))
+
+    def _with_margins(self, rows: Sequence[FeatureRow]) -> tuple[FeatureRow, ...]:
+        if not self._margins:
+            return tuple(rows)
+        return tuple(replace(row, margin=self._margins.get(row.feature_id, nan)) for row in rows)
+
+    def mark(self, feature: int) -> None:
+        """Mark a feature's row, and keep the mark on it until another model is chosen."""
+        self.hold(feature)
+        self._mark(self.table.rows())
+
+    def hold(self, feature: int | None) -> None:
+        """Keep the mark on a feature wherever the next paths have it; None lets it be on row k again.
+
+        Who pins a feature and thinks better of it presses the same key twice.
+        """
+        released = feature is None and self._held is not None
+        self._held = feature
+        if released:
+            self._mark(self.table.rows())
+
+    def show_test(
+        self, measures: Mapping[str, float], convention: str = "", baseline: Baseline | None = None
+    ) -> None:
+        """Show the chosen model's measures on the test part; empty takes them away.
+
+        Parameters
+        ----------
+        measures : mapping of str to float
+        convention : str
+            Label of the convention they follow.
+        baseline : Baseline, optional
+            The best single feature, to be told what the model gains.
+        """
+        self._covered.hide()
+        text = _measured(measures)
+        self._test.setText(tr("test: {text}").format(text=text) if text else "")
+        self._test.setVisible(bool(text))
+        said = tr("The selected model on the test part")
+        if convention:
+            said = tr("The selected model on the test part, convention {convention}")
+        lines = [said.format(convention=convention)]
+        if baseline is not None and baseline.test:
+            lines.append(
+                tr("Best single feature, {name}: {test}").format(
+                    name=baseline.name, test=_measured(baseline.test)
+                )
+            )
+        self._test.setToolTip(plain("\n".join(lines)) if text else "")
+
+    def say_untested(self, why: str) -> None:
+        """Show in place of the test measures why there are none."""
+        self._covered.hide()
+        self._test.setText(why)
+        self._test.setToolTip("")
+        self._test.show()
+
+    def cover_test(self) -> None:
+        """Show that the model's measures on the test part are covered."""
+        self.show_test({})
+        self._covered.show()
+
+    def explain(self, why: str) -> None:
+        """Show in place of a path why there is none."""
+        self.table.placeholder = why
+        self.table.viewport().update()
+
+    def set_title(self, title: str) -> None:
+        """Show another title, and link what it calls the list."""
+        super().set_title(title)
+        weights = tr("Weights")
+        self.link_title(*(("weight", weights) if weights in title else ("path", tr("Path"))))
+
+    def clear(self, why: str = NO_PATH, title: str = "", measure: str = "") -> None:
+        """Show no path, but a sentence about how to come to one; the title is *Path* unless one is given.
+
+        ``measure`` is that of the column which a path would have.
+        """
+        self.set_title(title or tr("Path"))
+        if measure not in ("", self._measure):
+            self._measure = measure
+            self._show_columns()
+        self.table.placeholder = why
+        self._k = 0
+        self._held = None
+        self.table.set_rows(())
+        self.set_caption("")
+        self.show_test({})
+        self._update_tools()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out what the names need the room of."""
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _show_columns(self) -> None:
+        shown = columns(self._measure, self._with_margin, self._digits)
+        self.table.set_columns(shown if self._linear else [as_importance(column) for column in shown])
+
+    def _lay_out(self) -> None:
+        self._test.setContentsMargins(12, 5, 12, 3)
+        self._test.hide()
+        self._note.setContentsMargins(12, 5, 12, 5)
+        self._note.hide()
+        fill(self.body, (self.table, 1), self._note, self._test, spacing=0)
+        self.body.addLayout(fill(QHBoxLayout(), self._covered, 1, margins=(6, 0, 6, 0)))
+        self._update_tools()
+
+    def _tool(self, name: str, state: str, key: str, text: str) -> QToolButton:
+        button = named(self.add_tool(name, text), f"features-{name}")
+        button.clicked.connect(lambda: self._toggle(state))
+        # A shortcut and not a key event: the table would take letters for a search.
+        shortcut = QShortcut(QKeySequence(key), self)
+        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        shortcut.activated.connect(lambda: self._toggle(state))
+        return button
+
+    def _mark(self, rows: Sequence[FeatureRow]) -> None:
+        """Mark the held feature's row, else the last one of the chosen model."""
+        held = next((row for row in rows if row.feature_id == self._held), None)
+        rank = self._k if self._stepwise else 1
+        row = held or next((row for row in rows if row.rank == rank), None)
+        self.table.select(row, scroll=row is None or row.rank is not None)
+
+    def _make_room(self) -> None:
+        """Leave out columns without a value, and those that give way to the names."""
+        columns, rows = self.table.rows_model.columns, self.table.rows_model.rows
+        # Trees bring several features at once: a column of dashes would not say more than none.
+        rounds = self._of is not None and self._of.step_kind is StepKind.ROUNDS
+        out = {key for key in ("gain", "after") if not has_own_values(rows, key, most=rounds)}
+        if self.width() < scaled(_ROOM_FOR_MARGIN):
+            out.add("margin")
+        widths = {column.key: scaled(column.width) for column in columns if not column.stretch}
+        widths["weight"] = scaled(WEIGHT if self._linear else IMPORTANCE)
+        widths["bars"] = WEIGHT_BAR + PAD
+        longest = str(max((row.feature_id for row in rows), default=0))
+        of_id = self.table.fontMetrics().horizontalAdvance(longest) + 2 * PAD + 2
+        widths["feature_id"] = max(widths["feature_id"], of_id)
+        room = self.width() - _EDGES - sum(width for key, width in widths.items() if key not in out)
+        wanted = self._width_of_names()
+        for key in _GIVING_WAY if self._stepwise else _GIVING_WAY_TO_WEIGHTS:
+            if room < wanted and key not in out and key in widths:
+                out.add(key)
+                room += widths[key]
+        if room < scaled(_FEWEST_LETTERS):
+            out.add("feature_id")
+        for number, column in enumerate(columns):
+            self.table.setColumnHidden(number, column.key in out)
+            if column.key == "feature_id":
+                self.table.setColumnWidth(number, widths["feature_id"])
+            if column.key == "weight":
+                self.table.setColumnWidth(number, widths["weight"] + (0 if "bars" in out else widths["bars"]))
+
+    def _width_of_names(self) -> int:
+        """Return with which width neither the header nor a name is cut, or only a very long one."""
+        model, metrics = self.table.rows_model, self.table.fontMetrics()
+        number = next(n for n, column in enumerate(model.columns) if column.key == "name")
+        # Of thousands the longest are measured, as each takes 10 µs, and this is asked for at every change.
+        longest = nlargest(_MEASURED_NAMES, set(map(_name, model.rows)), key=len)
+        widest = max(map(metrics.horizontalAdvance, longest), default=0)
+        header = self.table.horizontalHeader().sectionSizeHint(number)
+        return max(header, min(_MOST_FOR_NAMES, widest + 2 * PAD + 2))
+
+    def _actions(self, row: FeatureRow) -> list[RowAction]:
+        """Return what the context menu offers for a row."""
+        pin, ban = tr("Unpin") if row.pinned else tr("Pin"), tr("Allow again") if row.banned else tr("Ban")
+        return [
+            RowAction(pin, partial(self._toggle, "pinned"), "pin", self._pins),
+            RowAction(ban, partial(self._toggle, "banned"), "ban", self._pins),
+            *self.offered(row.feature_id),
+        ]
+
+    def _update_tools(self) -> None:
+        for button in (self._pin, self._ban):
+            button.setEnabled(self._pins and self.table.current() is not None)
+
+    @Slot(object)
+    def _on_chosen(self, row: FeatureRow) -> None:
+        self._update_tools()
+        self.inspected.emit(row.feature_id)
+        if self._stepwise and row.rank is not None and row.rank != self._k:
+            self._k = row.rank  # the row is where the user found it: it need not be brought into sight
+            self.picked.emit(row.rank)
+
+    @Slot(object)
+    def _on_confirmed(self, row: FeatureRow) -> None:
+        """Choose the model that ends with a row."""
+        if self._stepwise and row.rank is not None:
+            self._on_clicked(row)
+            self.confirmed.emit()
+
+    @Slot(object)
+    def _on_clicked(self, row: FeatureRow) -> None:
+        """Choose the row that is marked already, but not because it is the chosen one."""
+        if row.rank != self._k:
+            self._on_chosen(row)
+
+    def _toggle(self, name: str) -> None:
+        row = self.table.current()
+        if row is not None and self._pins:
+            self.toggled.emit(name, row.feature_id)
+
+
+def _measured(measures: Mapping[str, float]) -> str:
+    """Return measures in a line, in which a name stays beside its value where the line breaks."""
+    return " · ".join(f"{name}\N{NO-BREAK SPACE}{value:.4f}" for name, value in measures.items())
+
+
+def _caption(path: PathResult, position: int, measure: str) -> str:
+    """Return size, place and measure of the chosen model: "k = 8 of 46 · MAP 0.4559"; of scores the last."""
+    value = float(path.validation[measure][position]) if measure in path.validation else nan
+    measured = "" if isnan(value) else f"{measure} {value:.4f}"
+    if not path.steps[position].learned:
+        return measured
+    rounds = path.step_kind is StepKind.ROUNDS
+    size = tr("k = {sizes} · round {x_values}") if rounds else tr("k = {sizes} of {most}")
+    size = size.format(
+        sizes=int(path.sizes[position]), x_values=int(path.x_values[position]), most=int(path.sizes.max())
+    )
+    return " · ".join(filter(None, (size, measured)))

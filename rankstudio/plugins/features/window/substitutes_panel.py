@@ -1,0 +1,533 @@
+"""Which features could stand for the selected ones: sentences, a map of correlations, and the controller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import floor, isnan, log10
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
+
+from rankstudio.engine.analysis.features.selection_stability import selection_matrix
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data.feature_groups import Groups, feature_groups_of, group_names
+from rankstudio.engine.data.summary import is_wide
+from rankstudio.engine.support.number_format import correlation_text
+from rankstudio.plugins.features.window.feature_tasks import FeatureTasks
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
+from rankstudio.ui.language import either, together, tr, trn
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.plots.maps.feature_map import (
+    ColumnGroup,
+    FeatureMapPlot,
+    MapFeature,
+    MapValues,
+    ordinal,
+)
+from rankstudio.ui.style.plain_text import PlainLabel, plain
+from rankstudio.ui.style.shared import Shared
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets.choices import Segmented
+from rankstudio.ui.widgets.layout import fill, named, show_in
+
+if TYPE_CHECKING:
+    from rankstudio.plugins.features.substitutes import GroupSwap, SubstituteGroup, Substitutes, Swap
+
+_NAMED = 5  # features of a cluster that are named beside the selected ones
+_DECIMALS = 4
+_LEAST = 1e-9  # of a change: what is less is none
+_NOTHING_LIKE = tr("No unselected feature is similar.")
+_NOTHING_LIKE_THESE = tr("No unselected feature is similar to {features}.")
+_ALL_SELECTED = tr("{features} have no substitutes because all features are selected.")
+_UNLIKE = 0.3  # |r| below which no features are called similar
+NO_MODEL = tr("Run a method to see substitutes of the selected features.")
+
+LIST, CORRELATION, RUNS = "list", "correlation", "runs"
+"""What is shown of them: sentences, or a map."""
+_OPTIONS = ((LIST, tr("list")), (CORRELATION, tr("correlation")), (RUNS, tr("runs × folds")))
+_NO_RUNS = tr("The features selected by each run on each fold appear here after the first finished fold.")
+_SETTLED_MILLISECONDS = 150  # without another model, before its substitutes are looked for
+
+_EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see their substitutes.")
+_LOOKING = tr("Computing substitutes …")
+_NO_DOCUMENTS = tr("Open the data to see substitutes of the selected features.")
+_TOO_MANY = tr(
+    "Substitutes compare all pairs of features, and these are too many, or sparse. Export “Data with the "
+    "selected features” and open them."
+)
+
+
+@dataclass(frozen=True)
+class SubstituteSentence:
+    """What is said of some features.
+
+    Attributes
+    ----------
+    title : str
+        Which they are: "LMIR.DIR of body (39), 23 or 40".
+    text : str
+        How similar they are, and what a swap costs, in whole sentences.
+    hint : str
+        All of them by name.
+    feature : int
+        Id of the selected one, to be looked at.
+    """
+
+    title: str
+    text: str
+    hint: str = ""
+    feature: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Called:
+    """What columns are called: "BM25 of body (23)".
+
+    Attributes
+    ----------
+    ids, names : of length n
+        Of the data's columns.
+    """
+
+    ids: Ints
+    names: Sequence[str]
+
+    def __call__(self, column: int) -> str:
+        return f"{self.names[column]} ({self.ids[column]})"
+
+    def id(self, column: int) -> str:
+        return str(self.ids[column])
+
+    def listed(self, columns: Iterable[int]) -> str:
+        """Return columns below each other."""
+        return "\n".join(f"{self.ids[column]} {self.names[column]}" for column in columns)
+
+
+def substitute_sentences(
+    found: Substitutes, ids: Ints, names: Sequence[str], groups: Groups | None = None
+) -> tuple[SubstituteSentence, ...]:
+    """Return a sentence for each group, those first with a swap that would make the model better.
+
+    Parameters
+    ----------
+    found : Substitutes
+    ids, names : of length n
+        Of the data's columns.
+    groups : Mapping of str to tuple of int, optional
+        Of features, by their ids.
+    """
+    called = _Called(ids, names)
+    lonely = [group for group in found.groups if _is_lonely(group)]
+    several = lonely if len(lonely) > 1 else []
+    better = [swap for swap in found.better if swap.change <= -_LEAST]
+    told = [(_fall(better), _better_sentence(better, called))] if better else []
+    told += [
+        (_fall(group.swaps), _group_sentence(group, called)) for group in found.groups if group not in several
+    ]
+    if several:
+        told.append((0.0, _lonely_sentence(several, called)))
+    told += [(_fall([swap]), _group_swap_sentence(swap, called, groups or {})) for swap in found.group_swaps]
+    ordered = [sentence for _, sentence in sorted(told, key=lambda one: one[0])]  # stable where none falls
+    if found.why_no_swaps:
+        ordered.append(SubstituteSentence("", tr(found.why_no_swaps)))
+    return tuple(ordered)
+
+
+def _fall(swaps: Iterable[Swap | GroupSwap]) -> float:
+    """Return by how much the best of some swaps lowers the criterion, as a negative number; 0 for none."""
+    least = min((swap.change for swap in swaps if not isnan(swap.change)), default=0.0)
+    return least if least <= -_LEAST else 0.0
+
+
+def swap_sentence(change: float, added: str, removed: str) -> str:
+    """Return what a swap does to the leave-query-out error."""
+    if abs(change) < _LEAST:
+        text = tr("{added} instead of {removed} does not change the leave-query-out error.")
+    elif change > 0:
+        text = tr("{added} instead of {removed} raises the leave-query-out error by {size} per document.")
+    else:
+        text = tr("{added} instead of {removed} lowers the leave-query-out error by {size} per document.")
+    return text.format(added=added, removed=removed, size=_size_text(change))
+
+
+def _size_text(change: float) -> str:
+    """Return the size of a change without its sign, with as many decimals as it needs: "0.0004"."""
+    return f"{abs(change):.{max(_DECIMALS, -floor(log10(max(abs(change), _LEAST))))}f}"
+
+
+def _group_sentence(group: SubstituteGroup, called: _Called) -> SubstituteSentence:
+    chosen = together([called(column) for column in group.selected])
+    title = either([chosen, *(called.id(column) for column in group.others[:_NAMED])])
+    more = len(group.others) - _NAMED
+    if more > 0:
+        title = tr("{first} and {n} more").format(first=title, n=more)
+    sentences = []
+    if not isnan(group.least):
+        sentences.append(tr("These features correlate with |r| ≥ {r}.").format(r=_floored(group.least)))
+    sentences += _swap_sentences(group, called)
+    hint = called.listed((*group.selected, *group.others))
+    feature = int(called.ids[group.selected[0]])
+    return SubstituteSentence(title, " ".join(dict.fromkeys(sentences)), hint, feature)
+
+
+def _is_lonely(group: SubstituteGroup) -> bool:
+    """Return whether it is one feature of which only can be said that no other one is like it."""
+    unlike = all(abs(swap.correlation) < _UNLIKE and isnan(swap.change) for swap in group.swaps)
+    return len(group.selected) == 1 and not group.others and unlike
+
+
+def _lonely_sentence(groups: Sequence[SubstituteGroup], called: _Called) -> SubstituteSentence:
+    columns = [group.selected[0] for group in groups]
+    like = any(group.swaps for group in groups)  # some unselected feature is left to be compared
+    listed = (either if like else together)([called.id(column) for column in columns])
+    return SubstituteSentence(
+        tr("{n_columns} features without substitutes").format(n_columns=len(columns)),
+        (_NOTHING_LIKE_THESE if like else _ALL_SELECTED).format(features=listed),
+        called.listed(columns),
+        int(called.ids[columns[0]]),
+    )
+
+
+def _swap_sentences(group: SubstituteGroup, called: _Called) -> list[str]:
+    """Return what is said of a group's swaps, once of a feature that is nearest to several selected ones."""
+    said = []
+    for swap in group.swaps:
+        assert swap.added is not None  # of a group of features, never leaving out
+        if not isnan(swap.change):
+            said.append(swap_sentence(swap.change, called(swap.added), called.id(swap.removed)))
+            if not group.others:
+                said.append(tr("Their correlation is r = {r}.").format(r=correlation_text(swap.correlation)))
+        elif not group.others and abs(swap.correlation) < _UNLIKE:
+            said.append(_NOTHING_LIKE)
+        else:
+            near = [
+                f"{called.id(s.removed)} (r = {correlation_text(s.correlation)})"
+                for s in group.swaps
+                if s == swap or (s.added == swap.added and isnan(s.change) and abs(s.correlation) >= _UNLIKE)
+            ]
+            text = tr("{added} is the unselected feature most similar to {near}.")
+            said.append(text.format(added=called(swap.added), near=together(near)))
+    return said
+
+
+def _group_swap_sentence(swap: GroupSwap, called: _Called, groups: Groups) -> SubstituteSentence:
+    group_of = group_names(groups)
+
+    def whole(columns: tuple[int, ...]) -> str:
+        first = columns[0]
+        name = group_of.get(int(called.ids[first]), called.names[first])
+        return f"{name} ({', '.join(map(called.id, columns))})"
+
+    removed = whole(swap.removed)
+    return SubstituteSentence(
+        tr("{removed} as a whole").format(removed=removed) if len(swap.removed) > 1 else removed,
+        swap_sentence(swap.change, whole(swap.added), removed),
+        called.listed((*swap.removed, *swap.added)),
+        int(called.ids[swap.removed[0]]),
+    )
+
+
+def _better_sentence(better: Sequence[Swap], called: _Called) -> SubstituteSentence:
+    first, sentences = better[0], [_better_change(swap, called) for swap in better]
+    return SubstituteSentence(
+        trn("{n} change lowers the error", "{n} changes lower the error", len(better)).format(n=len(better)),
+        sentences[0],
+        "\n".join(sentences),
+        int(called.ids[first.removed if first.added is None else first.added]),
+    )
+
+
+def _better_change(swap: Swap, called: _Called) -> str:
+    if swap.added is not None:
+        return swap_sentence(swap.change, called(swap.added), called.id(swap.removed))
+    text = tr("Leaving out {feature} lowers the leave-query-out error by {size} per document.")
+    return text.format(feature=called(swap.removed), size=_size_text(swap.change))
+
+
+def _floored(value: float) -> str:
+    """Return a bound with two decimals that the value is not below."""
+    return f"{floor(value * 100 + 1e-9) / 100:.2f}"  # 0.29 * 100 is a little below 29
+
+
+class SubstitutesPanel(Panel):
+    """Sentences about the features, or a map of them in the order of their clusters."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Substitutes"))
+        self.setObjectName("substitutes-panel")
+        self.link_title("substitute")
+        self._found: Substitutes | None = None
+        self._ids: Ints = np.empty(0, dtype=np.int64)
+        self._names: tuple[str, ...] = ()
+        self._ranks: Floats = np.empty((0, 0))
+        self._groups: tuple[ColumnGroup, ...] = ()
+        self._folds: tuple[int, ...] = ()
+        self.plot = named(FeatureMapPlot(theme), "substitutes-map", tr("Correlation of features"))
+        self.plot.shared = Shared("substitutes", tr("Map of features"))
+        self.switch = named(Segmented(_OPTIONS, tr("show")), "substitutes-switch")
+        self._scroll = named(
+            QScrollArea(), "substitutes-sentences", tr("Substitutes of the selected features")
+        )
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        fill(self.body, self.switch, (self._scroll, 1), (self.plot, 1))
+        self.switch.chosen.connect(self._draw)
+        self.clear()
+
+    def show_substitutes(
+        self, found: Substitutes, ids: Ints, names: Sequence[str], groups: Groups | None = None
+    ) -> None:
+        """Show what could stand for the features of a model.
+
+        Parameters
+        ----------
+        found : Substitutes
+        ids, names : of length n
+            Of the data's columns.
+        groups : Mapping of str to tuple of int, optional
+            Of features, by their ids: they are swapped as a whole.
+        """
+        self._found, self._ids, self._names = found, ids, tuple(names)
+        self._say(substitute_sentences(found, ids, names, groups))
+        self._draw()
+
+    @property
+    def shows_substitutes(self) -> bool:
+        """Whether there is a model of which they are shown."""
+        return self._found is not None
+
+    def show_runs(self, ranks: Floats, folds: Sequence[int], groups: Sequence[ColumnGroup]) -> None:
+        """Show which features runs selected on their folds.
+
+        Parameters
+        ----------
+        ranks : ndarray of shape (n, F)
+            By column of the data; NaN where a fold did not select the feature.
+        folds : sequence of int of length F
+            Their numbers.
+        groups : sequence of ColumnGroup
+            Which of them belong to which run.
+        """
+        self._ranks, self._folds, self._groups = ranks, tuple(folds), tuple(groups)
+        if self.switch.value() == RUNS:
+            self._draw()
+
+    def clear(self, why: str = NO_MODEL) -> None:
+        """Show no model, but a sentence."""
+        self._found = None
+        self._say(())
+        self.set_caption("")
+        self.plot.show_nothing(why)
+        self._show_view()
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return what is said, for tests and for screen readers."""
+        labels = self._scroll.findChildren(PlainLabel)
+        return tuple(label.text() for label in labels)
+
+    @Slot()
+    def _show_view(self) -> None:
+        """Show the list or a map."""
+        listed = self.switch.value() == LIST and self._found is not None
+        self._scroll.setVisible(listed)
+        self.plot.setVisible(not listed)
+
+    @Slot()
+    def _draw(self) -> None:
+        found = self._found
+        self._show_view()
+        if found is None:
+            return
+        rank = {column: place for place, column in enumerate(found.selected, start=1)}
+        features = [
+            MapFeature(int(self._ids[column]), self._names[column], rank.get(column, 0))
+            for column in found.columns
+        ]
+        correlation = self.switch.value() != RUNS
+        self.plot.setAccessibleName(
+            tr("Correlation of features") if correlation else tr("Features by run and fold")
+        )
+        if correlation:
+            text = tr("{n_columns} features, by correlation within queries")
+            if found.n_features > len(found.columns):
+                text = tr("{n_columns} of {n_features} features, by correlation within queries")
+            said = text.format(n_columns=len(found.columns), n_features=found.n_features)
+            self.set_caption("" if self.switch.value() == LIST else said)
+            self.plot.show_map(features, self._correlations(found, features))
+        elif not self._folds:
+            self.set_caption("")
+            self.plot.show_nothing(_NO_RUNS)
+        else:
+            self.set_caption(tr("features selected by each fold, in the same order"))
+            self.plot.show_map(features, self._selections(found))
+
+    def _correlations(self, found: Substitutes, features: Sequence[MapFeature]) -> MapValues:
+        r = found.correlations
+        texts = tuple(tuple(f"r = {correlation_text(v)}" for v in row) for row in r)
+        return MapValues(
+            np.abs(r),
+            tuple(f"{feature.name} ({feature.feature_id})" for feature in features),
+            ("",) * len(features),
+            (0.0, 1.0),
+            "|r|",
+            tuple((value, f"{value:g}") for value in (0.0, 0.25, 0.5, 0.75, 1.0)),
+            texts,
+            tr("the same features"),
+            square=True,
+        )
+
+    def _selections(self, found: Substitutes) -> MapValues:
+        ranks = self._ranks[list(found.columns)]
+        runs = [group.label for group in self._groups for _ in range(group.size)]
+        most = max(2, int(np.nanmax(self._ranks))) if np.isfinite(self._ranks).any() else 2
+        middle = (1 + most) // 2
+        marks = sorted({1, middle, most})
+        return MapValues(
+            ranks,
+            tuple(
+                tr("fold {fold} of {run}").format(fold=fold, run=run)
+                for fold, run in zip(self._folds, runs, strict=True)
+            ),
+            tuple(map(str, self._folds)),
+            (float(most), 1.0),
+            tr("chosen as"),
+            tuple((float(mark), ordinal(mark)) for mark in marks),
+            tuple(
+                tuple(
+                    tr("not selected") if np.isnan(v) else tr("selected as {v}").format(v=ordinal(int(v)))
+                    for v in row
+                )
+                for row in ranks
+            ),
+            tr("fold"),
+            self._groups,
+        )
+
+    def _say(self, sentences: Sequence[SubstituteSentence]) -> None:
+        """Write the sentences."""
+        written = named(QWidget(), role="page")
+        lines = fill(QVBoxLayout(written), margins=(0, 0, 4, 0), spacing=2)
+        for sentence in sentences:
+            if sentence.title:
+                lines.addWidget(_line(sentence.title, sentence.hint))
+            lines.addWidget(_line(sentence.text, sentence.hint, "caption"))
+            lines.addSpacing(8)
+        lines.addStretch(1)
+        show_in(self._scroll, written)
+        self._scroll.setAccessibleDescription(plain("\n".join(f"{s.title}: {s.text}" for s in sentences)))
+
+
+def _line(text: str, hint: str, role: str = "") -> PlainLabel:
+    return named(PlainLabel(text, wraps=True, selectable=True), tip=hint, role=role)
+
+
+class SubstitutesController(Controller):
+    """Feeds the panel of substitutes.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+        What is shown, and where substitutes are found.
+    tasks : FeatureTasks
+    """
+
+    def __init__(
+        self, theme: Theme, models: Models, tasks: FeatureTasks, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        session, runs, current = models.session, models.runs, models.current
+        worker = models.task_worker
+        self._session, self._runs, self._current = session, runs, current
+        self._tasks, self._absence = tasks, models.absence
+        self.panel = SubstitutesPanel(theme)
+        self.panels = (self.panel,)
+        self._substitutes = OnDemand(
+            *(self, worker, self._model_key, self._find, self.failed.emit),
+            slot="substitutes",
+            panel=self.panel,
+            on=(current.changed, session.foldChanged, session.datasetChanged, models.absence.changed),
+            clear=lambda: self.panel.clear(self._why_none()),
+            settled=_SETTLED_MILLISECONDS,
+        )
+        self._selections = OnDemand(
+            *(self, worker, self._runs_key, self._compare, self.failed.emit),
+            slot="selection-matrix",
+            panel=self.panel,
+            on=(session.datasetChanged, runs.ended, runs.removed, runs.cleared, runs.added),
+        )
+        self.panel.plot.inspected.connect(session.inspectAsked)
+        session.inspected.connect(self.panel.plot.mark_feature)
+
+    @Slot()
+    def update(self) -> None:
+        """Have the current model's substitutes found, where the panel is seen and shows another one's."""
+        self.refresh()
+        self._substitutes.update()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show what the runs selected on the folds that they have finished, where the panel is seen."""
+        self._selections.update()
+
+    def _model_key(self) -> Key | None:
+        model, there = self._current.model, self._session.has_documents
+        if model is not None and is_wide(model.fold.train):
+            return None
+        return None if model is None or not there else (model.step, model.fold)
+
+    def _find(self) -> Computation | None:
+        model, dataset = self._current.model, self._session.dataset
+        if model is None or dataset is None:
+            return None
+        if not self.panel.shows_substitutes:
+            self.panel.clear(_LOOKING)
+        ids, names, groups = dataset.feature_ids, dataset.feature_names, feature_groups_of(model.plan)
+
+        def show(found: Substitutes) -> None:
+            self.panel.show_substitutes(found, ids, names, groups)
+
+        given = model.plan, model.fold, model.path, model.position
+        return computation(tr("Computing substitutes"), show, self._tasks.substitutes, *given)
+
+    def _records(self) -> list[RunRecord]:
+        """Return the runs of the open data that selected among their features on a fold at least."""
+        dataset = self._session.dataset
+        everything = dataset.n_features if dataset is not None else 0
+        return [
+            record
+            for record in self._runs.records
+            if record.dataset is dataset
+            and any(len(fold.selected) < everything for fold in record.folds.values())
+        ]
+
+    def _runs_key(self) -> Key | None:
+        if self._session.dataset is None:
+            return None
+        return tuple(fold for record in self._records() for _, fold in sorted(record.folds.items()))
+
+    def _compare(self) -> Computation | None:
+        dataset, records = self._session.dataset, self._records()
+        if dataset is None:
+            return None
+        folds = [fold for record in records for _, fold in sorted(record.folds.items())]
+        groups = [ColumnGroup(tr("run {key}").format(key=r.key), r.key - 1, len(r.folds)) for r in records]
+
+        def show(ranks: Floats) -> None:
+            self.panel.show_runs(ranks, [fold.fold for fold in folds], groups)
+
+        what = tr("Comparing the selections of runs")
+        return computation(what, show, selection_matrix, folds, dataset.feature_ids)
+
+    def _why_none(self) -> str:
+        if self._session.dataset is None or self._current.model is None:
+            return self._absence.fold_model(_EVERY_FOLD, NO_MODEL)
+        if is_wide(self._current.model.fold.train):
+            return _TOO_MANY
+        return self._absence.documents(_NO_DOCUMENTS)

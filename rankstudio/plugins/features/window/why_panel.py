@@ -1,0 +1,517 @@
+"""Why these features: the map of candidates, the densities they were judged by, and the controllers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from rankstudio.engine.analysis.features.candidate_map import (
+    CandidateGroups,
+    CandidateMap,
+    Margin,
+    candidate_map,
+    margins,
+)
+from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data.feature_groups import feature_groups_of
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.methods.catalog.method import CandidateScore, StepKind
+from rankstudio.engine.support.number_format import percent
+from rankstudio.plugins.features.choice_explanation import TOSS_UP, Alternative, ChoiceContext
+from rankstudio.plugins.features.window.candidate_map_plot import CandidateMapPlot
+from rankstudio.plugins.features.window.controller import FeaturesController
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.selected_model import SelectedModel
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.plots import Density, DensityPlot
+from rankstudio.ui.plots.axes import Axes
+from rankstudio.ui.style.number_format import axis_value, combination_label
+from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Panel, Segmented
+from rankstudio.ui.widgets.choices import choice_box
+from rankstudio.ui.widgets.layout import named
+from rankstudio.ui.widgets.panel import ElidedLabel
+
+if TYPE_CHECKING:
+    from rankstudio.plugins.features.compared_densities import ComparedDensities
+
+_NEXT = -1  # of the choice that follows the feature on the left
+_WAITING = tr("Estimating the densities …")
+_ONE_VALUE = tr("Fewer than two values other than 0 in the validation part: nothing to draw.")
+_X = tr("validation value")
+_ABOUT = tr(
+    "The densities that the method compares: Gaussian kernels over the training documents of "
+    "each grade, evaluated at the validation values. d is the expected divergence, where "
+    "distant grades count more. The score of a feature is its NDCG@10 alone plus d."
+)
+NO_CANDIDATES = tr("Run a method to see the candidates it compared at each step.")
+_UNKNOWN = tr("This run has no stored candidate scores. Run it again to see them.")
+
+SCORES, RANKS, DENSITIES = "scores", "ranks", "densities"
+"""The ways of showing it."""
+
+_MAPS = ((SCORES, tr("scores")), (RANKS, tr("ranks")))
+Picture = tuple[CandidateMap | None, dict[int, Margin]]
+
+
+class DensitiesView(QWidget):
+    """Two features' `ComparedDensities`: the one that is looked at, and another one.
+
+    Attributes
+    ----------
+    otherChosen : Signal(object)
+        Column of the feature to show at the right; None for the one that came next.
+    """
+
+    otherChosen = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        named(self, "densities-view", role="page")
+        self.plots = (
+            named(DensityPlot(theme), "compared-density-left", tr("Densities of the feature")),
+            named(DensityPlot(theme), "compared-density-right", tr("Densities of another feature")),
+        )
+        self.name = named(ElidedLabel("", Qt.TextElideMode.ElideMiddle), "densities-name", role="caption")
+        self.choice = named(choice_box((("", ""),)), "densities-choice", tr("Compare with"))
+        self.choice.setToolTip(tr("Feature shown on the right"))
+        self.sentence = named(PlainLabel(wraps=True), "densities-sentence", role="caption")
+        self.sentence.setToolTip(_ABOUT)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(4)
+        for place, (above, plot) in enumerate(zip((self.name, self.choice), self.plots, strict=True)):
+            grid.addWidget(above, 0, place)
+            grid.addWidget(plot, 1, place)
+            grid.setColumnStretch(place, 1)
+        grid.addWidget(self.sentence, 2, 0, 1, 2, Qt.AlignmentFlag.AlignTop)
+        grid.setRowStretch(1, 1)
+        self.choice.activated.connect(self._on_activated)
+        self.clear()
+
+    def clear(self) -> None:
+        """Show no feature."""
+        self.name.setText("")
+        self.sentence.clear()
+        for plot in self.plots:
+            plot.placeholder = _WAITING
+            plot.set_axes(Axes("", _X, show_y=False))
+            plot.set_densities(())
+
+    def show_choices(self, columns: Sequence[int], names: Sequence[str], chosen: int | None) -> None:
+        """Offer other features.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            In the order in which they are offered.
+        names : sequence of str
+            Of all columns.
+        chosen : int or None
+            The column that is shown; None for the one that came next.
+        """
+        with QSignalBlocker(self.choice):
+            self.choice.clear()
+            self.choice.addItem(tr("next on the path"), _NEXT)
+            for column in columns:
+                self.choice.addItem(names[column], column)
+            self.choice.setCurrentIndex(max(0, self.choice.findData(_NEXT if chosen is None else chosen)))
+
+    def show_densities(self, found: Sequence[ComparedDensities], names: Sequence[str]) -> None:
+        """Show one feature, or two; ``names`` are those of all columns."""
+        for place, plot in enumerate(self.plots):
+            plot.setVisible(place < len(found))
+            if place < len(found):
+                shown = found[place]
+                plot.placeholder = _ONE_VALUE
+                plot.set_axes(Axes(f"d = {shown.divergence:.4f}", _X, show_y=False))
+                plot.setAccessibleName(
+                    tr("Densities of {names}, d = {divergence:.4f}").format(
+                        names=names[shown.column], divergence=shown.divergence
+                    )
+                )
+                plot.subject = names[shown.column]
+                plot.set_densities([Density(c.label, shown.grid, c.density, c.zeros) for c in shown.classes])
+        self.name.setText(names[found[0].column])
+        if self.choice.currentIndex() == 0 and len(found) > 1:
+            self.choice.setItemText(0, tr("{names} (next)").format(names=names[found[1].column]))
+        self.sentence.setText("\n".join(_told(each, names[each.column]) for each in found))
+
+    @Slot(int)
+    def _on_activated(self, index: int) -> None:
+        column = int(self.choice.itemData(index))
+        self.otherChosen.emit(None if column == _NEXT else column)
+
+
+def _told(shown: ComparedDensities, name: str) -> str:
+    """Return how the score of a feature comes about."""
+    if shown.place:
+        said = tr(
+            "{name}: importance {importance:.4f} + divergence {divergence:.4f} = score {score:.4f}; "
+            "step {place}"
+        )
+    else:
+        said = tr(
+            "{name}: importance {importance:.4f} + divergence {divergence:.4f} = score {score:.4f}; "
+            "not selected"
+        )
+    scores = {"importance": shown.importance, "divergence": shown.divergence, "score": shown.score}
+    return said.format(name=name, place=shown.place, **scores)
+
+
+class WhyPanel(Panel):
+    """Shows a `CandidateMap`, as scores or as ranks, or densities for a method that compares such.
+
+    Attributes
+    ----------
+    densitiesAsked : Signal()
+        The densities came to be seen.
+    """
+
+    densitiesAsked = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Why"), name="why-panel")
+        self.link_caption("leave-query-out", "leave-query-out")  # in the title of some scores
+        self.plot = named(CandidateMapPlot(theme), "candidate-map", tr("Candidates at each step"))
+        self.plot.placeholder = NO_CANDIDATES
+        self.densities = DensitiesView(theme)
+        self.densities.hide()
+        self.switch = named(Segmented(_MAPS, tr("show"), wide=True), "why-switch")
+        self.tools.addWidget(self.switch)
+        self.set_content(self.plot)
+        self.set_content(self.densities)
+        self.switch.chosen.connect(self._on_switched)
+
+    @property
+    def shows_densities(self) -> bool:
+        """Whether densities are shown rather than the map."""
+        return self.switch.value() == DENSITIES
+
+    def offer_densities(self, offered: bool) -> None:
+        """Let the user choose densities too, or no longer."""
+        options = (*_MAPS, (DENSITIES, tr("densities"))) if offered else _MAPS
+        if len(self.switch.options()) == len(options):
+            return
+        chosen = self.switch.value()
+        self.switch.set_options(options)
+        self.switch.select(chosen)
+        self._on_switched(self.switch.value())
+
+    def show_map(
+        self,
+        shown: CandidateMap | None,
+        names: Sequence[str],
+        score: CandidateScore | None,
+        steps: str = "step",
+        ids: Sequence[int] | Ints = (),
+    ) -> None:
+        """Show a path's candidates; see :meth:`CandidateMapPlot.set_map`."""
+        self.plot.placeholder = NO_CANDIDATES if score is None else _UNKNOWN
+        self.plot.set_map(shown, names, score, steps, ids)
+        self.plot.setAccessibleName(tr(score.title) if score and shown else tr("Candidates at each step"))
+        self.set_caption(tr(score.title) if shown and score else "")
+
+    def explain(self, why: str) -> None:
+        """Show in place of the map why there is none."""
+        self.plot.placeholder = why
+        self.plot.redraw()
+
+    def mark(self, feature: int | None, place: int | None) -> None:
+        """Mark the feature that is looked at (its column) and the chosen step (its place in the path)."""
+        self.plot.mark(feature, place)
+
+    @Slot(object)
+    def _on_switched(self, way: object) -> None:
+        self.densities.setVisible(way == DENSITIES)
+        self.plot.setVisible(way != DENSITIES)
+        if way == DENSITIES:
+            self.densitiesAsked.emit()
+        else:
+            self.plot.set_ranked(way == RANKS)
+
+
+class WhyController(Controller):
+    """Explains the current model's path while the Features page is seen.
+
+    For methods that judge features by densities it has those of the inspected feature, and of the one beside
+    it, estimated as the method did.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+    inspect : FeaturesController
+        Whose path and profile get margins and sentences.
+    """
+
+    offered = Signal(bool)
+    """Whether the method compares candidates, so that there is a panel."""
+
+    def __init__(
+        self, theme: Theme, models: Models, inspect: FeaturesController, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        session, current, worker = models.session, models.current, models.task_worker
+        self._session, self._current, self._inspect = session, current, inspect
+        self._tasks, self._absence = inspect.tasks, models.absence
+        self._leads: dict[int, Margin] = {}
+        self._other: int | None = None  # column of the feature beside the inspected one
+        self._offered: PathResult | None = None  # whose features can stand there
+        self.panel = WhyPanel(theme)
+        self.panels = (self.panel,)
+        self.panel.plot.cellPicked.connect(self._on_picked)
+        self.panel.plot.confirms = True
+        self.panel.plot.confirmed.connect(current.choose_inspected)
+        self.panel.densitiesAsked.connect(self._show_densities)
+        self.panel.densities.otherChosen.connect(self._on_other)
+        seen = inspect.path
+        fail = self.failed.emit
+        given = self, worker, self._compared_key, self._compare, fail
+        self._compared = OnDemand(*given, slot="why", panel=seen, clear=self._clear)
+        given = self, worker, self._explained_key, self._explain, fail
+        self._explained = OnDemand(*given, slot="explanation", panel=seen)
+        given = self, worker, self._estimated_key, self._estimate, fail
+        self._estimated = OnDemand(*given, slot="densities", panel=seen)
+        session.datasetChanged.connect(self._forget_densities)
+        for signal in (current.changed, current.inspected, self._absence.changed):
+            signal.connect(self.update)
+        session.inspected.connect(self._look)
+
+    @Slot()
+    def update(self) -> None:
+        """Show what explains the current model, where somebody sees it."""
+        if not self._inspect.path.isVisible():
+            return
+        model = self._current.shown.inspected
+        offered = model is None or model.plan.candidate_score is not None
+        if self.panel.isHidden() is offered:
+            self.panel.setVisible(offered)
+            self.offered.emit(offered)
+        self._compared.update()
+        if model is not None and self._leads:
+            self._show_margins(model)
+        self._look()
+
+    @Slot()
+    def _look(self) -> None:
+        """Explain the feature that is looked at."""
+        model = self._current.shown.inspected
+        if model is not None and self._inspect.path.isVisible() and self._is_compared(model):
+            self._mark(model)
+        self._explained.update()
+        self._show_densities()
+
+    def _is_compared(self, model: SelectedModel) -> bool:
+        """Return whether the method of a model compares candidates."""
+        return self._session.dataset is not None and model.plan.candidate_score is not None
+
+    def _compared_key(self) -> Key | None:
+        model = self._current.shown.inspected
+        return (model.path,) if model is not None and self._is_compared(model) else None
+
+    def _compare(self) -> Computation | None:
+        model = self._current.shown.inspected
+        assert model is not None and model.plan.candidate_score is not None  # as the key says
+        self._leads = {}
+        path, score, candidates = model.path, model.plan.candidate_score, self._candidates(model)
+        path_ids = self._session.dataset.feature_ids if self._session.dataset is not None else ()
+
+        def show(found: Picture) -> None:
+            shown, leads = found
+            steps = tr("step") if path.step_kind is StepKind.FEATURES else tr(path.step_kind.value)
+            self.panel.show_map(shown, candidates.names, score, steps, path_ids)
+            model = self._current.shown.inspected
+            if model is not None:
+                self._mark(model)
+                self._leads = leads
+                self._show_margins(model)
+
+        return computation(tr("Comparing candidates"), show, _picture, path, score, candidates)
+
+    def _explained_key(self) -> Key | None:
+        model, column = self._current.shown.inspected, self._inspect.column
+        if model is None or column is None or not self._is_compared(model):
+            return None
+        return column, model.path, model.position
+
+    def _explain(self) -> Computation | None:
+        model, column = self._current.shown.inspected, self._inspect.column
+        context = self._context(model) if model is not None else None
+        if model is None or column is None or context is None:
+            return None
+        fold = model.fold if self._session.has_documents else None
+        given = context, column, fold, model.plan.convention
+        show = self._inspect.profile.explain
+        return computation(tr("Explaining a feature"), show, self._tasks.explain, *given)
+
+    def _show_margins(self, model: SelectedModel) -> None:
+        dataset, score = self._session.dataset, model.plan.candidate_score
+        if dataset is None or score is None:
+            return
+        ids, candidates = dataset.feature_ids, self._candidates(model)
+        known = {
+            int(ids[member]): lead.share
+            for column, lead in self._leads.items()
+            if lead.rival is not None
+            for member in candidates.members(column)
+        }
+        chosen = {column: self._leads[column] for column in model.step.selected if column in self._leads}
+        said = _note(chosen, candidates.names, model.path)
+        self._inspect.path.show_margins(model.path, known, said)
+
+    def _mark(self, model: SelectedModel) -> None:
+        column = self._inspect.column
+        standing = None if column is None else self._candidates(model).members(column)[0]
+        self.panel.mark(standing, model.position)
+
+    def _candidates(self, model: SelectedModel) -> CandidateGroups:
+        """Return the groups of features, and the features of none, among which the model's method chose."""
+        dataset = self._session.dataset
+        assert dataset is not None
+        return CandidateGroups.of(dataset.feature_ids, dataset.feature_names, feature_groups_of(model.plan))
+
+    def _context(self, model: SelectedModel) -> ChoiceContext | None:
+        """Return the path with the other ones of its run."""
+        score, dataset = model.plan.candidate_score, self._session.dataset
+        record = self._current.shown.record
+        if score is None or dataset is None:
+            return None
+        if record is None or not isinstance(model.key, int):
+            names, groups = dataset.feature_names, self._candidates(model)
+            return ChoiceContext(model.path, model.position, score, names, groups=groups)
+        axes, fold, key = record.plan.axes, model.fold.number, model.key
+        one = axes[0] if len(axes) == 1 else None
+        combinations = [
+            Alternative(axis_value(one, values[0]) if one else combination_label(axes, values), path)
+            for position, values in enumerate(record.combinations)
+            if (path := record.paths.get((fold, position))) is not None
+        ]
+        folds = [
+            Alternative(str(number), path)
+            for (number, position), path in sorted(record.paths.items())
+            if position == key and number != fold
+        ]
+        names, axis, groups = (
+            dataset.feature_names,
+            one.label if one else "combination",
+            self._candidates(model),
+        )
+        return ChoiceContext(model.path, model.position, score, names, axis, combinations, folds, groups)
+
+    @Slot(int, int)
+    def _on_picked(self, column: int, place: int) -> None:
+        model, dataset = self._current.shown.inspected, self._session.dataset
+        if model is None or dataset is None:
+            return
+        grows = model.path.step_kind is not StepKind.ITERATIONS
+        size = int(model.path.x_values[place]) if grows else None
+        self._inspect.show_at(int(dataset.feature_ids[column]), size)
+
+    def _clear(self) -> None:
+        self._leads, model = {}, self._current.shown.inspected
+        self._explained.forget()
+        self.panel.show_map(None, (), None)
+        self.panel.explain(self._absence.model(NO_CANDIDATES))
+        self._inspect.profile.explain(None)
+        if model is not None:
+            self._inspect.path.show_margins(model.path, {}, "")
+
+    # Densities
+
+    @Slot()
+    def _show_densities(self) -> None:
+        """Show the densities of the feature that is looked at, where somebody sees them."""
+        if not self._inspect.path.isVisible():
+            return
+        model, dataset = self._current.shown.inspected, self._session.dataset
+        there = model is not None and model.plan.entry.compares_densities and self._session.has_documents
+        self.panel.offer_densities(there)
+        if not self.panel.shows_densities or model is None or dataset is None or self._inspect.column is None:
+            return
+        if model.path is not self._offered:
+            self._offered = model.path
+            order = model.path.steps[-1].selected
+            self.panel.densities.show_choices(order, dataset.feature_names, self._other)
+        self._estimated.update()
+
+    def _estimated_key(self) -> Key | None:
+        model, column = self._current.shown.inspected, self._inspect.column
+        return None if model is None or column is None else (model.path, column, self._other)
+
+    def _estimate(self) -> Computation | None:
+        from rankstudio.plugins.features.compared_densities import next_best  # noqa: PLC0415 - heavy
+
+        model, column, dataset = self._current.shown.inspected, self._inspect.column, self._session.dataset
+        if model is None or column is None or dataset is None:
+            return None
+        other = self._other if self._other not in (None, column) else next_best(model.path, column)
+        columns, names = [column] if other is None else [column, other], dataset.feature_names
+
+        def show(found: tuple[ComparedDensities, ...]) -> None:
+            self.panel.densities.show_densities(found, names)
+
+        given = model.plan, model.fold, model.path, columns
+        return computation(tr("Estimating densities"), show, self._tasks.densities, *given)
+
+    @Slot(object)
+    def _on_other(self, column: int | None) -> None:
+        self._other = column
+        self._show_densities()
+
+    @Slot()
+    def _forget_densities(self) -> None:
+        self._other = self._offered = None
+        self._estimated.forget()
+        self.panel.densities.clear()
+
+
+def _picture(path: PathResult, score: CandidateScore, groups: CandidateGroups) -> Picture:
+    return candidate_map(path, score, groups), margins(groups.path(path), score)
+
+
+_CLOSEST = {
+    0: (
+        tr("It is smallest at step {step}: {name} tied with {rival}."),
+        tr("It is smallest for {name}, which tied with {rival}."),
+    ),
+    1: (
+        tr("It is smallest at step {step}: {name} led {rival} by {share}."),
+        tr("It is smallest for {name}, which led {rival} by {share}."),
+    ),
+    -1: (
+        tr("It is smallest at step {step}: {name} trailed {rival} by {share}."),
+        tr("It is smallest for {name}, which trailed {rival} by {share}."),
+    ),
+}
+"""What is said of the closest choice, by the sign of its lead: with one feature a step, and without."""
+
+
+def _note(leads: dict[int, Margin], names: tuple[str, ...], path: PathResult) -> str:
+    """Return what the margins are, with the closest one as the example where it is a near tie."""
+    known = [lead for lead in leads.values() if lead.rival is not None]
+    if not known:
+        return ""
+    if path.step_kind is StepKind.ITERATIONS:
+        said = tr("The margin is the lead over the next feature.")
+    else:
+        said = tr("The margin is the lead over the next candidate.")
+    close = min(known, key=lambda lead: abs(lead.share))
+    if close.rival is None or abs(close.share) >= TOSS_UP:
+        return said
+    sign = (close.share > 0) - (close.share < 0)
+    example = _CLOSEST[sign][path.step_kind is not StepKind.FEATURES]
+    near = example.format(
+        name=names[close.feature],
+        rival=names[close.rival],
+        step=close.number,
+        share=percent(abs(close.share)),
+    )
+    return tr("{definition} Less than 1 % is a near tie. {example}").format(definition=said, example=near)

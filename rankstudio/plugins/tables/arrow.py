@@ -1,0 +1,369 @@
+"""Parquet, Feather and Arrow files: read some rows at a time, and written so."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.data.data_format import ContentsNeed, DataFormat, FirstRows
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.file_access import PARQUET, packed_pieces, regular_file_size
+from rankstudio.engine.data.formats.dataset_writer import column_names as feature_columns
+from rankstudio.engine.data.read_progress import ReadProgress
+from rankstudio.engine.data.source_file import LoadedFile, SourceFile
+from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableFacts, check_memory
+from rankstudio.engine.data.tabular.documents import ColumnsReader
+from rankstudio.engine.data.tabular.recognition import COMMENT_NAME, column_names, short
+from rankstudio.engine.data.tabular.table_columns import TableColumns
+from rankstudio.engine.data.tabular.vectors import check_length, length_expected, length_found, vector_names
+from rankstudio.engine.errors import (
+    ColumnValueError,
+    DataError,
+    DatasetError,
+    FileAccessError,
+    MissingExtraError,
+    MissingValueError,
+    RankStudioError,
+    shown_path,
+)
+from rankstudio.engine.language import tr
+from rankstudio.engine.support.file_pages import release
+from rankstudio.engine.support.files import write_pieces
+
+ROWS = 1 << 14  # at a time
+_BUFFER = 1 << 15  # bytes of a column that are read at a time; its page of a megabyte is there besides
+_VALUES = 1 << 23  # of features in a row group, or in a batch of records
+
+
+def read_arrow(
+    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress
+) -> TableFacts:
+    """Read Parquet and Arrow files; see `FormatReader`."""
+    total = sum(_ArrowFile(path).described()[0] for path in part.paths)
+    reader = ColumnsReader(part, builder, progress)
+    for file in files:
+        file.end()
+        arrow = _ArrowFile(file.path, file if isinstance(file, LoadedFile) else None)
+        if builder.holds_parts:
+            check_memory(shown_path(file.path), arrow.described()[0], arrow.n_columns())
+        for row, frame in arrow.frames():
+            progress.check()
+            if frame.num_rows:
+                share = (builder.n_documents + frame.num_rows) / max(total, 1)
+                reader.add(file.path, _columns_of(file.path, frame, row), share)
+    return reader.facts("row")
+
+
+def arrow_need(_: DataFormat, path: Path) -> ContentsNeed:
+    """Return the need of a file, which says how many numbers it has."""
+    return ContentsNeed(arrow_size(path), float(regular_file_size(path)))
+
+
+def write_arrow(form: DataFormat, dataset: RankingDataset, path: Path, comments: bool) -> None:
+    """Write Parquet or Arrow."""
+    comment_column = COMMENT_NAME if comments and any(dataset.comments) else ""
+    table = arrow_pieces(dataset, path, form.key, feature_columns(dataset), comment_column)
+    write_pieces(path, packed_pieces(path, table))
+
+
+def arrow_size(path: Path) -> float:
+    """Return the size of a file's numbers in memory, in bytes.
+
+    Raises
+    ------
+    FileAccessError, MissingExtraError
+        If the file cannot be read.
+    """
+    file = _ArrowFile(path)
+    return 8.0 * file.described()[0] * file.n_columns()
+
+
+def preview(_: DataFormat, path: Path, _beginning: bytes, n_rows: int) -> FirstRows:
+    """Return the first rows of a file, without reading the rest.
+
+    Raises
+    ------
+    FileAccessError, MissingExtraError
+        If the file cannot be read.
+    """
+    file = _ArrowFile(path)
+    frame = next((frame.slice(0, n_rows) for _, frame in file.frames()), None)
+    table = file.described()[1].empty_table() if frame is None else frame
+    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    return FirstRows(column_names(table.column_names), rows)
+
+
+class _ArrowFile:
+    """A file of Parquet, or of Arrow's records.
+
+    Parameters
+    ----------
+    path : Path
+    loaded : LoadedFile, optional
+        Its bytes where they are in memory.
+
+    Raises
+    ------
+    MissingExtraError
+        Where pyarrow is not installed.
+    """
+
+    def __init__(self, path: Path, loaded: LoadedFile | None = None) -> None:
+        self._pa, self._pq = _libraries(path)
+        self._path = path
+        self._loaded = loaded
+        if loaded is not None:
+            begin = loaded.packed[: len(PARQUET)].tobytes()
+        else:
+            with path.open("rb") as file:
+                begin = file.read(len(PARQUET))
+        self._is_parquet = begin == PARQUET
+        self._lengths: dict[str, int] = {}
+        """Length of the lists in each column of lists that may have any."""
+
+    def described(self) -> tuple[int, Any]:
+        """Return how many rows it has, and its schema."""
+        try:
+            if self._is_parquet:
+                with self._pq.ParquetFile(self._source()) as file:
+                    return int(file.metadata.num_rows), file.schema_arrow
+            with self._source() as source, self._pa.ipc.open_file(source) as reader:
+                rows = sum(reader.get_batch(i).num_rows for i in range(reader.num_record_batches))
+                return rows, reader.schema
+        except Exception as error:  # a damaged file fails in many ways
+            raise _damaged(self._path, error) from None
+
+    def frames(self) -> Iterator[tuple[int, Any]]:
+        """Yield some rows at a time, as tables, each with the number of its first row."""
+        done = 0
+        batches = self.batches()
+        while True:
+            try:
+                batch = next(batches, None)
+                if batch is None:
+                    return
+                batch.validate(full=True)
+                frame = _without_lists(self._with_equal_lists(self._pa.Table.from_batches([batch]), done))
+                # Names are decoded here, which fails for those that are damaged.
+                frame = frame.rename_columns(list(column_names(frame.column_names)))
+            except RankStudioError:
+                raise
+            except Exception as error:
+                raise _damaged(self._path, error) from None
+            for begin in range(0, frame.num_rows, ROWS):
+                yield done + begin, frame.slice(begin, ROWS)
+            done += frame.num_rows
+
+    def n_columns(self) -> int:
+        """Return how many columns the table has once each place of its lists is one.
+
+        Lists of any length are as long as the first one, for which the first rows are read.
+        """
+        schema = self.described()[1]
+        n_columns = sum(getattr(field.type, "list_size", 1) for field in schema)
+        if any(self._is_list(field.type) for field in schema):
+            frame = next((frame for _, frame in self.frames()), None)
+            return n_columns if frame is None else int(frame.num_columns)
+        return n_columns
+
+    def _is_list(self, kind: Any) -> bool:
+        types = self._pa.types
+        return bool(types.is_list(kind) or types.is_large_list(kind))
+
+    def _with_equal_lists(self, table: Any, first_row: int) -> Any:
+        """Return rows whose lists have one length, which is then that of their columns' types.
+
+        Raises
+        ------
+        DataError
+            If the lists of a column differ in length, or the first rows have none.
+        """
+        for position, field in enumerate(table.schema):
+            if self._is_list(field.type):
+                column = table.column(position).combine_chunks()
+                length = self._length_of_lists(field.name, column, first_row)
+                column = column.cast(self._pa.list_(field.type.value_type, length))
+                table = table.set_column(position, field.name, column)
+        return table
+
+    def _length_of_lists(self, name: str, column: Any, first_row: int) -> int:
+        """Return the length that all lists of a column have."""
+        import pyarrow.compute as pc  # noqa: PLC0415 - an extra
+
+        lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
+        there = np.flatnonzero(~np.isnan(lengths.astype(np.float64)))
+        if name not in self._lengths:
+            if not there.size:
+                text = tr('{path}: found no list in the first {n} rows of column "{name}", expected one.')
+                raise DatasetError(text.format(path=shown_path(self._path), n=len(lengths), name=short(name)))
+            self._lengths[name] = int(lengths[there[0]])
+            check_length(shown_path(self._path), short(name), self._lengths[name])
+        length = self._lengths[name]
+        other = there[lengths[there] != length]
+        if other.size:
+            row = first_row + int(other[0]) + 1
+            found = length_found(int(lengths[other[0]]), name)
+            raise ColumnValueError(self._path, 0, 0, f"{found}, row {row}", length_expected(length))
+        return length
+
+    def batches(self) -> Iterator[Any]:
+        """Yield its record batches, of Parquet with so many rows at a time."""
+        if self._is_parquet:
+            with self._pq.ParquetFile(self._source(), pre_buffer=False, buffer_size=_BUFFER) as file:
+                yield from file.iter_batches(batch_size=ROWS)
+            return
+        with self._source() as source, self._pa.ipc.open_file(source) as reader:
+            for i in range(reader.num_record_batches):
+                yield reader.get_batch(i)
+
+    def _source(self) -> Any:
+        if self._loaded is not None:
+            return self._pa.BufferReader(self._pa.py_buffer(self._loaded.packed))
+        return self._pa.OSFile(str(self._path))
+
+
+def _columns_of(path: Path, frame: Any, first_row: int) -> TableColumns:
+    """Return the columns of a table of Arrow, whose first row is one of many of the file's.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for sentences.
+    frame : pyarrow.Table
+    first_row : int
+        Its number in the file, from 0.
+    """
+
+    def column(position: int) -> NDArray[Any]:
+        try:
+            return np.asarray(frame.column(position).to_numpy())
+        except Exception as error:
+            raise _damaged(path, error) from None
+
+    def error(row: int, found: str, expected: str, missing: bool = False) -> DataError:
+        kind = MissingValueError if missing else ColumnValueError
+        return kind(path, 0, 0, f"{found}, row {first_row + row + 1}", expected)
+
+    return TableColumns(
+        shown_path(path),
+        tuple(frame.column_names),
+        frame.num_rows,
+        column,
+        error,
+        lambda row: first_row + row + 1,
+    )
+
+
+def _without_lists(table: Any) -> Any:
+    """Return a table with a column for each place of the lists of fixed size in it, see `vector_names`."""
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
+    lists = [field.name for field in table.schema if pa.types.is_fixed_size_list(field.type)]
+    if not lists:
+        return table
+    columns, names = [], []
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if field.name not in lists:
+            columns.append(column)
+            names.append(field.name)
+            continue
+        columns += [
+            pa.chunked_array([_place(chunk, i) for chunk in column.chunks], field.type.value_type)
+            for i in range(field.type.list_size)
+        ]
+        names += vector_names(field.name, field.type.list_size, alone=len(lists) == 1)
+    return pa.table(columns, names=names)
+
+
+def _place(chunk: Any, place: int) -> Any:
+    """Return the value at a place of each list, none where there is no list."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - an extra
+
+    return pc.list_element(chunk, place)
+
+
+def _damaged(path: Path, error: Exception) -> FileAccessError:
+    """Return the error of a file of which a library says that it cannot be read."""
+    if isinstance(error, MemoryError):
+        return FileAccessError(path, "the contents of the file do not fit into memory.")
+    text = short(" ".join(str(error).split()), 200).rstrip(".")
+    return FileAccessError(path, f"the file could not be read as Parquet or Arrow: {text}.")
+
+
+def arrow_pieces(
+    dataset: RankingDataset, path: Path, key: str, names: Sequence[str], comments: str
+) -> Iterator[bytes]:
+    """Yield the bytes of a file, with a few megabytes in memory at a time.
+
+    Parameters
+    ----------
+    dataset : RankingDataset
+    path : Path
+        Path of the file, for messages.
+    key : {"parquet", "arrow"}
+    names : sequence of str
+        Names of the feature columns.
+    comments : str
+        Name of the comment column, "" for none.
+
+    Raises
+    ------
+    MissingExtraError
+        If pyarrow is not installed.
+    """
+    pa, pq = _libraries(path)
+    out = _Pieces()
+    writer: Any = None
+    step = max(1, _VALUES // max(1, dataset.n_features))
+    for first in range(0, dataset.n_documents, step):
+        rows = slice(first, min(first + step, dataset.n_documents))
+        columns: dict[str, Any] = {
+            "qid": pa.array(dataset.query_keys[dataset.query_index[rows]]),
+            "label": pa.array(dataset.y[rows]),
+        }
+        for i, name in enumerate(names):
+            columns[name] = pa.array(np.ascontiguousarray(dataset.X[rows, i]))
+        if comments:
+            columns[comments] = pa.array([dataset.comments[row] for row in range(rows.start, rows.stop)])
+        table = pa.table(columns)
+        if writer is None:
+            make = pq.ParquetWriter if key == "parquet" else pa.ipc.new_file
+            writer = make(out, table.schema)
+        writer.write_table(table)
+        release(dataset.X[rows])
+        yield from out.drained()
+    writer.close()
+    yield from out.drained()
+
+
+class _Pieces(io.RawIOBase):
+    """A file that keeps what is written until somebody asks for it."""
+
+    def __init__(self) -> None:
+        self._kept: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        self._kept.append(bytes(content))
+        return len(self._kept[-1])
+
+    def drained(self) -> Iterator[bytes]:
+        """Yield what was written since the last time."""
+        kept, self._kept = self._kept, []
+        yield from kept
+
+
+def _libraries(path: Path) -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+        import pyarrow.parquet as pq  # noqa: PLC0415
+    except ImportError:
+        raise MissingExtraError(path.name, "pyarrow", "parquet") from None
+    return pa, pq
