@@ -95,8 +95,7 @@ _CLASSES = {
 
 def _declared(loaded: LoadedPlugin, kind: str, known: type) -> list[Any]:
     """Return the entries of a plug-in that are of the class of their kind."""
-    values = getattr(loaded.plugin, kind)
-    return [value for value in values if isinstance(value, known)] if isinstance(values, tuple | list) else []
+    return [value for value in values_of(loaded, kind) if isinstance(value, known)]
 
 
 def _own(loaded: LoadedPlugin, kind: str, entries: Iterable[Any]) -> list[Any]:

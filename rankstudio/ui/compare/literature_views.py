@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from PySide6.QtGui import QShowEvent
 
-from rankstudio.engine.analysis.conventions import ConventionRow, reversed_pairs
-from rankstudio.engine.analysis.published import PublishedRow, known_datasets, published_rows
+from rankstudio.engine.analysis.comparisons.published import PublishedRow, known_datasets, published_rows
+from rankstudio.engine.analysis.measurements.conventions import ConventionRow, reversed_pairs
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
 from rankstudio.engine.support.number_format import signed
