@@ -20,6 +20,7 @@ from rankstudio.engine.methods.catalog.analysis import Needs
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.families import FAMILIES, Cut, Family
+from rankstudio.engine.plugins.entries import values_of
 from rankstudio.engine.plugins.loader import plugins_with
 from rankstudio.engine.plugins.page_parts import page_parts
 from rankstudio.engine.plugins.window_commands import window_commands
@@ -120,7 +121,8 @@ _OF = {
 
 def analyses_page() -> str:
     """Return the page on analyses, from the catalog."""
-    own = [loaded.plugin.analyses for loaded in plugins_with("analyses").loaded if loaded.built_in]
+    plugins = plugins_with("analyses").loaded
+    own = [values_of(loaded, "analyses") for loaded in plugins if loaded.built_in]
     return "\n".join(["# Analyses\n", NOTE, ANALYSES, *map(_analysis, chain(*own))])
 
 

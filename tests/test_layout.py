@@ -46,6 +46,25 @@ def test_a_class_has_a_name_of_its_own() -> None:
     assert {name for name, count in names.items() if count > 1} == set()
 
 
+def test_analysis_has_few_rooms_and_others_use_each() -> None:
+    folder = PACKAGE / "engine" / "analysis"
+    rooms = {
+        path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    rooms.discard("__init__")
+    assert 0 < len(rooms) <= 10
+    imported = found_in_modules(r"rankstudio\.engine\.analysis\.(\w+)")
+    own = Counter(
+        name
+        for path in folder.rglob("*.py")
+        for name in re.findall(
+            rf"rankstudio\.engine\.analysis\.({path.relative_to(folder).parts[0].removesuffix('.py')})\b",
+            path.read_text(encoding="utf-8"),
+        )
+    )
+    assert {room for room in rooms if Counter(imported)[room] <= own[room]} == set()
+
+
 def test_modules_are_nouns() -> None:
     gerunds = {path.stem for path in MODULES if path.stem.endswith("ing")}
     assert gerunds <= {"cross_fitting", "escaping", "frozen_mapping", "query_grouping", "scoring"}, (

@@ -58,7 +58,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.plugin_analysis import analyse as analyse
+    from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import analyse as analyse
     from rankstudio.engine.arithmetic.magnitude import check_rows as check_rows
     from rankstudio.engine.arithmetic.pair_cost.cost import PairCost as PairCost
     from rankstudio.engine.arithmetic.query_data import QueryData as QueryData
@@ -188,7 +188,7 @@ _CATALOG = "rankstudio.engine.methods.catalog"
 _SELECTION = "rankstudio.engine.methods.selection.base"
 _HOMES = {
     "Plugin": "rankstudio.engine.plugins.plugin",
-    "analyse": "rankstudio.engine.analysis.plugin_analysis",
+    "analyse": "rankstudio.engine.analysis.catalog_analyses.plugin_analysis",
     **dict.fromkeys(
         ("Analysis", "AnalysisResult", "AnalysisTable", "Needs", "formatted"), f"{_CATALOG}.analysis"
     ),

@@ -19,7 +19,7 @@ from rankstudio.cli.command_parser import CommandParser, HelpFormatter, did_you_
 from rankstudio.cli.memory_option import within_memory
 from rankstudio.cli.terminal import tell
 from rankstudio.cli.word_kinds import refuse_other_kinds
-from rankstudio.engine.errors import Cancelled, RankStudioError
+from rankstudio.engine.errors import AnalysisError, Cancelled, RankStudioError
 from rankstudio.engine.plugins.loader import plugins
 from rankstudio.engine.plugins.terminal_commands import recorded_commands, terminal_commands
 from rankstudio.engine.support import memory
@@ -184,7 +184,11 @@ def command_line(names: Sequence[str]) -> CommandParser:
             epilog="\n\n".join(filter(None, [getattr(module, "EPILOG", ""), _EPILOG])),
             formatter_class=HelpFormatter,
         )
-        module.add_options(command)
+        try:
+            module.add_options(command)
+        except AnalysisError:  # of a package: the others are listed all the same
+            if len(names) == 1:
+                raise
         command.set_defaults(run=module.run, parser=command)
     return parser
 

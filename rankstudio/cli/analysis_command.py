@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from importlib import import_module
@@ -26,10 +26,11 @@ from rankstudio.cli.progress_bar import LiveLine, preparation
 from rankstudio.cli.run_options import METAVARS, add_choices, add_reading, fold_of_data, plan_from
 from rankstudio.cli.study_file_option import add_run_number, opened_run
 from rankstudio.cli.terminal import Block, tell
-from rankstudio.engine.errors import Cancelled, ParameterError
+from rankstudio.engine.errors import AnalysisError, Cancelled, ParameterError, RankStudioError
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.analysis import Analysis, AnalysisResult, AnalysisTable, Needs
 from rankstudio.engine.methods.catalog.parameter import Parameter
+from rankstudio.engine.plugins.guard import failure
 from rankstudio.engine.support.number_format import percentage
 from rankstudio.engine.support.stop_request import heeding
 
@@ -65,7 +66,7 @@ class AnalysisCommand:
         """Add the command's options."""
         entry = self._entry
         if entry.terminal:
-            import_module(entry.terminal).add_options(parser)
+            self._guarded(lambda: import_module(entry.terminal).add_options(parser))
             return
         add_subject(parser, entry.needs)
         if entry.parameters:
@@ -79,7 +80,7 @@ class AnalysisCommand:
         """Carry the command out."""
         entry = self._entry
         if entry.terminal:
-            subject, values = import_module(entry.terminal).read(args)
+            subject, values = self._guarded(lambda: _read(entry.terminal, args))
             result, stopped = _carried_out(entry, subject, values)
         else:
             parameters = self._parameters(args)
@@ -92,6 +93,17 @@ class AnalysisCommand:
         for sentence in result.warnings:
             tell(f"Note: {sentence}", file=sys.stderr)
         return status(stopped, "Stopped. The tables have what was finished.")
+
+    def _guarded(self, function: Callable[[], Any]) -> Any:
+        """Return what a function of the module with the options returns; AnalysisError if it fails."""
+        if self._entry.is_own:
+            return function()
+        try:
+            return function()
+        except RankStudioError:
+            raise
+        except Exception as error:
+            raise AnalysisError(self._entry.label, failure(error)) from error
 
     def _parameters(self, args: argparse.Namespace) -> dict[str, Any]:
         """Return the parameters by name; ParameterError, with the name of the option, for an invalid one."""
@@ -106,11 +118,16 @@ class AnalysisCommand:
         return values
 
 
+def _read(module: str, args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    subject, values = import_module(module).read(args)
+    return tuple(subject), dict(values)
+
+
 def _carried_out(
     entry: Analysis, subject: tuple[Any, ...], values: Mapping[str, Any]
 ) -> tuple[AnalysisResult, bool]:
     """Carry an analysis out; return what is finished, and whether it was stopped before its end."""
-    from rankstudio.engine.analysis.plugin_analysis import analysis_steps
+    from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import analysis_steps
 
     line = LiveLine(None)
     result: AnalysisResult | None = None

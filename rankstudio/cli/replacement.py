@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.streams import is_standard
 from rankstudio.cli.terminal import tell
-from rankstudio.engine.analysis.batch import Comparison, folder_name
+from rankstudio.engine.analysis.comparisons.batch import Comparison, folder_name
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.plan.given_files import GivenRanking

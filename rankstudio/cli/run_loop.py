@@ -18,7 +18,7 @@ from rankstudio.cli.replacement import refuse_other_comparison
 from rankstudio.cli.run_log_option import LogStore, log_store, logged
 from rankstudio.cli.study_file_option import study_at, study_path
 from rankstudio.cli.terminal import tell
-from rankstudio.engine.analysis.batch import Comparison, check_measured, folder_name, tests_of
+from rankstudio.engine.analysis.comparisons.batch import Comparison, check_measured, folder_name, tests_of
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import (
     DataError,

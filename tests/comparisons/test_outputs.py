@@ -21,10 +21,10 @@ pytest.importorskip("rankstudio.plugins.report")  # its folder may be absent
 from drawn_studies import MEASURES, DrawnStudy, PooledRun, drawn_study
 
 from rankstudio.cli.output.comparison_tables import sections
-from rankstudio.engine.analysis.comparability import comparable_groups
+from rankstudio.engine.analysis.comparisons.comparability import comparable_groups
+from rankstudio.engine.analysis.comparisons.significance import compare_groups
 from rankstudio.engine.analysis.result_table.builder import result_table, table_runs
 from rankstudio.engine.analysis.result_table.query import TableQuery
-from rankstudio.engine.analysis.significance import compare_groups
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.export.result_table.formats import table_format
 from rankstudio.engine.export.result_table.table import TableStyle

@@ -16,7 +16,7 @@ from mutations import mutated, mutated_value
 
 from rankstudio.cli.commands.convert import selected_features
 from rankstudio.cli.commands.run import _beside
-from rankstudio.engine.analysis.batch import folder_name, is_comparison, load_comparison
+from rankstudio.engine.analysis.comparisons.batch import folder_name, is_comparison, load_comparison
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.data.synthetic import make_ranking

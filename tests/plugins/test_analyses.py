@@ -19,8 +19,8 @@ from rankstudio import cli
 from rankstudio.api import Analysis, AnalysisTable, Kind, Needs, Parameter, analyse, formatted
 from rankstudio.cli import main
 from rankstudio.engine import load_sample
-from rankstudio.engine.analysis.analysis_code import analysis_as_command
-from rankstudio.engine.analysis.plugin_analysis import MOST_CELLS, analysis_steps
+from rankstudio.engine.analysis.catalog_analyses.analysis_code import analysis_as_command
+from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import MOST_CELLS, analysis_steps
 from rankstudio.engine.errors import AnalysisError, Cancelled, ParameterError, PlanError, PluginWarning
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.results.events import RunFinished
@@ -268,6 +268,51 @@ def test_the_command_of_an_analysis_prints_the_same(
     command = analysis_as_command(own, Plan(SAMPLE, method="gas"), {})
     assert shlex.split(command)[:5] == ["rankstudio", "planned", "--sample", "--method", "gas"]
     assert analysis_as_command(replace(own, terminal="anywhere"), Plan(SAMPLE), {}) == ""
+
+
+OWN_OPTIONS = """
+import threading
+
+HOLD = threading.Event()
+
+
+def add_options(parser):
+    parser.add_argument("words", nargs="*")
+
+
+def read(args):
+    if args.words == ["odd"]:
+        raise ValueError("no \x1b[2J luck")
+    return 5 if args.words else ((), {})
+
+
+def words(plan, values):
+    return {"odd": 1}[plan.method]
+
+
+def sleeping(plan, values):
+    HOLD.wait()
+"""
+
+
+def test_options_of_a_package_that_fail_are_one_sentence(
+    installed: Installed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own_options_of_test.py").write_text(OWN_OPTIONS, encoding="utf-8")
+    own = replace(named("number"), terminal="own_options_of_test")
+    absent = replace(own, key="absent", terminal="no_such_module")
+    installed(own, absent)
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    assert "absent" in capsys.readouterr().out
+    for words in (["absent"], ["number", "odd"], ["number", "a"], ["number"]):
+        assert main(words) == 1
+        captured = capsys.readouterr()
+        assert captured.out == "" and captured.err.count("\n") == 1 and "\x1b" not in captured.err
+    for name in ("words", "sleeping", "absent"):
+        failing = replace(own, words=f"own_options_of_test:{name}")
+        assert analysis_as_command(failing, Plan(SAMPLE), {}) == ""
+    import_module("own_options_of_test").HOLD.set()
 
 
 def test_a_formatted_number_is_a_number() -> None:

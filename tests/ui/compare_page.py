@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from windows import finish, settle
 
-from rankstudio.engine.analysis.significance import ComparedRun
+from rankstudio.engine.analysis.comparisons.significance import ComparedRun
 from rankstudio.ui.compare.panel import ResultsPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord

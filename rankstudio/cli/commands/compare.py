@@ -14,8 +14,8 @@ from rankstudio.cli.replacement import add_force_option, check_outputs, recorded
 from rankstudio.cli.streams import STANDARD, form_of_output, write_output
 from rankstudio.cli.study_file_option import reading
 from rankstudio.cli.terminal import Block, tell
+from rankstudio.engine.analysis.comparisons.significance import RunComparison, compare_groups
 from rankstudio.engine.analysis.result_table.query import TESTS, TableQuery
-from rankstudio.engine.analysis.significance import RunComparison, compare_groups
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.result_table.formats import FORMATS as TABLE_FORMATS

@@ -91,7 +91,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.analysis.score_evaluation import evaluate_file
+    from rankstudio.engine.analysis.measurements.score_evaluation import evaluate_file
 
     args.data = data_file(args.data)
     if (args.scores is None) == (args.model is None):

@@ -16,7 +16,7 @@ from rankstudio.engine.errors import ParameterError, StoreError, one_line
 from rankstudio.engine.metrics.names import measure
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.study_figures import StudyFigure
+    from rankstudio.engine.analysis.figures.study_figures import StudyFigure
 
 HELP = "write the figures of a study for publication"
 DESCRIPTION = """\
@@ -87,8 +87,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
+    from rankstudio.engine.analysis.figures.study_figures import made, named_figures, study_figures
     from rankstudio.engine.analysis.reported_runs import DataOpener, no_data, read_study
-    from rankstudio.engine.analysis.study_figures import made, named_figures, study_figures
     from rankstudio.engine.export.figures.files import figure_files, formats_of
     from rankstudio.engine.export.figures.style import style_of
 

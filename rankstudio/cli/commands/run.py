@@ -28,7 +28,7 @@ from rankstudio.cli.run_options import (
 from rankstudio.cli.study_file_option import plans_to_go_on_with, study_at, study_path
 from rankstudio.cli.terminal import tell
 from rankstudio.cli.worker_options import workers
-from rankstudio.engine.analysis.batch import folder_name, is_comparison, load_comparison
+from rankstudio.engine.analysis.comparisons.batch import folder_name, is_comparison, load_comparison
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.execution.workers import Workers
@@ -262,7 +262,7 @@ def _say_of_data(plan: Plan, dataset: FoldedDataset) -> None:
 
 def _labels_note(dataset: FoldedDataset, key: str) -> str:
     """Return what there is to say of the labels of data and a convention."""
-    from rankstudio.engine.analysis.conventions import convention_note
+    from rankstudio.engine.analysis.measurements.conventions import convention_note
 
     greatest = max(float(fold.train.y.max()) for fold in dataset.folds)
     return convention_note(dataset.origin.known, greatest, key)

@@ -10,18 +10,18 @@ from typing import Any
 
 from rankstudio.cli.output.text_tables import as_json, document
 from rankstudio.cli.terminal import Block
-from rankstudio.engine.analysis.batch import Comparison, comparison_table
-from rankstudio.engine.analysis.comparability import ComparableGroup, comparable_groups
-from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
-from rankstudio.engine.analysis.published import Published, printed_of
-from rankstudio.engine.analysis.selection_stability import stability_of, stability_table
-from rankstudio.engine.analysis.significance import (
+from rankstudio.engine.analysis.comparisons.batch import Comparison, comparison_table
+from rankstudio.engine.analysis.comparisons.comparability import ComparableGroup, comparable_groups
+from rankstudio.engine.analysis.comparisons.published import Published, printed_of
+from rankstudio.engine.analysis.comparisons.significance import (
     CorrectedTest,
     PinEffect,
     RunComparison,
     best_run,
     pin_effects,
 )
+from rankstudio.engine.analysis.features.selection_stability import stability_of, stability_table
+from rankstudio.engine.analysis.tried_models.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.errors import one_line
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.part import Part

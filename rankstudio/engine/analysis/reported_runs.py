@@ -9,12 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
-from rankstudio.engine.analysis.comparability import ComparableGroup, comparable_groups
-from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence, unpack_importance
-from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
-from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
-from rankstudio.engine.analysis.measurements.measurement import sealed_run
-from rankstudio.engine.analysis.significance import (
+from rankstudio.engine.analysis.comparisons.comparability import ComparableGroup, comparable_groups
+from rankstudio.engine.analysis.comparisons.significance import (
     ComparedRun,
     best_run,
     compare_with,
@@ -22,6 +18,10 @@ from rankstudio.engine.analysis.significance import (
     comparing_measure,
     why_unpaired,
 )
+from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence, unpack_importance
+from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
+from rankstudio.engine.analysis.measurements.measurement import sealed_run
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ParameterError, RankStudioError, StoreError
 from rankstudio.engine.experiment.plan.plan import Plan

@@ -46,7 +46,7 @@ _ABILITIES = {
     "kernels": (("methods",), "rankstudio.plugins.kernels:PLUGIN"),
     "foreign-models": (("model_readers",), "rankstudio.plugins.foreign_models:PLUGIN"),
     "search-engines": (
-        ("commands", "data_formats", "model_formats", "run_views"),
+        ("analyses", "data_formats", "model_formats", "run_views"),
         "rankstudio.plugins.search_engines:PLUGIN",
     ),
     "tables": (("data_formats",), "rankstudio.plugins.tables:PLUGIN"),

@@ -36,8 +36,8 @@ class Plugin:
     data_formats : tuple of DataFormat
         Formats of data files.
     model_formats : tuple of ModelFormat
-        Formats of other programs in which models are written. Of a built-in plug-in, this and `data_formats`
-        may be the place of the tuple, as ``"module:name"``.
+        Formats of other programs in which models are written. Of a built-in plug-in, this, `data_formats`
+        and `analyses` may be the place of the tuple, as ``"module:name"``.
     model_readers : tuple of ModelReader
         Readers of models of other programs; only those of built-in plug-ins are asked.
     pages : tuple of WindowPage
@@ -100,7 +100,7 @@ class Plugin:
     report_parts: tuple[Keyed, ...] = ()
     commands: tuple[Keyed, ...] = ()
     run_logs: tuple[Keyed, ...] = ()
-    analyses: tuple[Keyed, ...] = ()
+    analyses: tuple[Keyed, ...] | str = ()
     clusters: tuple[Keyed, ...] = ()
     summary: str = ""
     needs: tuple[str, ...] = ()

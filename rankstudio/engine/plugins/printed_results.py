@@ -23,7 +23,8 @@ class PrintedResults:
     label : str
         What they are of.
     numbers : str
-        ``"module:function"``: returns a tuple of :class:`~rankstudio.engine.analysis.published.Published`.
+        ``"module:function"``: returns a tuple of
+        :class:`~rankstudio.engine.analysis.comparisons.published.Published`.
     """
 
     key: str

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rankstudio.engine.analysis.significance import compare_with
+from rankstudio.engine.analysis.comparisons.significance import compare_with
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.splitting.splits import whole
 from rankstudio.engine.experiment.plan.plan import Plan

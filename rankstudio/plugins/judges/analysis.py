@@ -93,8 +93,9 @@ def judges_result(
     n_before = len(tables)
     if flips:
         wanted = tuple(share / 100 for share in shares)
+        n_done = 0
         for state in flip_steps(usual_choices(plan, data, chosen), data, wanted, n_draws, plan.seed):
-            n_done = 0 if state is None else state.n_draws
+            n_done = n_done if state is None else state.n_draws
             yield WorkProgress(tr("running with flipped labels"), n_done / n_draws)
             if state is not None:
                 values["flips"] = _flips_as_dict(state)
@@ -103,8 +104,10 @@ def judges_result(
     return AnalysisResult(tuple(tables), values)
 
 
-def judges_words(plan: Plan, values: Mapping[str, Any]) -> list[str]:
-    """Return the words of the command after its name."""
+def judges_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
+    """Return the words of the command after its name; None if there is nothing to compare."""
+    if not values["flips"] and not DataColumns.of(plan.columns).judges:
+        return None
     words = [data_word(plan)]
     if values["selects"] or values["flips"]:
         words += plan_words(plan)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankstudio.engine.analysis.significance import ALPHA, compare_with, family
+from rankstudio.engine.analysis.comparisons.significance import ALPHA, compare_with, family
 from rankstudio.engine.arithmetic.kernel_functions import Kernel
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
@@ -788,7 +788,8 @@ def experiments(
     Parameters
     ----------
     results : mapping of str to RunResult
-        Results of the plans of :class:`~rankstudio.engine.analysis.published.Reproduction` for the data.
+        Results of the plans of :class:`~rankstudio.engine.analysis.comparisons.published.Reproduction` for
+        the data.
     dataset : FoldedDataset
         Folds with a test part; experiments that need only training data use that of the first fold.
     effort : Effort, optional

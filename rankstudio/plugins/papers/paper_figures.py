@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.analysis.comparisons.significance import ALPHA
 from rankstudio.engine.analysis.figures.run_figures import path_figure
-from rankstudio.engine.analysis.run_curves import run_curves
-from rankstudio.engine.analysis.significance import ALPHA
-from rankstudio.engine.analysis.study_figures import StudyFigure, alone_of, made, run_curves_figure
+from rankstudio.engine.analysis.figures.study_figures import StudyFigure, alone_of, made, run_curves_figure
+from rankstudio.engine.analysis.tried_models.run_curves import run_curves
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan, estimator
 from rankstudio.engine.experiment.plan.toml import plan_from_dict

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 
-from rankstudio.engine.analysis.published import Published
+from rankstudio.engine.analysis.comparisons.published import Published
 from rankstudio.engine.support.resources import resource
 from rankstudio.plugins.papers.reproduction import load_reproduction
 

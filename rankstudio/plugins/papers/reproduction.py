@@ -269,7 +269,7 @@ def _best_tested(result: RunResult, measure: str, sizes: Sequence[int], data: Fo
 
     This chooses by the test part, as a paper should not; parameters are chosen by validation at each size.
     """
-    from rankstudio.engine.analysis.run_curves import run_curves  # noqa: PLC0415 - reads models
+    from rankstudio.engine.analysis.tried_models.run_curves import run_curves  # noqa: PLC0415 - reads models
 
     (curve,) = run_curves([result], measure, 0, [data], part="test")
     if curve is None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import analysis_steps
 from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_plan_data
-from rankstudio.engine.analysis.plugin_analysis import analysis_steps
 from rankstudio.engine.analysis.reported_runs import ReportSource
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.methods.catalog.analysis import Analysis, AnalysisResult, Needs, reported_analyses

@@ -8,9 +8,9 @@ from math import isnan, nan
 
 import numpy as np
 
+from rankstudio.engine.analysis.comparisons.significance import ALPHA
 from rankstudio.engine.analysis.measurements.baseline_model import baseline_step
 from rankstudio.engine.analysis.reported_runs import ReportedGroup, ReportedRun
-from rankstudio.engine.analysis.significance import ALPHA
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import Chosen

@@ -13,16 +13,16 @@ from rankstudio.engine.analysis.features.candidate_map import (
     lead_without_use,
     margins,
 )
+from rankstudio.engine.analysis.features.selection_stability import (
+    SelectionStability,
+    stability_of_run,
+    stability_table,
+)
 from rankstudio.engine.analysis.figures.run_figures import chosen_path, fold_features_figure
 from rankstudio.engine.analysis.reported_runs import (
     ReportedRun,
     ReportSource,
     listed,
-)
-from rankstudio.engine.analysis.selection_stability import (
-    SelectionStability,
-    stability_of_run,
-    stability_table,
 )
 from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.export.tables import TextTable, range_text

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from math import nan
 from statistics import stdev
 
-from rankstudio.engine.analysis.fold_table import best_of_several, defined, measure_rows
-from rankstudio.engine.analysis.published import published_rows, set_otherwise
+from rankstudio.engine.analysis.comparisons.published import published_rows, set_otherwise
+from rankstudio.engine.analysis.comparisons.significance import ALPHA, ComparedRun
+from rankstudio.engine.analysis.figures.study_figures import curves_of, differences_of
 from rankstudio.engine.analysis.reported_runs import (
     ReportedGroup,
     ReportedRun,
@@ -15,8 +16,7 @@ from rankstudio.engine.analysis.reported_runs import (
     listed,
     spread,
 )
-from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
-from rankstudio.engine.analysis.study_figures import curves_of, differences_of
+from rankstudio.engine.analysis.result_table.fold_table import best_of_several, defined, measure_rows
 from rankstudio.engine.export.tables import TextTable, p_text, range_text
 from rankstudio.engine.metrics.conventions import rules_text
 from rankstudio.engine.plugins.report_parts import Paragraph

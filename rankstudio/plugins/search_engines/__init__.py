@@ -16,11 +16,10 @@ from __future__ import annotations
 from rankstudio.engine.language import translatable
 from rankstudio.engine.plugins.plugin import Plugin
 from rankstudio.engine.plugins.run_views import RunView
-from rankstudio.engine.plugins.terminal_commands import TerminalCommand
 
 PLUGIN = Plugin(
     name="search-engines",
-    commands=(TerminalCommand("cascade", "rankstudio.plugins.search_engines.command"),),
+    analyses="rankstudio.plugins.search_engines.cascade_entry:ANALYSES",
     data_formats="rankstudio.plugins.search_engines.data_formats:FORMATS",
     model_formats="rankstudio.plugins.search_engines.model_formats:FORMATS",
     run_views=(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.analysis.tried_models import TriedPath, can_measure, tried_models
+from rankstudio.engine.analysis.tried_models.tried_models import TriedPath, can_measure, tried_models
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts

@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.engine.analysis.batch import Comparison, is_comparison, load_comparison
+from rankstudio.engine.analysis.comparisons.batch import Comparison, is_comparison, load_comparison
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError

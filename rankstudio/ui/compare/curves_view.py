@@ -10,8 +10,8 @@ from math import isnan
 import numpy as np
 from PySide6.QtCore import Signal, Slot
 
-from rankstudio.engine.analysis.run_costs import RunCosts
-from rankstudio.engine.analysis.run_curves import RunCurve, learning_curves
+from rankstudio.engine.analysis.tried_models.run_costs import RunCosts
+from rankstudio.engine.analysis.tried_models.run_curves import RunCurve, learning_curves
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.metrics.names import measure
 from rankstudio.ui.language import tr, trn

@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QPainter
 
-from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
+from rankstudio.engine.analysis.comparisons.significance import ALPHA, ComparedRun
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.paired import PairedComparison
 from rankstudio.engine.support.number_format import signed

@@ -8,18 +8,18 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.engine.analysis.conventions import convention_rows
-from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
-from rankstudio.engine.analysis.run_costs import costs_of
-from rankstudio.engine.analysis.run_curves import By, RunCurve, learning_curves, run_curves
-from rankstudio.engine.analysis.selection_stability import selection_stability
-from rankstudio.engine.analysis.significance import (
+from rankstudio.engine.analysis.comparisons.significance import (
     ComparedRun,
     best_run,
     compare_with,
     compared_runs,
 )
-from rankstudio.engine.analysis.tried_models import Part
+from rankstudio.engine.analysis.features.selection_stability import selection_stability
+from rankstudio.engine.analysis.measurements.conventions import convention_rows
+from rankstudio.engine.analysis.tried_models.pareto import ParetoFront, pareto_front_of
+from rankstudio.engine.analysis.tried_models.run_costs import costs_of
+from rankstudio.engine.analysis.tried_models.run_curves import By, RunCurve, learning_curves, run_curves
+from rankstudio.engine.analysis.tried_models.tried_models import Part
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.statistics.paired import PairedComparison
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation

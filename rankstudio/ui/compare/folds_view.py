@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import Signal, Slot
 
-from rankstudio.engine.analysis.fold_table import FoldRow, MeasureRow, fold_rows, measure_rows
+from rankstudio.engine.analysis.result_table.fold_table import FoldRow, MeasureRow, fold_rows, measure_rows
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.combinations import Axis

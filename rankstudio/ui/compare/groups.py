@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from rankstudio.engine.analysis.comparability import ComparableGroup, ExpectedRun, comparable_groups
+from rankstudio.engine.analysis.comparisons.comparability import (
+    ComparableGroup,
+    ExpectedRun,
+    comparable_groups,
+)
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import RunResult

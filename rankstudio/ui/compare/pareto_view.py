@@ -10,8 +10,8 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
-from rankstudio.engine.analysis.pareto import ParetoFront, ParetoModel
-from rankstudio.engine.analysis.run_costs import RunCosts
+from rankstudio.engine.analysis.tried_models.pareto import ParetoFront, ParetoModel
+from rankstudio.engine.analysis.tried_models.run_costs import RunCosts
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.support.number_format import significant
 from rankstudio.ui.compare.curves_view import PER_QUERY

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rankstudio.engine.analysis.batch import Comparison
-from rankstudio.engine.analysis.workload import Workload, workload
+from rankstudio.engine.analysis.comparisons.batch import Comparison
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.results.workload import Workload, workload
 from rankstudio.engine.methods.catalog import Kind, method
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.language import tr

@@ -12,8 +12,12 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QToolButton
 
-from rankstudio.engine.analysis.fold_table import MeasureSummary, best_of_several, measure_summary
-from rankstudio.engine.analysis.significance import ComparedRun
+from rankstudio.engine.analysis.comparisons.significance import ComparedRun
+from rankstudio.engine.analysis.result_table.fold_table import (
+    MeasureSummary,
+    best_of_several,
+    measure_summary,
+)
 from rankstudio.engine.experiment.plan.difference import distinctions, parameter_texts
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.part import Part

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from rankstudio.engine.analysis.selection_stability import ChosenFeature, SelectionStability
+from rankstudio.engine.analysis.features.selection_stability import ChosenFeature, SelectionStability
 from rankstudio.engine.support.number_format import correlation_text
 from rankstudio.ui.compare.view import LEAST_PLOT, View
 from rankstudio.ui.language import tr

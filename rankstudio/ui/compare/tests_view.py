@@ -7,8 +7,8 @@ from typing import Any
 
 from PySide6.QtCore import Signal, Slot
 
-from rankstudio.engine.analysis.comparability import paired_over
-from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
+from rankstudio.engine.analysis.comparisons.comparability import paired_over
+from rankstudio.engine.analysis.comparisons.significance import ALPHA, ComparedRun
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.export.tables import p_text
 from rankstudio.engine.metrics.names import measure

@@ -9,7 +9,7 @@ from itertools import pairwise
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox
 
-from rankstudio.engine.analysis.conventions import convention_note
+from rankstudio.engine.analysis.measurements.conventions import convention_note
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.formats.format_catalog import format_of_key
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankstudio.engine.analysis.comparability import comparable_groups
-from rankstudio.engine.analysis.fold_table import measure_summary
+from rankstudio.engine.analysis.comparisons.comparability import comparable_groups
+from rankstudio.engine.analysis.result_table.fold_table import measure_summary
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.errors import PlanError

@@ -98,7 +98,7 @@ def figures_of(
     asked: ReportRequest, format_name: str, style: FigureStyle, dpi: float, folder: Path
 ) -> list[FigureFile]:
     """Return the files of all figures of the runs: those that the terminal writes."""
-    from rankstudio.engine.analysis import study_figures  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.analysis.figures import study_figures  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.export.figures.files import figure_files  # noqa: PLC0415 - on the worker only
 
     figures = tuple(study_figures.made(study_figures.study_figures(source_of(asked))))

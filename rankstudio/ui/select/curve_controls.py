@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QBoxLayout, QCheckBox, QPushButton, QSizePolicy, QWidget
 
-from rankstudio.engine.analysis.significance import ALPHA
+from rankstudio.engine.analysis.comparisons.significance import ALPHA
 from rankstudio.engine.support.number_format import percentage
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.curves.curve_set import SmallestMark

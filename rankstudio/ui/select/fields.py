@@ -451,6 +451,7 @@ class EditableField(TypedField):
         line = self.editor.lineEdit()
         assert line is not None  # an editable box has one
         line.setAccessibleName(parameter.label)
+        line.setPlaceholderText(parameter.none_label)
         line.editingFinished.connect(self.commit)
         self._refresh()
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from rankstudio.engine.analysis.grid_map import Curve, GridMap, Pair, grid_map, grid_pairs
+from rankstudio.engine.analysis.tried_models.grid_map import Curve, GridMap, Pair, grid_map, grid_pairs
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.plan.combinations import Axis, varied_axes
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name

@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.analysis.features.candidate_map import step_margin
-from rankstudio.engine.analysis.fold_table import FoldAverage
+from rankstudio.engine.analysis.result_table.fold_table import FoldAverage
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.experiment.plan.plan import Plan, longest_path

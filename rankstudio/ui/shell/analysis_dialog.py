@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
-from rankstudio.engine.analysis.analysis_code import analysis_as_command
+from rankstudio.engine.analysis.catalog_analyses.analysis_code import analysis_as_command
+from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import analysis_steps
 from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_plan_data, sealed_run
-from rankstudio.engine.analysis.plugin_analysis import analysis_steps
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
@@ -23,6 +23,7 @@ from rankstudio.engine.methods.catalog.analysis import (
     Needs,
     cell_text,
 )
+from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
@@ -39,6 +40,7 @@ from rankstudio.ui.widgets.panel import ColumnArea, WrappedLabel
 _Subject = Callable[[], tuple[Any, ...]]
 """Returns what an analysis is carried out on; called on the worker."""
 
+_NO_COMMAND = tr("The terminal has no command for what is open here.")
 _SIZE = 960, 560
 _FORM_WIDTH = 300
 _LEAST_FIRST = 170
@@ -94,6 +96,8 @@ class AnalysisDialog(QDialog):
         self.message = named(WrappedLabel(), "analysis-message", role="muted")
         self.message.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.tabs = named(QTabWidget(), "analysis-tables", tr("tables"))
+        self.tabs.setElideMode(Qt.TextElideMode.ElideRight)
+        self.tabs.setUsesScrollButtons(False)
         self.note = named(WrappedLabel(), "analysis-note", role="caption")
         self.copy = named(QPushButton(tr("Copy command")), "analysis-copy")
         self.close_button = named(QPushButton(tr("Close")), "analysis-close")
@@ -155,7 +159,7 @@ class AnalysisDialog(QDialog):
         dataset = self._models.session.dataset
         if dataset is not None:
             self.section.set_features(dataset.feature_ids, dataset.feature_names)
-        fields = self.section.shown()
+        fields = list(self.section.fields.values())  # hidden ones, too
         if fields:
             align_labels(fields)
         self._show_tables(())
@@ -190,9 +194,12 @@ class AnalysisDialog(QDialog):
     @Slot()
     def _copy(self) -> None:
         """Copy the command that carries the analysis out, unless a value is invalid."""
-        if self._commit():
-            QGuiApplication.clipboard().setText(self._command())
-            self.status.setText(tr("The command is on the clipboard"))
+        if not self._commit():
+            return
+        command = self._command()
+        if command:
+            QGuiApplication.clipboard().setText(command)
+        self.status.setText(tr("The command is on the clipboard") if command else _NO_COMMAND)
 
     def _command(self) -> str:
         """Return the command of the analysis; "" where there is none."""
@@ -253,9 +260,10 @@ class AnalysisDialog(QDialog):
         subject, _ = self._subject_of(self.entry)
         self.start.setEnabled(subject is not None and not running)
         self.stop.setEnabled(running)
-        has_command = subject is not None and bool(self._command())
+        # Of a package it is asked for when the button is pressed: its code may take time.
+        has_command = subject is not None and (not self.entry.is_own or bool(self._command()))
         self.copy.setEnabled(has_command)
-        self.copy.setToolTip("" if has_command else tr("The terminal has no command for what is open here."))
+        self.copy.setToolTip("" if has_command else _NO_COMMAND)
         self.bar.setVisible(running)
         if running:
             self.message.setText(tr("Computing …"))
@@ -281,6 +289,7 @@ class AnalysisDialog(QDialog):
         self._notes = [_note(table, self._warnings) for table in tables]
         for place, table in enumerate(tables):
             self.tabs.addTab(self._view(place, table), table.title.replace("&", "&&"))
+            self.tabs.setTabToolTip(place, html_text(table.title))
         self.tabs.setCurrentIndex(min(current, len(tables) - 1))  # where more of the same comes
         self.tabs.setVisible(bool(tables))
         self.tabs.tabBar().setVisible(len(tables) > 1)

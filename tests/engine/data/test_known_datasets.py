@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankstudio.engine.analysis.score_evaluation import evaluate_file
+from rankstudio.engine.analysis.measurements.score_evaluation import evaluate_file
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.data_file import load_data, load_letor

@@ -14,7 +14,7 @@ from plugins.packages import install, rankstudio
 from rankstudio.api import Measure, Plugin
 from rankstudio.cli import known_commands
 from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
-from rankstudio.engine.analysis.tried_models import can_measure
+from rankstudio.engine.analysis.tried_models.tried_models import can_measure
 from rankstudio.engine.errors import MeasureError, ParameterError, PlanError, PluginWarning
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_dict, save_plan

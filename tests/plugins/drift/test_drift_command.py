@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
 from letor_folder import save_folds
+from rankstudio.engine.analysis.analysis_code import analysis_as_command
 
+from rankstudio.api import analyse
 from rankstudio.cli.study_file_option import opened_run
 from rankstudio.engine import open_dataset
+from rankstudio.engine.analysis.measurements.measurement import sealed_data
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.methods.catalog.analysis import analysis
 from rankstudio.engine.support.work import finish
 from rankstudio.plugins.drift.feature_drift import feature_drift
 from rankstudio.plugins.drift.transfer import transfer
@@ -26,6 +33,25 @@ def test_json_is_what_the_function_returns(folder: Path, answer, done) -> None:
     assert [row["correlation"] for row in values["features"]] == taus
     lines = done(["drift", str(folder)]).out.splitlines()
     assert len(lines) == 5 + len(found) and lines[0].startswith("A:") and "train" in lines[0]
+
+
+def test_python_and_the_copied_command_have_the_same_table(folder: Path, answer) -> None:
+    data = open_dataset(folder)
+    chosen = {"first": "vali", "second": "train", "fold": 2}
+    (table,) = analyse("drift", data, **chosen)
+    found = finish(feature_drift(data.folds[1].vali, data.folds[1].train))
+    assert [row[1] for row in table.rows] == [one.distance for one in found]
+    (other,) = analyse("drift", data, data, first="train", second="train")
+    assert all(row[1] == 0 for row in other.rows)
+    plan = Plan(str(folder))
+    command = shlex.split(analysis_as_command(analysis("drift"), plan, chosen))
+    values = answer([*command[1:], "--json"])
+    assert [row["distance"] for row in values["features"]] == [row[1] for row in table.rows]
+    assert analysis_as_command(analysis("drift"), plan.changed(protocol="2-fold"), chosen) == ""
+    with pytest.raises(ParameterError):
+        analyse("drift", data, fold=9)
+    with pytest.raises(ParameterError):
+        analyse("drift", sealed_data(data))
 
 
 def test_two_files_are_compared(folder: Path, answer) -> None:

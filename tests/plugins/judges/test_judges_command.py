@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from rankstudio.engine.analysis.analysis_code import analysis_as_command
 from wording import naming
 
+from rankstudio.api import analyse
 from rankstudio.cli import main
 from rankstudio.engine import open_dataset, run_plan
+from rankstudio.engine.analysis.measurements.measurement import sealed_plan_data
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.judgments import PartJudgments
+from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.methods.catalog.analysis import analysis
 from rankstudio.plugins.judges.agreement import agreement, selection_by_judge
 from rankstudio.plugins.judges.flipped_labels import flip_steps
 
@@ -66,6 +74,45 @@ def test_json_is_what_the_functions_return(table: Path, answer) -> None:
     assert found["flips"]["shares"] == [0.0, 0.05, 0.2]
     assert found["flips"]["jaccard"] == flipped.jaccard.tolist()
     assert found["flips"]["measures"] == {name: v.tolist() for name, v in flipped.values.items()}
+
+
+def test_python_has_the_tables_and_nothing_of_a_sealed_test_part(
+    table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tested = []
+
+    def measured(plan: Plan, data: FoldedDataset) -> RunResult:
+        result = run_plan(plan, data)
+        tested.append(any(fold.test for fold in result.folds))
+        return result
+
+    monkeypatch.setattr("rankstudio.plugins.judges.analysis.run_plan", measured)
+    columns = {"labels": JUDGES, "label": "bob"}
+    plan = Plan(str(table), "single-feature", {"n_features_to_select": 2}, protocol="4-fold", columns=columns)
+    data = open_dataset(table, columns=columns)
+    wanted = {"selects": True, "flips": True, "shares": "20", "n_draws": 1}
+    *agreed, selected, flipped = analyse("judges", plan, data, **wanted)
+    assert len(agreed) == 2 and selected.header == ("feature", *JUDGES, "judges")
+    assert [row[0] for row in flipped.rows][-1] == plan.measures[-1]
+    sealed = sealed_plan_data(plan, data)
+    (*_, unmeasured, unflipped) = analyse("judges", plan, sealed, **wanted)
+    assert [row[0] for row in unflipped.rows][-1] == "Jaccard with 0 %"
+    n_measures = len(plan.measures)
+    assert unmeasured.rows[:-n_measures] == selected.rows[:-n_measures]  # selections are the same
+    assert tested == [True, True, False, False]
+    with pytest.raises(PlanError):
+        analyse("judges", plan.changed(columns={}), open_dataset(table, columns={"label": "ann"}))
+
+
+def test_the_copied_command_is_that_of_the_form(table: Path, capsys) -> None:
+    entry = analysis("judges")
+    plan = Plan(str(table), "single-feature", protocol="4-fold", columns={"labels": JUDGES, "label": "bob"})
+    command = shlex.split(analysis_as_command(entry, plan, {"n_queries": 1}))
+    assert main(command[1:]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split()[0] == "19"
+    command = shlex.split(analysis_as_command(entry, plan, {"flips": True, "n_draws": 3}))
+    assert command[-6:-2] == ["--flips", "5,10,20", "--draws", "3"] and "4-fold" in command
+    assert analysis_as_command(entry, plan.changed(columns={}), {}) == ""
 
 
 def test_tables_say_what_they_are(table: Path, capsys) -> None:

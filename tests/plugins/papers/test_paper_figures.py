@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rankstudio.engine.analysis.study_figures import made
+from rankstudio.engine.analysis.figures.study_figures import made
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import Plan

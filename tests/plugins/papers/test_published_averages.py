@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rankstudio.engine import open_dataset
-from rankstudio.engine.analysis.published import published
+from rankstudio.engine.analysis.comparisons.published import published
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult

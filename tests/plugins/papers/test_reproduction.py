@@ -11,7 +11,7 @@ from experiment.small import dataset, ended
 from wording import naming
 
 from rankstudio.engine import evaluate
-from rankstudio.engine.analysis.published import everything, published, published_rows
+from rankstudio.engine.analysis.comparisons.published import everything, published, published_rows
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult

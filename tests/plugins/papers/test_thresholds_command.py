@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rankstudio.api import analyse
 from rankstudio.cli import main
 from rankstudio.engine.experiment.runner import open_data
 from rankstudio.engine.experiment.storage.study import Study
@@ -38,3 +39,13 @@ def test_the_table_is_that_of_the_function(study: Path, answer, done) -> None:
     for one in found.folds:
         assert f"{one.share.precision:.4f}" in text
     assert f"{found.mean_auc_interval[0]:.4f}" in text
+
+
+def test_python_has_the_same_tables(study: Path) -> None:
+    with Study.open(study) as kept:
+        run = kept.result(kept.runs()[0].key)
+    data = open_data(run.plan)
+    decisions, areas = analyse("thresholds", run, data)
+    found = run_decisions(run, data)
+    assert decisions.rows[0][5] == found.folds[0].best.f and decisions.rows[-1][2] is None
+    assert areas.rows[-1][1:] == (found.mean_auc, *found.mean_auc_interval)

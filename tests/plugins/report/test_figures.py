@@ -11,8 +11,13 @@ import pytest
 from experiment.small import dataset, ended, quick
 
 from rankstudio.engine import evaluate, language
+from rankstudio.engine.analysis.figures.study_figures import (
+    alone_figure,
+    learning_figure,
+    made,
+    study_figures,
+)
 from rankstudio.engine.analysis.reported_runs import ReportedRun, ReportSource
-from rankstudio.engine.analysis.study_figures import alone_figure, learning_figure, made, study_figures
 from rankstudio.engine.data.fingerprint import fingerprint
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from wording import naming
 
 from rankstudio.engine import evaluate
-from rankstudio.engine.analysis.tried_models import tried_models
+from rankstudio.engine.analysis.tried_models.tried_models import tried_models
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.errors import DatasetError, ParameterError, PlanError

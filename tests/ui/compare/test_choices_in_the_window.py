@@ -14,7 +14,7 @@ from waiting import turn
 from windows import settle
 from wording import naming
 
-from rankstudio.engine.analysis.run_curves import run_curves
+from rankstudio.engine.analysis.tried_models.run_curves import run_curves
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.session import NOTHING_CHOSEN
 

@@ -19,7 +19,7 @@ from windows import Opened, settle
 from wording import naming
 
 from rankstudio.cli import main
-from rankstudio.engine.analysis.significance import compare_runs
+from rankstudio.engine.analysis.comparisons.significance import compare_runs
 from rankstudio.engine.export.tables import p_text
 from rankstudio.engine.statistics.paired import compare_paired, holm
 from rankstudio.ui.compare import feeders

@@ -9,8 +9,8 @@ from experiment.runs import fold
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
 
-from rankstudio.engine.analysis.fold_table import best_of_several, measure_summary
-from rankstudio.engine.analysis.significance import ComparedRun
+from rankstudio.engine.analysis.comparisons.significance import ComparedRun
+from rankstudio.engine.analysis.result_table.fold_table import best_of_several, measure_summary
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.statistics.paired import compare_paired

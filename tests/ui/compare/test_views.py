@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QWidget
 from wording import naming
 
-from rankstudio.engine.analysis.selection_stability import selection_stability
+from rankstudio.engine.analysis.features.selection_stability import selection_stability
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.compare.folds_view import FoldsView
 from rankstudio.ui.compare.literature_views import PublishedView

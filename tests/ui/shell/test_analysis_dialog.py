@@ -157,7 +157,10 @@ def test_the_command_is_copied_where_there_is_one(ran: MainWindow) -> None:
     words = shlex.split(QGuiApplication.clipboard().text())
     assert words[:2] == ["rankstudio", "means"] and words[-2:] == ["--digits", "3"]
     dialog.choice.setCurrentIndex(dialog.choice.findData("tested"))
-    assert dialog.copy.isEnabled() == (ran.models.current.shown.record.stored is not None)
+    QTest.mouseClick(dialog.copy, Qt.MouseButton.LeftButton)
+    copied = shlex.split(QGuiApplication.clipboard().text())
+    assert (copied[1] == "tested") == (ran.models.current.shown.record.stored is not None)
+    assert dialog.status.text()
     dialog.reject()
 
 

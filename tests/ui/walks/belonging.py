@@ -17,10 +17,10 @@ from hands import fact_texts
 from PySide6.QtWidgets import QLabel
 from walks.complaints import Fault
 
-from rankstudio.engine.analysis.comparability import Difference, comparable
-from rankstudio.engine.analysis.fold_table import best_of_several
+from rankstudio.engine.analysis.comparisons.comparability import Difference, comparable
 from rankstudio.engine.analysis.measurements.measurement import Measurement, without_test
 from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
+from rankstudio.engine.analysis.result_table.fold_table import best_of_several
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan

@@ -15,7 +15,6 @@ from rankstudio.engine.analysis.evidence.stability_selection import (
     with_paths,
     without_paths,
 )
-from rankstudio.engine.analysis.workload import workload
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.data.splitting.query_halves import halved
 from rankstudio.engine.errors import ParameterError, between
@@ -27,6 +26,7 @@ from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN
 from rankstudio.engine.experiment.results.events import UnitFinished
 from rankstudio.engine.experiment.results.results import PathResult, RunResult, path_keeper
+from rankstudio.engine.experiment.results.workload import workload
 from rankstudio.engine.experiment.runner import check
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.units.fold_context import group_training

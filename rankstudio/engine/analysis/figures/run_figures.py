@@ -8,9 +8,9 @@ from math import nan
 import numpy as np
 
 from rankstudio.engine.analysis.features.candidate_map import CandidateGroups, candidate_map
+from rankstudio.engine.analysis.features.selection_stability import ChosenFeature, SelectionStability
 from rankstudio.engine.analysis.figures.captions import values_label
-from rankstudio.engine.analysis.fold_table import average_paths
-from rankstudio.engine.analysis.selection_stability import ChosenFeature, SelectionStability
+from rankstudio.engine.analysis.result_table.fold_table import average_paths
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.experiment.plan.left_out_names import is_left_out, is_pair_out, plain_name

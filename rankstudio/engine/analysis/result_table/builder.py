@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankstudio.engine.analysis.comparability import ComparableGroup, comparable_groups
-from rankstudio.engine.analysis.fold_table import defined
-from rankstudio.engine.analysis.reported_runs import DataOpener, ReportSource, listed
-from rankstudio.engine.analysis.result_table.query import BY, TESTS, By, TableQuery
-from rankstudio.engine.analysis.significance import (
+from rankstudio.engine.analysis.comparisons.comparability import ComparableGroup, comparable_groups
+from rankstudio.engine.analysis.comparisons.significance import (
     comparing_measure,
     first_equals,
     is_named,
     named,
     why_unpaired,
 )
+from rankstudio.engine.analysis.reported_runs import DataOpener, ReportSource, listed
+from rankstudio.engine.analysis.result_table.fold_table import defined
+from rankstudio.engine.analysis.result_table.query import BY, TESTS, By, TableQuery
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.errors import PlanError

@@ -41,7 +41,7 @@ class HandChoices:
     """Folds whose training and validation queries were known when the pinned features were chosen by hand.
 
     They change no number; a run that measures such queries is not ranked, see
-    `rankstudio.engine.analysis.comparability`.
+    `rankstudio.engine.analysis.comparisons.comparability`.
 
     Attributes
     ----------

@@ -23,6 +23,7 @@ Cell = str | int | float | None
 Form = str | Callable[[Any], str]
 """How a number is written: a form as of :func:`format`, or a function."""
 
+_OWN = "rankstudio."  # begins the modules of the program
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 _PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 _LONGEST_LABEL = 60
@@ -197,7 +198,7 @@ class Analysis:
         them, and ``read(args)`` returns what is analysed as a tuple, and the parameters by name.
     words : str
         ``"module:function"`` for a command with options of its own: called with the plan and the parameters
-        by name, it returns the words after the name of the command as a list; None if there is no command.
+        by name, it returns the words after its name, or after the study, as a list; None if there are none.
 
     Examples
     --------
@@ -216,6 +217,11 @@ class Analysis:
     description: str = ""
     terminal: str = ""
     words: str = ""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is RankStudio's own code, which is called without a guard."""
+        return all(place.startswith(_OWN) for place in (self.compute, self.terminal, self.words) if place)
 
     def validate(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return all parameters in canonical form, with defaults.

@@ -215,7 +215,9 @@ class Parameter:
             case Kind.SWITCH:
                 return tr("yes or no")
             case Kind.MEASURE:
-                return tr("a measure such as MAP, NDCG@10 or P@5")
+                none = tr(self.none_label)
+                text = tr("a measure such as MAP, NDCG@10 or P@5")
+                return tr("{number}, or empty for {none}").format(number=text, none=none) if none else text
             case Kind.TEXT:
                 return tr("a name, a number, or a call such as Ridge(alpha=2.0)")
             case Kind.CHOICE:
@@ -385,7 +387,9 @@ class Parameter:
             raise ParameterError(self.label, value, self.expected)
         return word in _YES
 
-    def _validate_measure(self, value: Any) -> str:
+    def _validate_measure(self, value: Any) -> str | None:
+        if self.none_label and value in (None, "", self.none_label):
+            return None
         try:
             found = measure(value)
         except ParameterError as error:
@@ -462,6 +466,8 @@ class Parameter:
         return self._format_one(one) or self.none_label or "none"
 
     def _format_one(self, value: Any) -> str:
+        if value is None:
+            return ""
         match self.kind:
             case Kind.FEATURES:
                 return ", ".join(str(i) for i in value)
@@ -472,7 +478,7 @@ class Parameter:
             case Kind.CHOICE:
                 return dict(self.choices).get(value, str(value))
             case Kind.INTEGER | Kind.NUMBER:
-                return "" if value is None else format_number(value)
+                return format_number(value)
             case Kind.SWITCH:
                 return "yes" if value else "no"
             case _:

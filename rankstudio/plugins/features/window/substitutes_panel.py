@@ -11,7 +11,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
-from rankstudio.engine.analysis.selection_stability import selection_matrix
+from rankstudio.engine.analysis.features.selection_stability import selection_matrix
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.feature_groups import Groups, feature_groups_of, group_names
 from rankstudio.engine.data.summary import is_wide

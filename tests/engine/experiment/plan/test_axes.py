@@ -14,7 +14,7 @@ from wording import naming
 
 from rankstudio.cli.commands.run import summary
 from rankstudio.cli.progress_bar import ProgressBar
-from rankstudio.engine.analysis.batch import folder_name
+from rankstudio.engine.analysis.comparisons.batch import folder_name
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.combinations import varied_axes
 from rankstudio.engine.experiment.plan.plan import Plan

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from wording import naming
 
-from rankstudio.engine.analysis.published import printed_of
-from rankstudio.engine.analysis.significance import why_unpaired
+from rankstudio.engine.analysis.comparisons.published import printed_of
+from rankstudio.engine.analysis.comparisons.significance import why_unpaired
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.splitting.splits import (

@@ -20,7 +20,7 @@ from slow_measures import slow, slow_beyond_letor
 import rankstudio
 from rankstudio.engine.analysis.measurements.measurement import Measurement
 from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
-from rankstudio.engine.analysis.tried_models import values_by_query
+from rankstudio.engine.analysis.tried_models.tried_models import values_by_query
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.splits import select_queries

@@ -7,7 +7,11 @@ from math import nan
 import pytest
 from wording import naming
 
-from rankstudio.engine.analysis.conventions import convention_note, convention_rows, reversed_pairs
+from rankstudio.engine.analysis.measurements.conventions import (
+    convention_note,
+    convention_rows,
+    reversed_pairs,
+)
 
 
 def test_places_and_reversed_pairs() -> None:

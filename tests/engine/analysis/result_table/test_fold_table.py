@@ -10,7 +10,7 @@ import pytest
 from experiment.runs import fold, result
 from experiment.small import dataset
 
-from rankstudio.engine.analysis.fold_table import (
+from rankstudio.engine.analysis.result_table.fold_table import (
     average_paths,
     best_of_several,
     fold_rows,

@@ -11,7 +11,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankstudio.engine.analysis.comparability import ComparableGroup, comparable, comparable_groups
+from rankstudio.engine.analysis.comparisons.comparability import (
+    ComparableGroup,
+    comparable,
+    comparable_groups,
+)
 from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.experiment.plan.difference import differences, only_pins_differ, pins_of
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, counting_plan
@@ -99,8 +103,8 @@ def family(found: Sequence[PairedComparison]) -> list[CorrectedTest]:
 
     A family contains all comparisons of one table by one measure: every run that can be paired with the
     reference, each once. All pairs of a table of pins are one family, too. Of repeated runs, see
-    `rankstudio.engine.analysis.significance`, only the first one counts, and none if it repeats the
-    reference: :func:`distinct_family`.
+    `rankstudio.engine.analysis.comparisons.significance`, only the first one counts, and none if it repeats
+    the reference: :func:`distinct_family`.
     """
     corrected = [holm([getattr(one, name) for one in found]).tolist() for name in _CORRECTED]
     return [CorrectedTest(*those) for those in zip(found, *corrected, strict=True)]
@@ -244,7 +248,7 @@ def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
     -------
     str
         Reason, as part of a sentence about the first run; "" if the runs are comparable, see
-        `rankstudio.engine.analysis.comparability`, and both have values in each query.
+        `rankstudio.engine.analysis.comparisons.comparability`, and both have values in each query.
     """
     comparability = comparable(run, reference)
     if not comparability.is_comparable:

@@ -9,8 +9,8 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.analysis.published import printed_of
-from rankstudio.engine.analysis.significance import RunComparison, compare_groups, is_named, named
+from rankstudio.engine.analysis.comparisons.published import printed_of
+from rankstudio.engine.analysis.comparisons.significance import RunComparison, compare_groups, is_named, named
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import DatasetError, ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import Plan

@@ -10,7 +10,9 @@ from typing import Literal
 
 import numpy as np
 
+from rankstudio.engine.analysis.comparisons.significance import ComparedRun
 from rankstudio.engine.analysis.features.features_alone import measuring_alone
+from rankstudio.engine.analysis.features.selection_stability import SelectionStability, stability_of_run
 from rankstudio.engine.analysis.figures.captions import run_text, runs_text, values_label
 from rankstudio.engine.analysis.figures.run_figures import (
     candidate_steps_figure,
@@ -20,7 +22,6 @@ from rankstudio.engine.analysis.figures.run_figures import (
     path_figure,
     stability_figure,
 )
-from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.reported_runs import (
     ReportedGroup,
     ReportedRun,
@@ -29,11 +30,10 @@ from rankstudio.engine.analysis.reported_runs import (
     chooser,
     tests_of,
 )
-from rankstudio.engine.analysis.run_costs import costs_of
-from rankstudio.engine.analysis.run_curves import By, RunCurve, learning_curves, run_curves
-from rankstudio.engine.analysis.selection_stability import SelectionStability, stability_of_run
-from rankstudio.engine.analysis.significance import ComparedRun
-from rankstudio.engine.analysis.tried_models import Part as TriedPart
+from rankstudio.engine.analysis.tried_models.pareto import ParetoFront, pareto_front_of
+from rankstudio.engine.analysis.tried_models.run_costs import costs_of
+from rankstudio.engine.analysis.tried_models.run_curves import By, RunCurve, learning_curves, run_curves
+from rankstudio.engine.analysis.tried_models.tried_models import Part as TriedPart
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan

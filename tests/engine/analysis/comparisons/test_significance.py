@@ -11,10 +11,8 @@ from experiment.runs import fold, result
 from experiment.small import dataset, ended
 from wording import naming
 
-from rankstudio.engine.analysis.comparability import paired_over
-from rankstudio.engine.analysis.measurements.measurement import without_test
-from rankstudio.engine.analysis.selection_stability import stability_of
-from rankstudio.engine.analysis.significance import (
+from rankstudio.engine.analysis.comparisons.comparability import paired_over
+from rankstudio.engine.analysis.comparisons.significance import (
     best_run,
     compare_groups,
     compare_runs,
@@ -24,6 +22,8 @@ from rankstudio.engine.analysis.significance import (
     pin_effects,
     why_unpaired,
 )
+from rankstudio.engine.analysis.features.selection_stability import stability_of
+from rankstudio.engine.analysis.measurements.measurement import without_test
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from rankstudio.engine.analysis.grid_map import grid_map, grid_pairs
+from rankstudio.engine.analysis.tried_models.grid_map import grid_map, grid_pairs
 from rankstudio.engine.experiment.plan.plan import Plan
 
 NAN = float("nan")

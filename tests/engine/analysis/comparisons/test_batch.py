@@ -9,7 +9,12 @@ import pytest
 from experiment.small import dataset, ended
 from wording import naming
 
-from rankstudio.engine.analysis.batch import comparison_table, folder_name, is_comparison, load_comparison
+from rankstudio.engine.analysis.comparisons.batch import (
+    comparison_table,
+    folder_name,
+    is_comparison,
+    load_comparison,
+)
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.engine import run_plan
-from rankstudio.engine.analysis.comparability import (
+from rankstudio.engine.analysis.comparisons.comparability import (
     Difference,
     comparable,
     comparable_groups,

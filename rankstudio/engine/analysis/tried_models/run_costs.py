@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankstudio.engine.analysis.tried_models import TriedModel
+from rankstudio.engine.analysis.tried_models.tried_models import TriedModel
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.experiment.results.results import RunResult

@@ -27,7 +27,6 @@ from rankstudio.engine.plugins.guard import yielded
 from rankstudio.engine.support.stop_request import stop_if_asked
 from rankstudio.engine.support.work import WorkProgress
 
-_OWN = "rankstudio."  # begins the modules of the program
 MOST_CELLS = 2_000_000
 """Cells of all tables of an analysis."""
 
@@ -65,8 +64,7 @@ def analysis_steps(
             answer = yield from answer
         yield (answer,)
 
-    is_own = entry.compute.startswith(_OWN)
-    steps = _stoppable(results()) if is_own else yielded(results, check=stop_if_asked)
+    steps = _stoppable(results()) if entry.is_own else yielded(results, check=stop_if_asked)
     try:
         for item in steps:
             if isinstance(item, WorkProgress):
@@ -78,7 +76,7 @@ def analysis_steps(
             else:
                 raise AnalysisError(entry.label, _unexpected("WorkProgress", item))
     except RuntimeError as error:
-        if is_own:
+        if entry.is_own:
             raise
         raise AnalysisError(entry.label, str(error)) from error
 

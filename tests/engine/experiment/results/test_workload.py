@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from experiment.runs import fold, result
 
-from rankstudio.engine.analysis.workload import SAMPLE_DOCUMENTS, typical_seconds, workload
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.results.workload import SAMPLE_DOCUMENTS, typical_seconds, workload
 from rankstudio.engine.methods.catalog import method, methods
 
 N = 6  # features of the runs

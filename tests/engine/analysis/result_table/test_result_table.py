@@ -15,10 +15,10 @@ from experiment.small import dataset, ended
 from wording import naming
 
 from rankstudio.engine import evaluate
+from rankstudio.engine.analysis.comparisons.significance import compare_runs
 from rankstudio.engine.analysis.measurements.measurement import without_test
 from rankstudio.engine.analysis.result_table.builder import TableRun, result_table
 from rankstudio.engine.analysis.result_table.query import TableQuery
-from rankstudio.engine.analysis.significance import compare_runs
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult

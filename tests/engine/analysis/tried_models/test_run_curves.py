@@ -10,9 +10,9 @@ from experiment.small import dataset, ended, partly_stored
 from scipy.stats import ttest_rel
 
 from rankstudio.engine import evaluate
-from rankstudio.engine.analysis.run_costs import RunCosts, costs_of
-from rankstudio.engine.analysis.run_curves import learning_curves, run_curves
-from rankstudio.engine.analysis.tried_models import tried_models, values_by_query
+from rankstudio.engine.analysis.tried_models.run_costs import RunCosts, costs_of
+from rankstudio.engine.analysis.tried_models.run_curves import learning_curves, run_curves
+from rankstudio.engine.analysis.tried_models.tried_models import tried_models, values_by_query
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult

@@ -10,7 +10,7 @@ from experiment.small import dataset, ended, part
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstudio.engine.analysis.tried_models import (
+from rankstudio.engine.analysis.tried_models.tried_models import (
     TriedPath,
     best_of_sizes,
     can_measure,

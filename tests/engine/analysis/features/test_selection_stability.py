@@ -10,7 +10,7 @@ from experiment.runs import NAMES, fold
 from experiment.small import ended
 from wording import naming
 
-from rankstudio.engine.analysis.selection_stability import selection_matrix, selection_stability
+from rankstudio.engine.analysis.features.selection_stability import selection_matrix, selection_stability
 from rankstudio.engine.data.synthetic import load_sample
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankstudio.engine.analysis.run_costs import RunCosts, costs_of
-from rankstudio.engine.analysis.significance import why_unpaired
-from rankstudio.engine.analysis.tried_models import (
+from rankstudio.engine.analysis.comparisons.significance import why_unpaired
+from rankstudio.engine.analysis.tried_models.run_costs import RunCosts, costs_of
+from rankstudio.engine.analysis.tried_models.tried_models import (
     Part,
     TriedModel,
     best_of_sizes,
@@ -119,10 +119,10 @@ def run_curves(
     data : sequence of FoldedDataset
         Data of each run; without documents the curves have no intervals.
     by : {"size", "cost", "train", "seconds"}
-        x axis: number of features, their cost (see :mod:`rankstudio.engine.analysis.run_costs`), the
-        percentage of the training queries, or the run time. Over the last two a run has only its best model.
-        Over the training queries there are no intervals; runs that `learning_curves` puts together are the
-        points of a learning curve.
+        x axis: number of features, their cost (see
+        :mod:`rankstudio.engine.analysis.tried_models.run_costs`), the percentage of the training queries, or
+        the run time. Over the last two a run has only its best model. Over the training queries there are no
+        intervals; runs that `learning_curves` puts together are the points of a learning curve.
     part : {"vali", "test"}
         Part on which the models are measured; for the test part the documents are needed.
 

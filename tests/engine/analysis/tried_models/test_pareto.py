@@ -11,7 +11,7 @@ import pytest
 from experiment.runs import fold, path, result
 from experiment.small import dataset, ended, partly_stored
 
-from rankstudio.engine.analysis.pareto import ParetoModel, pareto_front_of
+from rankstudio.engine.analysis.tried_models.pareto import ParetoModel, pareto_front_of
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.experiment.plan.combinations import ParameterCombination, Unit

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankstudio.engine.analysis.run_costs import RunCosts, costs_of
-from rankstudio.engine.analysis.tried_models import (
+from rankstudio.engine.analysis.tried_models.run_costs import RunCosts, costs_of
+from rankstudio.engine.analysis.tried_models.tried_models import (
     TriedModel,
     best_of_sizes,
     can_measure,
@@ -113,7 +113,8 @@ def pareto_front_of(
         model on the front that the study did not store, one standard error over the folds replaces the
         interval.
     by : {"size", "cost"}
-        Number of features, or what they cost; see :func:`rankstudio.engine.analysis.run_costs.costs_of`.
+        Number of features, or what they cost; see
+        :func:`rankstudio.engine.analysis.tried_models.run_costs.costs_of`.
 
     Returns
     -------

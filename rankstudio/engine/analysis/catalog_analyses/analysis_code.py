@@ -1,0 +1,78 @@
+"""The terminal command that carries an analysis out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rankstudio.engine.experiment.plan.as_code import (
+    column_words,
+    data_word,
+    field_words,
+    parameter_words,
+    plan_words,
+)
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.methods.catalog.analysis import Analysis, Needs
+from rankstudio.engine.plugins.entries import imported
+from rankstudio.engine.plugins.guard import called
+from rankstudio.engine.support.escaping import shell_command
+
+_PATIENCE = 1.0  # seconds for somebody else's code to name words
+
+
+def analysis_as_command(
+    entry: Analysis, plan: Plan, values: Mapping[str, Any], study: Path | None = None, run: int | None = None
+) -> str:
+    """Return the terminal command of an analysis.
+
+    Parameters
+    ----------
+    entry : Analysis
+    plan : Plan
+        Plan with the data; its folds are those that are analysed.
+    values : Mapping
+        Parameters by name.
+    study : Path, optional
+        Study with the run that is analysed.
+    run : int, optional
+        Number of the run.
+
+    Returns
+    -------
+    str
+        One line for a POSIX shell, without default values; "" if there is none, as for a run without a study.
+    """
+    parameters = entry.validate(values)
+    if entry.needs is Needs.RUN and (study is None or run is None):
+        return ""
+    if entry.terminal and not entry.words:
+        return ""
+    begin = [str(study), "--run", str(run)] if entry.needs is Needs.RUN else []
+    if entry.words:
+        words = _own_words(entry, plan, parameters)
+        return "" if words is None else shell_command(["rankstudio", entry.key, *begin, *words])
+    if entry.needs is Needs.PLAN:
+        begin = [data_word(plan), *plan_words(plan)]
+    elif entry.needs is not Needs.RUN:
+        fields = field_words(plan, ("folds", "missing", "normalize", "protocol", "seed"))
+        begin = [data_word(plan), *fields, *column_words(plan)]
+    options = parameter_words(entry.parameters, parameters)
+    return shell_command(["rankstudio", entry.key, *begin, *options])
+
+
+def _own_words(entry: Analysis, plan: Plan, parameters: Mapping[str, Any]) -> list[str] | None:
+    """Return the words that a function of the analysis names; None if there are none, or it fails."""
+
+    def words() -> Any:
+        return imported(entry.words)(plan, parameters)
+
+    try:
+        answer = words() if entry.is_own else called(words, _PATIENCE)
+    except (RuntimeError, TimeoutError):
+        if entry.is_own:
+            raise
+        return None
+    is_usable = isinstance(answer, list) and all(isinstance(word, str) for word in answer)
+    return answer if is_usable else None

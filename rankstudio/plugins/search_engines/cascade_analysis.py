@@ -1,0 +1,139 @@
+"""The analysis of cascades: the table of those that no other one beats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isnan
+from typing import Any
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.feature_costs import FeatureCosts
+from rankstudio.engine.errors import PlanError, one_line
+from rankstudio.engine.experiment.plan.as_code import parameter_words
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.catalog.analysis import (
+    AnalysisResult,
+    AnalysisTable,
+    Cell,
+    analysis,
+    formatted,
+)
+from rankstudio.engine.support.number_format import significant
+from rankstudio.engine.support.work import Waiting
+from rankstudio.plugins.search_engines.cascades import DEPTHS, Cascade, CascadeFront, find_cascades
+
+
+def cascade_result(
+    run: RunResult,
+    data: FoldedDataset,
+    costs: FeatureCosts | None = None,
+    name: str = "",
+    /,
+    *,
+    budget: float | None = None,
+    measure: str | None = None,
+    depths: int | tuple[int, ...] = DEPTHS,
+) -> Waiting[AnalysisResult]:
+    """Find the cascades of a run that no other one beats in time and in the validation measure.
+
+    Parameters
+    ----------
+    run : RunResult
+    data : FoldedDataset
+    costs : FeatureCosts, optional
+        By default those of the run, or of its data.
+    name : str
+        Name of a measure of the run, in place of ``measure``.
+    budget : float or None
+        Milliseconds per query within which the best cascade is marked.
+    measure : str or None
+        Measure of the run; by default the one that selects, or the first.
+    depths : int or tuple of int
+        Numbers of documents that are ranked again.
+
+    Raises
+    ------
+    PlanError
+        If there are no costs, or no cascades.
+    """
+    plan = run.plan
+    costs = costs or plan.extension(FeatureCosts) or data.extension(FeatureCosts)
+    if costs is None:
+        raise PlanError(tr("The run has no costs of features. Import them before the run."))
+    tried = (depths,) if isinstance(depths, int) else depths
+    is_sealed = all(fold.test is None for fold in data.folds)
+    front = yield from find_cascades(
+        run, data, costs, name or measure or _selecting(plan), tried, sealed=is_sealed
+    )
+    best = front.within(budget) if budget is not None else None
+    warnings: tuple[str, ...] = ()
+    if budget is not None and best is None:
+        text = tr("no cascade costs at most {budget:g} ms; the cheapest costs {least} ms.")
+        least = significant(front.cascades[0].milliseconds)
+        warnings = (text.format(budget=budget, least=least),)
+    return AnalysisResult((_table(run, front, best),), _as_dict(front, best), warnings)
+
+
+def cascade_words(_: Plan, values: Mapping[str, Any]) -> list[str]:
+    """Return the words of the command after its study."""
+    return list(parameter_words(analysis("cascade").parameters, values))
+
+
+def _selecting(plan: Plan) -> str:
+    """Return the measure that selects the model, or the first."""
+    return plan.measures[0] if plan.chosen_by == CRITERION else plan.chosen_by
+
+
+def _as_dict(front: CascadeFront, best: Cascade | None) -> dict[str, Any]:
+    """Return a front as plain values."""
+    rows = [
+        {
+            "first_features": one.first,
+            "second_features": one.second if one.depth is not None else None,
+            "depth": one.depth,
+            "milliseconds": one.milliseconds,
+            "validation": one.validation,
+            **({} if isnan(one.test) else {"test": one.test}),
+            "chosen": one is best,
+            "features": [{"first": list(first), "second": list(second)} for first, second in one.features],
+        }
+        for one in front.cascades
+    ]
+    return {"measure": front.measure, "tried": front.n_tried, "cascades": rows}
+
+
+def _table(run: RunResult, front: CascadeFront, best: Cascade | None) -> AnalysisTable:
+    axes = zip(run.plan.axes, front.values, strict=True)
+    path = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in axes)
+    text = tr("{run} on {data}: cascades that no other of {count:,} beats")
+    line = text.format(run=run.plan.title, data=run.data_name, count=front.n_tried)
+    models = tr("Models of the path with {path}").format(path=path) if path else tr("Models of its path")
+    is_untested = all(isnan(one.test) for one in front.cascades)  # sealed, or there is no test part
+    rows: list[tuple[Cell, ...]] = []
+    for one in front.cascades:
+        again = (float("nan"), float("nan")) if one.depth is None else (one.second, one.depth)
+        values = (one.validation,) if is_untested else (one.validation, one.test)
+        rows.append(
+            (
+                formatted(one.milliseconds, significant),
+                one.first,
+                *(formatted(number, "d") for number in again),
+                *(formatted(value, ".4f") for value in values),
+                tr("chosen") if one is best else "",
+            )
+        )
+    titles = (
+        (tr("validation {measure}"),) if is_untested else (tr("validation {measure}"), tr("test {measure}"))
+    )
+    header = (
+        tr("ms per query"),
+        tr("features"),
+        tr("then"),
+        tr("first K"),
+        *(title.format(measure=front.measure) for title in titles),
+        "",
+    )
+    above = "\n".join((one_line(line), one_line(models), ""))
+    return AnalysisTable(tr("Cascades"), header, tuple(rows), above=above)
