@@ -118,6 +118,7 @@ def test_parameters_that_ask_for_all_documents_say_so(hollow: FoldedDataset) -> 
         assert estimated(hollow, "ranksvm").runs
 
 
+@pytest.mark.ability("kernels")
 def test_queries_are_left_out_shard_by_shard_where_the_ranker_can(hollow: FoldedDataset) -> None:
     with memory.within(1e9):
         for key in ("greedy-rankrls", "rankrls"):

@@ -65,6 +65,7 @@ def test_each_step_measures_what_models_learned_without_each_query_do(
             assert found == pytest.approx(dict(expected), abs=1e-12)
 
 
+@pytest.mark.ability("kernels")
 @pytest.mark.parametrize("n_basis", [12, None])
 def test_a_kernel_leaves_a_querys_basis_vectors_out_with_it(n_basis: int | None) -> None:
     data = unvalidated()
