@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from rankstudio.engine.data.formats.format_catalog import data_formats
-from rankstudio.engine.export.foreign.model_readers import ModelReader
 from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.language import translatable
 from rankstudio.engine.methods.catalog import methods
@@ -15,6 +14,7 @@ from rankstudio.engine.metrics.measure_registry import MEASURES
 from rankstudio.engine.plugins.clusters import ClusterEntry
 from rankstudio.engine.plugins.entries import values_of
 from rankstudio.engine.plugins.feature_columns import FeatureColumn
+from rankstudio.engine.plugins.model_reader import ModelReader
 from rankstudio.engine.plugins.page_parts import page_parts
 from rankstudio.engine.plugins.plugin import LoadedPlugin
 from rankstudio.engine.plugins.printed_results import PrintedResults

@@ -14,29 +14,9 @@ Data Mining Group. Predictive Model Markup Language 4.4. https://dmg.org/pmml
 from __future__ import annotations
 
 from rankstudio.engine.plugins.plugin import Plugin
-from rankstudio.plugins.exports import (
-    c_function,
-    lightgbm_text,
-    onnx_graph,
-    pmml,
-    python_function,
-    ranklib,
-    sql_expression,
-    svmlight,
-)
 
 PLUGIN = Plugin(
     name="exports",
-    model_formats=(
-        ranklib.FORMAT,
-        svmlight.LIGHT,
-        svmlight.RANK,
-        lightgbm_text.FORMAT,
-        onnx_graph.FORMAT,
-        pmml.FORMAT,
-        python_function.FORMAT,
-        c_function.FORMAT,
-        sql_expression.FORMAT,
-    ),
+    model_formats="rankstudio.plugins.exports.model_formats:FORMATS",
     summary="Models in the files of RankLib, SVMlight, LightGBM, ONNX, PMML, Python, C and SQL.",
 )

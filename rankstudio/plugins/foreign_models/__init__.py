@@ -11,7 +11,7 @@ Ke, G. et al. (2017). LightGBM: a highly efficient gradient boosting decision tr
 
 from __future__ import annotations
 
-from rankstudio.engine.export.foreign.model_readers import ABILITY, ModelReader
+from rankstudio.engine.plugins.model_reader import ABILITY, ModelReader
 from rankstudio.engine.plugins.plugin import Plugin
 
 _HOME = "rankstudio.plugins.foreign_models.foreign_files"

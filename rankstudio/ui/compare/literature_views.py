@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from PySide6.QtGui import QShowEvent
+
 from rankstudio.engine.analysis.comparisons.published import PublishedRow, known_datasets, published_rows
 from rankstudio.engine.analysis.measurements.conventions import ConventionRow, reversed_pairs
 from rankstudio.engine.experiment.results.results import RunResult
@@ -134,14 +136,19 @@ class PublishedView(View):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         about = tr("Published results for the methods of the runs, next to ours.")
-        said, self._known = tr("Published results"), known_datasets_text()
-        self.table = self.add_table("published", tr("Published results"), about, self._known, _identity, said)
+        label = tr("Published results")
+        self.table = self.add_table("published", label, about, "", _identity, label)
         self.table.set_columns(_COLUMNS)
         self.body.addWidget(self.table)
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Say what is known, which is read when it is first seen."""
+        super().showEvent(event)
+        self.table.placeholder = self.table.placeholder or known_datasets_text()
+
     def show_runs(self, runs: Iterable[tuple[int, RunResult]], why: str = "") -> None:
         """Show what is printed for finished runs, or why nothing may be shown."""
-        self.table.placeholder = why or self._known
+        self.table.placeholder = why or known_datasets_text()
         rows = published_rows(runs)
         self.table.set_rows(rows)
         self.set_caption(tr("mean of the five test parts · difference: ours minus published") if rows else "")

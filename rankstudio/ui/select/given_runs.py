@@ -23,7 +23,6 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.file_access import without_ending
 from rankstudio.engine.errors import DataError
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.export.model_files import fold_of_name, models_in
 from rankstudio.engine.export.plugin_formats import readable_formats
 from rankstudio.engine.methods.catalog import GIVEN_MODEL, GIVEN_ORDER, GIVEN_SCORES
 from rankstudio.ui.language import tr, trn
@@ -252,6 +251,8 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     DataError
         For several files that are not models of folds in one folder.
     """
+    from rankstudio.engine.export.model_files import fold_of_name, models_in  # noqa: PLC0415 - the window is there first
+
     first = paths[0]
     if first.is_dir():
         folder = first

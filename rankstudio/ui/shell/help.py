@@ -28,7 +28,6 @@ from rankstudio.engine.support.resources import guide
 from rankstudio.engine.support.user_folders import data_folder
 from rankstudio.ui.language import tr
 from rankstudio.ui.process.crash import CrashReports
-from rankstudio.ui.shell.plugin_list import PluginDialog
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.terms import place_of, slug
@@ -286,6 +285,8 @@ class Help(QObject):
     @Slot()
     def show_plugins(self) -> None:
         """List the plug-ins."""
+        from rankstudio.ui.shell.plugin_list import PluginDialog  # noqa: PLC0415 - the window is there first
+
         dialog = PluginDialog(self._window)
         dialog.exec()
         dialog.deleteLater()

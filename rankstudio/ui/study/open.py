@@ -34,7 +34,6 @@ from rankstudio.engine.errors import (
 )
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
-from rankstudio.engine.export.model_files import holds_models
 from rankstudio.engine.support.files import is_there
 from rankstudio.ui.background.worker import Outcome
 from rankstudio.ui.data.panel import read_as_sentence
@@ -374,6 +373,8 @@ class OpenController(Controller):
 
 def _holds_models(path: Path) -> bool:
     """Return whether a file or a folder looks like models, rather than like logs, which are JSON, too."""
+    from rankstudio.engine.export.model_files import holds_models  # noqa: PLC0415 - the window is there first
+
     return holds_models(path) and not holds_logs(path)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,35 +13,13 @@ from rankstudio.engine.export.models import Model, load_model
 from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.plugins.loader import plugins_with
+from rankstudio.engine.plugins.model_reader import ABILITY
 
 FOREIGN = "foreign"
 """In place of the method of a model: another program learned it."""
 
 ENDINGS = (".json", ".txt", ".xml", ".model", ".onnx")
 """Of files of models."""
-
-ABILITY = "foreign-models"
-
-
-@dataclass(frozen=True)
-class ModelReader:
-    """A reader of models of other programs, as a plug-in names it.
-
-    Attributes
-    ----------
-    key : str
-    recognise : str
-        ``"module:function"`` that returns whether a file that is no JSON begins like such a model.
-    parse : str
-        ``"module:function"`` that returns the :class:`ParsedModel` of a file, or None if it has none.
-    place : str
-        ``"module:function"`` that returns the model in the features of some data.
-    """
-
-    key: str
-    recognise: str
-    parse: str
-    place: str
 
 
 def is_foreign_text(path: Path) -> bool:

@@ -1,0 +1,28 @@
+"""The entry of a reader of models of other programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ABILITY = "foreign-models"
+
+
+@dataclass(frozen=True)
+class ModelReader:
+    """A reader of models of other programs, as a plug-in names it.
+
+    Attributes
+    ----------
+    key : str
+    recognise : str
+        ``"module:function"`` that returns whether a file that is no JSON begins like such a model.
+    parse : str
+        ``"module:function"`` that returns the `ParsedModel` of a file, or None if it has none.
+    place : str
+        ``"module:function"`` that returns the model in the features of some data.
+    """
+
+    key: str
+    recognise: str
+    parse: str
+    place: str
