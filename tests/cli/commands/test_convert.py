@@ -282,7 +282,10 @@ def logged(folder: Path) -> tuple[Path, Path]:
     return logs, ratings
 
 
-@pytest.mark.parametrize("name", ["graded.parquet", "graded.csv", "graded.txt"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("graded.parquet", marks=pytest.mark.ability("tables")), "graded.csv", "graded.txt"]
+)
+@pytest.mark.ability("search_engines")
 def test_feature_logs_and_judgments_become_one_dataset(tmp_path: Path, name: str, capsys) -> None:
     logs, ratings = logged(tmp_path / "logs")
     assert main(["convert", str(logs), str(tmp_path / name), "--judgments", str(ratings)]) == 0
@@ -300,6 +303,7 @@ def test_feature_logs_and_judgments_become_one_dataset(tmp_path: Path, name: str
     assert (tmp_path / f"again-{name}").read_bytes() == (tmp_path / name).read_bytes()
 
 
+@pytest.mark.ability("search_engines")
 def test_documents_that_are_not_in_both_are_written(tmp_path: Path, capsys) -> None:
     logs, ratings = logged(tmp_path / "logs")
     out = ["convert", str(logs), str(tmp_path / "x.csv"), "--unmatched", str(tmp_path / "left.csv")]
@@ -321,6 +325,7 @@ def test_documents_that_are_not_in_both_are_written(tmp_path: Path, capsys) -> N
     assert naming("train.txt feature logs").search(capsys.readouterr().err)
 
 
+@pytest.mark.ability("search_engines")
 def test_a_run_names_judgments_and_feature_set_and_its_plan_keeps_them(tmp_path: Path, capsys) -> None:
     logs, ratings = logged(tmp_path / "logs")
     mine = ratings.rename(tmp_path / "mine.csv")
@@ -339,6 +344,7 @@ def test_a_run_names_judgments_and_feature_set_and_its_plan_keeps_them(tmp_path:
     assert naming("log.ndjson").search(capsys.readouterr().err)
 
 
+@pytest.mark.ability("search_engines")
 def test_judgments_and_runs_are_not_mixed(tmp_path: Path, capsys) -> None:
     logs, ratings = logged(tmp_path / "logs")
     asked = ["--judgments", str(ratings), "--run", f"a={logs}"]

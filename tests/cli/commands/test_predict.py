@@ -153,7 +153,10 @@ def write_model(path: Path, columns: dict[str, object]) -> Path:
 EXPECTED_SCORES = [0.0, 1.0, 1.0, 0.0]
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+@pytest.mark.parametrize(
+    "ending",
+    ["csv", *(pytest.param(ending, marks=pytest.mark.ability("tables")) for ending in ("parquet", "jsonl"))],
+)
 @pytest.mark.parametrize(
     "told", [{}, {"label": "grade"}, {"label": "grade", "ignore": ["url"], "document": "docid"}]
 )
@@ -178,6 +181,7 @@ def test_labels_that_are_no_numbers_are_not_read_for_scores(tmp_path: Path, answ
     refused(["evaluate", str(data), "--model", model], "odd.csv label")
 
 
+@pytest.mark.ability("search_engines")
 def test_logs_without_judgments_are_scored(tmp_path: Path, answer) -> None:
     hits = [
         {"query": query, "id": document, "[features]": f"a={value}"} for _, query, document, value in ROWS

@@ -150,6 +150,7 @@ def test_what_a_format_loses_is_said() -> None:
     assert losses(others, format_of_key("parquet")) == ("ids of features",)
 
 
+@pytest.mark.ability("tables")
 def test_names_tell_formats() -> None:
     told = {"a.CSV.gz": "csv", "a.tsv": "tsv", "a.pq": "parquet", "a.feather": "arrow", "rank.train": "letor"}
     assert {name: format_of_name(name).key for name in told} == told
