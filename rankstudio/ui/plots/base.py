@@ -19,6 +19,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QResizeEvent,
+    QShowEvent,
 )
 from PySide6.QtWidgets import QMenu, QSizePolicy
 from shiboken6 import isValid
@@ -409,6 +410,12 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             painter.drawRoundedRect(frame.outer.adjusted(1, 1, -1, -1), 6, 6)
 
     # Qt
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Have what was set while nobody saw the plot in its first picture."""
+        super().showEvent(event)
+        if self._timer.isActive():
+            self.flush()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the layers, all by one frame: each would lay the ticks out anew."""

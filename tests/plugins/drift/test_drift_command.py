@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from letor_folder import save_folds
-from rankstudio.engine.analysis.analysis_code import analysis_as_command
 
 from rankstudio.api import analyse
 from rankstudio.cli.study_file_option import opened_run
 from rankstudio.engine import open_dataset
+from rankstudio.engine.analysis.catalog_analyses.analysis_code import analysis_as_command
 from rankstudio.engine.analysis.measurements.measurement import sealed_data
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan

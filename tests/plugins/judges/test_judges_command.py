@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from rankstudio.engine.analysis.analysis_code import analysis_as_command
 from wording import naming
 
 from rankstudio.api import analyse
 from rankstudio.cli import main
 from rankstudio.engine import open_dataset, run_plan
+from rankstudio.engine.analysis.catalog_analyses.analysis_code import analysis_as_command
 from rankstudio.engine.analysis.measurements.measurement import sealed_plan_data
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.judgments import PartJudgments

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import csv
+import shlex
 from pathlib import Path
 
 import pytest
 from letor_folder import save_folds
 from wording import naming
 
+from rankstudio.api import analyse
 from rankstudio.cli import main
 from rankstudio.engine import open_dataset
+from rankstudio.engine.analysis.catalog_analyses.analysis_code import analysis_as_command
 from rankstudio.engine.data.cost_files import read_costs
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.storage.study_contents import SealMark
+from rankstudio.engine.experiment.stored_run import run_with_data
+from rankstudio.engine.methods.catalog.analysis import analysis
 from rankstudio.engine.support.work import finish
 from rankstudio.plugins.search_engines.cascades import find_cascades
 
@@ -132,3 +137,16 @@ def test_without_costs_a_file_is_asked_for(made: Path, refused, tmp_path: Path) 
     study = tmp_path / "s.rankstudio"
     assert main(["run", "--data", str(data), "--lambda", "1", "--features", "2", "--study", str(study)]) == 0
     refused(["cascade", str(study)], "--costs")
+
+
+def test_python_and_the_copied_command_have_the_same_cascades(made: Path, answer) -> None:
+    study = made / "s.rankstudio"
+    with Study.open(study) as kept:
+        key = kept.runs()[0].key
+        run, _, data = run_with_data(kept, key)
+    chosen = {"budget": 2.5, "depths": (5, 10)}
+    (table,) = analyse("cascade", run, data, **chosen)
+    command = shlex.split(analysis_as_command(analysis("cascade"), run.plan, chosen, study, key.id))
+    cascades = answer([*command[1:], "--json"])["cascades"]
+    assert [row[0] for row in table.rows] == [one["milliseconds"] for one in cascades]
+    assert [row[-1] == "chosen" for row in table.rows] == [one["chosen"] for one in cascades]

@@ -38,6 +38,18 @@ def picks(plot):
     return told
 
 
+def test_a_plot_that_is_shown_has_in_its_first_picture_what_was_set_before(theme, app):
+    made = CurvesPlot(theme, "validation MAP")
+    made.set_family(range(1), ["λ = 2⁰"], (1, 46))
+    made.flush()
+    made.set_curve(0, KS, 0.4 + 0.0005 * KS)
+    before = made.ranges()
+    made.show()
+    low, high = made.ranges()[1]
+    assert made.ranges() != before and low > 0.3 and high < 0.5
+    made.hide()
+
+
 def test_a_click_picks_the_nearest_point_of_any_curve(plot, picks):
     for key, k in ((0, 1), (1, 17), (2, 46)):
         at = pixel(plot, key, k) + QPointF(2, -3)
