@@ -56,7 +56,7 @@ def main(argv: Sequence[str] = ()) -> int:
     log_to_file(data_folder())
     leave_room_for_the_window()
     app = application()
-    GarbageCollection(app)
+    garbage = GarbageCollection(app)
     settings = Settings()
     theme = Theme(settings.theme, settings.text_size or BASE)  # type: ignore[arg-type]
     theme.apply(app)
@@ -69,7 +69,12 @@ def main(argv: Sequence[str] = ()) -> int:
     if asks_for_sample(window, argv):
         window.models.hold_work(True)  # it has its data opened
         window.open_controller.show_sample_run()
-    FirstPaint(window, lambda: begin(window, argv, reports))
+
+    def go_on() -> None:
+        garbage.begin()
+        begin(window, argv, reports)
+
+    FirstPaint(window, go_on)
     window.show()
     return app.exec()
 

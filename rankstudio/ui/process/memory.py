@@ -78,6 +78,8 @@ NEVER = GarbageSearch()
 class GarbageCollection(QObject):
     """Has garbage searched for by a timer of the thread that makes this, and by nobody else.
 
+    Until :meth:`begin` it is not searched for at all.
+
     Parameters
     ----------
     parent : QObject
@@ -90,6 +92,10 @@ class GarbageCollection(QObject):
         self._last = NEVER
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._collect)
+
+    def begin(self) -> None:
+        """Begin to search: the window is there. What it is made of stays, and is searched no more."""
+        gc.freeze()
         self._timer.start(_SEARCH_MILLISECONDS)
 
     @Slot()

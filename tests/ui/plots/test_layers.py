@@ -169,3 +169,14 @@ def test_plots_that_are_due_together_are_redrawn_in_turns_of_their_own(stage, th
     assert [bool(plot.accessibleDescription()) for plot in plots] == [True, False]
     plots[1].flush()  # whoever cannot wait draws at once, and it is not drawn again
     assert not turns().waiting
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60))
+def test_the_readable_range_is_that_of_numpys_quantiles(values: list[float]) -> None:
+    ys = np.array(values)
+    low, high = np.quantile(ys, (0.05, 0.95))
+    expected = padded(float(ys.min()), float(ys.max()))
+    if high - low > 0 and np.ptp(ys) > 2 * (high - low):
+        half = 0.5 * (high - low)
+        expected = padded(max(ys.min(), low - half), min(ys.max(), high + half))
+    np.testing.assert_allclose(readable_range(ys, np.empty(0)), expected, rtol=1e-9, atol=1e-9)
