@@ -35,10 +35,10 @@ VARIANTS = {
         ["--search", "swap"],
         ["--pin", "1", "--ban", "2"],
         ["--protocol", "leave-query-out"],
-        ["--protocol", "nested-leave-query-out"],
+        ["--protocol", "5-fold, nested 4-fold"],
         ["--pairs", "pointwise"],
         ["--rule", "one-se"],
-        ["--normalize", "query-minmax"],
+        ["--normalize", "query_minmax"],
         ["--candidates", "5", "--seed", "3"],
     ),
     "rankrls": (["--pairs", "all"], ["--cost", "unit"]),
@@ -81,7 +81,7 @@ LATER = (
     "lab auc --shift 0.5 --repetitions 20 --json",
     "lab auc --repetitions 10 --vary examples --values 10,20",
     "lab selection --sample --queries 10 --features 3 --repetitions 2 --json",
-    "evaluate sample.csv --scores scores.txt --json",
+    "evaluate sample.csv scores.txt --json",
     "predict --model out-greedy-rankrls-0/models/fold1.json sample.csv",
     "convert sample.csv sample.txt",
     "convert sample.csv sample.qrels",
@@ -113,7 +113,7 @@ def commands() -> Iterator[list[str]]:
     """Yield the commands, as lists of words."""
     from rankstudio.engine.methods.catalog import methods
 
-    for entry in methods():
+    for entry in sorted(methods(), key=lambda entry: entry.key):
         if entry.given or entry.lacking or entry.origin is not None:
             continue
         options = {parameter.option for parameter in entry.parameters}
@@ -130,7 +130,7 @@ def commands() -> Iterator[list[str]]:
         yield line.split()
     from rankstudio.engine.export.formats.registry import model_formats
 
-    for key in model_formats():
+    for key in sorted(model_formats()):
         for model in ("greedy-rankrls", "lambdamart", "kernel-rankrls"):
             source = f"out-{model}-0/models/fold1.json"
             yield ["export", source, "--to", key, "--sample", "--out", f"export-{model}-{key}"]
@@ -199,7 +199,8 @@ def record(folder: Path) -> None:
                 except BaseException as error:
                     status = repr(error)
             text = f"$ {' '.join(words)}\n{printed.getvalue()}\n--- {status}\n{errors.getvalue()}"
-            (folder / f"{number:03d}-{words[0]}.txt").write_text(plain(text, work), encoding="utf-8")
+            name = re.sub(r"[^A-Za-z0-9.,-]+", "_", " ".join(words))[:180]
+            (folder / f"{name}.txt").write_text(plain(text, work), encoding="utf-8")
             print(f"{number:3d} {status} {' '.join(words)}"[:150], flush=True)
         for path in sorted(Path().rglob("*")):
             if path.is_file():
