@@ -15,6 +15,7 @@ from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import analysis
 from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_plan_data, sealed_run
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.methods.catalog.analysis import (
     Analysis,
@@ -27,6 +28,7 @@ from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.selected_model import SEALED
 from rankstudio.ui.select.fields import align_labels
 from rankstudio.ui.select.section import ParameterSection
 from rankstudio.ui.style.progress_bar import DeferredProgressBar
@@ -43,7 +45,7 @@ _Subject = Callable[[], tuple[Any, ...]]
 _NO_COMMAND = tr("The terminal has no command for what is open here.")
 _SIZE = 960, 560
 _FORM_WIDTH = 300
-_LEAST_FIRST = 170
+_LEAST_TEXT = 170
 
 
 class AnalysisDialog(QDialog):
@@ -250,7 +252,8 @@ class AnalysisDialog(QDialog):
 
     @Slot(str)
     def _fail(self, sentence: str) -> None:
-        self._problem = sentence
+        asks_for_test = self._models.session.sealed and Part.TEST.value in self._values().values()
+        self._problem = f"{sentence} {SEALED}" if asks_for_test else sentence
         self._show_state()
 
     @Slot()
@@ -305,6 +308,7 @@ class AnalysisDialog(QDialog):
         self.note.setVisible(bool(note))
 
     def _view(self, place: int, table: AnalysisTable) -> TableView:
+        widest = min(table.text_columns, default=0)
         columns = [
             Column(
                 str(number),
@@ -312,8 +316,8 @@ class AnalysisDialog(QDialog):
                 "left" if number in table.text_columns else "right",
                 cell_text,
                 partial(_cell, number),
-                stretch=number == 0,
-                least=_LEAST_FIRST,
+                stretch=number == widest,
+                least=_LEAST_TEXT,
             )
             for number, title in enumerate(table.header)
         ]

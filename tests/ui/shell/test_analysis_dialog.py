@@ -20,6 +20,7 @@ from rankstudio.api import Analysis, Kind, Needs, Parameter
 from rankstudio.engine.plugins import entries
 from rankstudio.engine.plugins.loader import PluginSet
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.selected_model import SEALED
 from rankstudio.ui.shell.analysis_dialog import AnalysisDialog
 
 MODULE = """
@@ -192,3 +193,14 @@ def test_without_analyses_the_command_is_not_seen(opened: Opened, monkeypatch: p
     monkeypatch.setattr(entries, "plugins_with", lambda _: PluginSet(()))
     with opened() as window:
         assert not window.commands["analyses"].isVisible()
+
+
+def test_an_analysis_of_a_sealed_test_part_says_that_it_is_sealed(window: MainWindow) -> None:
+    pytest.importorskip("rankstudio.plugins.drift")
+    window.session.seal(True)
+    dialog = shown(window, "drift")
+    press(dialog)
+    wait_until(lambda: bool(dialog._problem))
+    assert SEALED in dialog.message.text()
+    dialog.reject()
+    settle(window)
