@@ -44,9 +44,12 @@ VARIANTS = {
     "rankrls": (["--pairs", "all"], ["--cost", "unit"]),
     "ranksvm": (["--loss", "hinge"], ["--kernel", "rbf", "--gamma", "0.1"]),
     "kernel-rankrls": (["--kernel", "poly"],),
-    "fsmrank": (["--similarity", "spearman"],),
+    "fsmrank": (["--similarity", "kendall"],),
 }
 """Further options of some methods, a run for each."""
+
+FIRST = "greedy-rankrls"
+"""Method of run 1, which later commands look at."""
 
 TREE = Path(__file__).resolve().parents[1]
 
@@ -74,7 +77,7 @@ LATER = (
     "cascade all.rankstudio --run 1 --costs costs.csv --json",
     "drift --sample",
     "drift --sample --fold 2 --parts train,vali --json",
-    "drift sample.csv --study all.rankstudio --run 1",
+    "drift --sample --study all.rankstudio --run 1",
     "judges judged.csv --labels label,second",
     "judges judged.csv --labels label,second --method rankrls --lambda 4 --protocol 3-fold --json",
     "judges --sample --method greedy-rankrls --lambda 4 --features 3 --flips 10 --draws 2 --folds 1",
@@ -85,13 +88,13 @@ LATER = (
     "predict --model out-greedy-rankrls-0/models/fold1.json sample.csv",
     "convert sample.csv sample.txt",
     "convert sample.csv sample.qrels",
-    "generate --out made --seed 3",
+    "generate made --seed 3",
     "methods",
     "methods --json",
     "run all.toml --out again",
     "run --sample --method greedy-rankrls --lambda 4 --features 3 --workers 2 --out workers",
     "run --sample --method greedy-rankrls --lambda 4 --features 3 --memory 1MB --out blocks",
-    "run --sample --method gas --features 3 --costs costs.csv --by-cost milliseconds --out cost",
+    "run --sample --method greedy-rankrls --features 3 --costs costs.csv --by-cost milliseconds --out cost",
     "run --sample --method greedy-rankrls --lambda 4 --features 3 --preferences preferences.csv --out pairs",
     "run --data sample.csv --protocol 3-fold --method greedy-rankrls --lambda 4 --features 3 --out csv",
     "run --sample --models former=out-rankrls-0/models --out models",
@@ -113,7 +116,7 @@ def commands() -> Iterator[list[str]]:
     """Yield the commands, as lists of words."""
     from rankstudio.engine.methods.catalog import methods
 
-    for entry in sorted(methods(), key=lambda entry: entry.key):
+    for entry in sorted(methods(), key=lambda entry: (entry.key != FIRST, entry.key)):
         if entry.given or entry.lacking or entry.origin is not None:
             continue
         options = {parameter.option for parameter in entry.parameters}
