@@ -117,7 +117,15 @@ app_model.warm_up = lambda: None  # what is there at its end is not searched any
 application = app.application()
 turn = QTimer()
 turn.timeout.connect(end)
-QTimer.singleShot(200, litter)
+begun = app.begin
+
+
+def begin(*given):
+    begun(*given)
+    QTimer.singleShot(0, litter)  # what was there before is not searched any more, either
+
+
+app.begin = begin
 app.main([])
 """
 
