@@ -88,7 +88,7 @@ LATER = (
     "predict --model out-greedy-rankrls-0/models/fold1.json sample.csv",
     "convert sample.csv sample.txt",
     "convert sample.csv sample.qrels",
-    "generate made --seed 3",
+    "generate made --seed 3 --queries 20",
     "methods",
     "methods --json",
     "run all.toml --out again",
@@ -242,7 +242,7 @@ def _rows(path: Path) -> Iterator[str]:
         tables = connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
         for name, sql in tables:
             yield f"{name}: {sql}"
-            if sql and sql.startswith("CREATE TABLE"):
+            if sql and sql.startswith("CREATE TABLE") and name != "evidence":  # which holds how long it took
                 cursor = connection.execute(f"SELECT * FROM {name}")
                 timed = [column[0] == "seconds" for column in cursor.description]
                 yield from sorted(
