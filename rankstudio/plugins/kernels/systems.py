@@ -1,6 +1,6 @@
 """RankRLS with a kernel, decomposed once for every λ and output; and what it predicts of queries left out.
 
-With M_q'f_q to be like N_q (see :mod:`rankstudio.engine.methods.kernels.systems`) RankRLS is regularised
+With M_q'f_q to be like N_q (see :mod:`rankstudio.plugins.kernels.systems`) RankRLS is regularised
 least squares: on K^ = M'KM with all documents (Paper I, section 3.2, never by its nonsymmetric (31)), on
 F = M'Z, Z = K_MR C^-T, CC' = K_RR, with the basis vectors R (Paper I, section 3.5; thesis, section 5.6).
 """

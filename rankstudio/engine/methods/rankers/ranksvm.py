@@ -67,7 +67,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     kernel : {"linear", "rbf", "poly"} or callable, default "linear"
         Kernels other than the linear one use the Nyström map of the basis vectors (thesis, section 4.2.2),
         and w'w is the squared norm in the kernel's space; callables, γ, d and c are those of
-        :class:`rankstudio.engine.KernelRankRLS`.
+        `KernelRankRLS`.
     gamma : float, default 2^-6
     degree : int, default 3
     coef0 : float, default 1.0
@@ -82,7 +82,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         Weights; for other kernels the importance of each feature, the root mean square slope of the score at
         the basis vectors.
     dual_coef_, basis_, basis_vectors_ : ndarray
-        For kernels other than the linear one, as in :class:`rankstudio.engine.KernelRankRLS`.
+        For kernels other than the linear one, as in `KernelRankRLS`.
     objective_ : float
         Minimum of the objective.
     gap_ : float
