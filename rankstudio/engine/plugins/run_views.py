@@ -41,5 +41,8 @@ def run_views() -> list[RunView]:
 
 def _refuse_invalid(entry: object) -> None:
     """Raise a PlanError: it would see what the window keeps sealed."""
-    text = tr("only RankStudio itself has views of runs; use a WindowPanel instead of {value}.")
+    text = tr(
+        "views of runs are reserved for RankStudio, because they see the test part. Use a WindowPanel "
+        "instead of {value}."
+    )
     raise PlanError(text.format(value=shown(entry)))

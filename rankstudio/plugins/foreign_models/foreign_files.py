@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -197,23 +197,32 @@ def _found_features(
         told = {"name": shown(named.get(unknown[0], "")), "data": dataset.name, "n": len(ids)}
         raise DatasetError(text.format(file=shown_path(path), program=parsed.program, **told))
     numbers = _numbers(parsed, dataset)
+    _refuse_numbers(parsed, used, numbers, dataset, path)
+    return {number: numbers[number] for number in used}
+
+
+def _refuse_numbers(
+    parsed: ParsedModel, used: Sequence[int], numbers: Mapping[int, int], dataset: FoldedDataset, path: Path
+) -> None:
+    """Raise a DatasetError where a model without names uses a feature that the data do not have, or none."""
+    ids = dataset.feature_ids.tolist()
     missing = next((number for number in used if number not in numbers), None)
-    told = {"file": shown_path(path), "program": parsed.program, "data": dataset.name, "n": len(ids)}
+    fields = {"file": shown_path(path), "program": parsed.program, "data": dataset.name, "n": len(ids)}
     if not used:
         text = tr("{file}: the model of {program} uses no features. Open one that has a split or weight.")
-        raise DatasetError(text.format(**told))
+        raise DatasetError(text.format(**fields))
     if missing is not None and not numbers and parsed.numbering == "set":
         text = tr(
             "{file}: the {program} model numbers features by their places in its feature set, which is not "
             "there. Save it as {beside} next to the model, or as featureset.json next to the data."
         )
-        raise DatasetError(text.format(beside=f"{path.stem}{FEATURE_SET}", **told))
+        raise DatasetError(text.format(beside=f"{path.stem}{FEATURE_SET}", **fields))
     if missing is not None and not numbers:
         text = tr(
             "{file}: the {program} model was learned from {size} features without names, and {data} has {n}. "
             "Expected as many, or names."
         )
-        raise DatasetError(text.format(size=parsed.n_features, **told))
+        raise DatasetError(text.format(size=parsed.n_features, **fields))
     if missing is not None:
         text = tr(
             "{file}: the {program} model uses feature {number}, which {data} does not have; its {n} features "
@@ -221,8 +230,7 @@ def _found_features(
         )
         shift = parsed.numbering == "set"  # which counts from 1
         places = {"number": missing + shift, "first": min(numbers) + shift, "last": max(numbers) + shift}
-        raise DatasetError(text.format(**told, **places))
-    return {number: numbers[number] for number in used}
+        raise DatasetError(text.format(**fields, **places))
 
 
 def _known_names(dataset: FoldedDataset) -> dict[str, int]:

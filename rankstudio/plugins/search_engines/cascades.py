@@ -212,15 +212,17 @@ def find_cascades(
         values.append(float(np.mean([fold.value("vali", *cascade) for fold in folds])))
         times.append(float(np.mean([fold.milliseconds(costs, *cascade) for fold in folds])))
     sizes = np.rint(path.sizes[places]).astype(int).tolist()
-    front = [
-        Cascade(
-            *(sizes[i], sizes[j], depth, times[at], values[at]),
-            nan if sealed else float(np.mean([fold.value("test", i, j, depth) for fold in folds])),
+
+    def cascade_of(position: int) -> Cascade:
+        i, j, depth = tried[position]
+        tests = [] if sealed else [fold.value("test", i, j, depth) for fold in folds]
+        return Cascade(
+            *(sizes[i], sizes[j], depth, times[position], values[position]),
+            float(np.mean(tests)) if tests else nan,
             tuple((fold.features(i), fold.features(j)) for fold in folds),
         )
-        for at in pareto_front(times, values, better).tolist()
-        for i, j, depth in [tried[at]]
-    ]
+
+    front = map(cascade_of, pareto_front(times, values, better).tolist())
     of_path = run.plan.combinations[path.combination].values
     return CascadeFront(tuple(front), name, of_path, len(tried))
 

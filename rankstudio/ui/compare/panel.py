@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedWidget, QWidget
 
 from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.plugins.printed_results import printed_results
-from rankstudio.engine.plugins.run_views import run_views
+from rankstudio.engine.plugins.run_views import RunView, run_views
 from rankstudio.ui.compare.folds_view import FoldsView
 from rankstudio.ui.compare.literature_views import ConventionsView, PublishedView
 from rankstudio.ui.compare.pareto_view import ParetoView
@@ -81,12 +81,9 @@ class ResultsPanel(Panel):
         self.contributed: dict[str, ContributedView] = {
             entry.key: imported(entry.view)(theme) for entry in entries
         }
-        self._titles = {**_TITLES, **{entry.key: tr(entry.label) for entry in entries}}
-        self._panel_titles = {**_PANEL_TITLES, **{entry.key: tr(entry.title) for entry in entries}}
-        self._tabs = {
-            tab: (*parts, *(entry.key for entry in entries if entry.tab == tab))
-            for tab, (_, parts) in _TABS.items()
-        }
+        self._titles = _TITLES | {entry.key: tr(entry.label) for entry in entries}
+        self._panel_titles = _PANEL_TITLES | {entry.key: tr(entry.title) for entry in entries}
+        self._tabs = _views_of_tabs(entries)
         self._absent = {*self.contributed}  # what has nothing to say
         self._absent |= set() if printed_results() else {"published"}
         self.conventions = ConventionsView(theme)
@@ -188,3 +185,11 @@ class ResultsPanel(Panel):
     @Slot()
     def _show_caption(self) -> None:
         self.set_caption(self.view().caption())
+
+
+def _views_of_tabs(entries: Sequence[RunView]) -> dict[str, tuple[str, ...]]:
+    """Return the keys of the views of each tab, those of abilities last."""
+    return {
+        tab: (*views, *(entry.key for entry in entries if entry.tab == tab))
+        for tab, (_, views) in _TABS.items()
+    }

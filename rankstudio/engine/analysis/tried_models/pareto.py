@@ -135,9 +135,8 @@ def pareto_front_of(
     towards = -1.0 if better else 1.0  # from the best mean to worse ones
     front = [tried[i][:2] for i in optimal]
     half = _paired_half(runs, data, front, name) if len(data) == len(runs) else None
-    unit: Literal["size", "cost", "milliseconds"] = by
-    if costs is not None and costs.milliseconds:
-        unit = "milliseconds"
+    is_timed = costs is not None and costs.milliseconds
+    unit: Literal["size", "cost", "milliseconds"] = "milliseconds" if is_timed else by
     if half is not None:
         levels = tuple(means[best] + towards * float(h) for h in half)
         suggested = _first_within([means[i] for i in optimal], levels, better)
