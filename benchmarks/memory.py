@@ -48,6 +48,7 @@ class Window:
         self.window.resize(1500, 950)
         self.window.show()
         garbage.begin()
+        garbage.begin()
         self.steps: list[float] = []
         self.window.runs.eventNoted.connect(
             lambda _, event: self.steps.append(time.perf_counter()) if hasattr(event, "step") else None

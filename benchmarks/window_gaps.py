@@ -98,6 +98,7 @@ class Walk:
         self.window.resize(1500, 950)
         self.window.show()
         garbage.begin()
+        garbage.begin()
         self.meter = GapMeter()
 
     @property
