@@ -33,7 +33,7 @@ def evidence_as_command(plan: Plan, measure: str) -> str:
     Parameters
     ----------
     plan : Plan
-        Of one path, as :func:`rankstudio.engine.analysis.permutation.criterion_band.single_plan` returns it,
+        Of one path, as :func:`rankstudio.engine.experiment.units.single_path.single_plan` returns it,
         with the size of the selection.
     measure : str
         Of the losses; "" for the squared error.

@@ -12,7 +12,6 @@ from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidenc
 from rankstudio.engine.analysis.evidence.refitted_stability import refitting_seconds, refitting_steps
 from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions, Gathering, evidence_steps
 from rankstudio.engine.analysis.evidence.stability_selection import StabilitySelection
-from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan, single_plan
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.errors import PlanError
@@ -22,6 +21,7 @@ from rankstudio.engine.experiment.results.results import FoldResult
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.units.fold_context import group_training
 from rankstudio.engine.experiment.units.preferred import with_preferences
+from rankstudio.engine.experiment.units.single_path import SinglePath, single_plan
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog import Method
@@ -66,7 +66,7 @@ class JudgedSelection:
         Parameters
         ----------
         plan, dataset, given
-            As in :meth:`rankstudio.engine.analysis.permutation.criterion_band.PermutedPlan.of`.
+            As in :meth:`rankstudio.engine.experiment.units.single_path.SinglePath.of`.
         options : EvidenceOptions
 
         Raises
@@ -77,7 +77,7 @@ class JudgedSelection:
             If the preferences do not fit the data.
         """
         _check_selects(plan)
-        what = PermutedPlan.of(plan, dataset, given)
+        what = SinglePath.of(plan, dataset, given)
         combination = what.plan.combinations[0]
         judge = _judge(what.plan, combination.parameters, combination.ranker, dataset.feature_ids)
         train = next(one for one in dataset.folds if one.number == what.fold).train

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.analysis.evidence.set_checks import enough_queries
-from rankstudio.engine.analysis.permutation.label_permutation import permuted_rows
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.statistics._checks import confidence
+from rankstudio.engine.statistics.row_permutation import permuted_rows
 from rankstudio.engine.support.threads import STEADY, pool, share
 from rankstudio.engine.support.work import Waiting, finish
 
@@ -112,8 +112,8 @@ def step_significance(
     -----
     The residuals of the model with the features so far are permuted within their queries (Freedman and Lane
     1983) and added to its predictions, and all remaining features are compared again. Residuals of a query
-    are only approximately exchangeable, so p is approximate from step 2 on. At step 1 it equals that of
-    :func:`rankstudio.engine.analysis.permutation.label_permutation.permutation_test`.
+    are only approximately exchangeable, so p is approximate from step 2 on. At step 1 it equals that of a
+    permutation test of the whole path.
 
     Examples
     --------

@@ -1,8 +1,7 @@
 """Labels or preferences permuted within their queries: what a method finds where features say nothing.
 
 Labels change places among all documents of their query. Of preferences it is the documents that do, those of
-a query that have a part in some preference: see
-:mod:`rankstudio.engine.analysis.permutation.label_permutation`.
+a query that have a part in some preference.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from rankstudio.engine.methods.capabilities import LabelPaths, Share
 from rankstudio.engine.methods.pair_learners import labels_or_zeros, preferring
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.statistics._checks import confidence
+from rankstudio.engine.statistics.row_permutation import permuted_rows
 from rankstudio.engine.steps import steps_of
 from rankstudio.engine.support.threads import STEADY, pool, share, steadily
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
@@ -293,25 +293,6 @@ def _paths(
     if not estimator.entry.learns_preferences:
         raise ParameterError("estimator", type(estimator).__name__, "a method that learns from preferences")
     return preferred_paths(estimator, rows), compared_rows(rows)
-
-
-def permuted_rows(ptr: Ints, seed: int, number: int, among: Bools | None = None) -> Ints:
-    """Return an order that permutes rows within their queries; equal numbers give equal orders.
-
-    Parameters
-    ----------
-    ptr : ndarray of shape (Q + 1,)
-        Query q has the rows ``ptr[q]:ptr[q + 1]``.
-    seed, number : int
-    among : ndarray of shape (m,), optional
-        Rows to permute; all by default.
-    """
-    keys = np.random.default_rng([seed, number]).random(int(ptr[-1]))
-    query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
-    order: Ints = np.arange(keys.size)
-    rows = order if among is None else np.flatnonzero(among)
-    order[rows] = rows[np.lexsort((keys[rows], query[rows]))]
-    return order
 
 
 def _of_length(path: Floats, size: int) -> Floats:

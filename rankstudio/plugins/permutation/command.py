@@ -19,9 +19,8 @@ from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.methods.catalog import method, methods
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan
-    from rankstudio.engine.analysis.permutation.label_permutation import PermutationTest
-
+    from rankstudio.engine.experiment.units.single_path import SinglePath
+    from rankstudio.plugins.permutation.label_permutation import PermutationTest
 
 HELP = "run a permutation test of a selection"
 DESCRIPTION = """\
@@ -68,13 +67,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan
-    from rankstudio.engine.analysis.permutation.label_permutation import permutation_steps
+    from rankstudio.engine.experiment.units.single_path import SinglePath
+    from rankstudio.plugins.permutation.label_permutation import permutation_steps
 
     check_numbers(args, permutations=1, seed=0)
     refuse_both(args)
     plan, dataset, given = fold_of_data(args, "--folds")
-    what = PermutedPlan.of(plan, dataset, given)
+    what = SinglePath.of(plan, dataset, given)
     steps = permutation_steps(what.method, what.data, args.permutations, plan.seed)
     test, stopped = last_state(steps, lambda state: state.permuted.shape[0], args.permutations)
     if args.json:
@@ -85,9 +84,9 @@ def run(args: argparse.Namespace) -> int:
     return status(stopped, f"Stopped after {done} permutations.")
 
 
-def as_dict(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> dict[str, Any]:
+def as_dict(what: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> dict[str, Any]:
     """Return the test as plain values."""
-    from rankstudio.engine.analysis.permutation.criterion_band import CriterionBand
+    from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
     found = CriterionBand.of(test, what.divisor).as_dict()
     features = _features(what, test, dataset)
@@ -105,7 +104,7 @@ def as_dict(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -
     }
 
 
-def _features(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> list[int | None]:
+def _features(what: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> list[int | None]:
     """Return the id of the feature of each step; None where the steps are not features."""
     selected = what.selected()
     if len(selected) != test.observed.size:
@@ -113,7 +112,7 @@ def _features(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset)
     return [int(dataset.feature_ids[column]) for column in selected]
 
 
-def _heading(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> tuple[str, str]:
+def _heading(what: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> tuple[str, str]:
     entry, N = method(what.plan.method), test.permuted.shape[0]
     part = f", training part of fold {what.fold}" if len(dataset.folds) > 1 else ""
     queries, path = what.data.ptr.size - 1, preferences_of(what.plan).get("path")
@@ -125,8 +124,8 @@ def _heading(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) 
     )
 
 
-def _table(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> Block:
-    from rankstudio.engine.analysis.permutation.criterion_band import CriterionBand
+def _table(what: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> Block:
+    from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
     names = dict(zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True))
     found = CriterionBand.of(test, what.divisor)

@@ -9,8 +9,8 @@ import pytest
 from wording import naming
 
 from rankstudio.engine import GreedyRankRLS, open_dataset, sample_preferences
-from rankstudio.engine.analysis.permutation.label_permutation import permutation_test
 from rankstudio.engine.data.preferences.csv_file import read_preference_file
+from rankstudio.plugins.permutation.label_permutation import permutation_test
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.permutation.criterion_band import CriterionBand
+    from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
 N_PERMUTATIONS = 999
 """How often labels or preferences are permuted."""
@@ -122,7 +122,7 @@ class PermutationTests(QObject):
         band, model = self.band, self._current.model
         if band is None or model is None:
             return {}
-        from rankstudio.engine.analysis.permutation.criterion_band import (  # noqa: PLC0415 - first needed here
+        from rankstudio.plugins.permutation.criterion_band import (  # noqa: PLC0415 - first needed here
             permutation_as_command,
             permutation_as_python,
         )
@@ -176,7 +176,7 @@ def _steps(
     plan: Plan, values: tuple[object, ...], fold: int, dataset: FoldedDataset
 ) -> Iterator[CriterionBand | None]:
     """Yield the test of a path as it grows, and None where another task may have its turn."""
-    from rankstudio.engine.analysis.permutation.criterion_band import band_steps  # noqa: PLC0415 - on the worker only
+    from rankstudio.plugins.permutation.criterion_band import band_steps  # noqa: PLC0415 - on the worker only
 
     until = -inf
     untold: CriterionBand | None = None
@@ -193,6 +193,6 @@ def _steps(
 
 def _path(plan: Plan, values: tuple[object, ...], fold: int) -> Plan:
     """Return the plan of one path."""
-    from rankstudio.engine.analysis.permutation.criterion_band import single_plan  # noqa: PLC0415 - brings kernels
+    from rankstudio.engine.experiment.units.single_path import single_plan  # noqa: PLC0415 - brings kernels
 
     return single_plan(plan, plan.combination(values).parameters, fold)
