@@ -39,7 +39,7 @@ class Window:
 
         starting.leave_room_for_the_window()
         self.app = starting.application()
-        GarbageCollection(self.app)
+        garbage = GarbageCollection(self.app)
         self.theme = Theme("light")
         self.theme.apply(self.app)
         with self.theme.building():
@@ -47,6 +47,8 @@ class Window:
         self.window._asks = False
         self.window.resize(1500, 950)
         self.window.show()
+        garbage.begin()
+        garbage.begin()
         self.steps: list[float] = []
         self.window.runs.eventNoted.connect(
             lambda _, event: self.steps.append(time.perf_counter()) if hasattr(event, "step") else None

@@ -90,13 +90,15 @@ class Walk:
         starting.leave_room_for_the_window()
         self.record, self.prefix = record, prefix
         self.app = starting.application()
-        GarbageCollection(self.app)
+        garbage = GarbageCollection(self.app)
         self.theme = Theme("light")
         self.theme.apply(self.app)
         self.window = MainWindow(self.theme, Settings())
         self.window._asks = False
         self.window.resize(1500, 950)
         self.window.show()
+        garbage.begin()
+        garbage.begin()
         self.meter = GapMeter()
 
     @property

@@ -24,7 +24,8 @@ def main() -> int:
         raise KeyboardInterrupt
 
     try:
-        sys.excepthook, sys.unraisablehook = _show, _show_unraisable
+        sys.excepthook = _show
+        sys.unraisablehook = _show_unraisable
         import signal  # noqa: PLC0415 - Ctrl+C may come while it loads
 
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -47,17 +48,17 @@ def main() -> int:
 
 
 def _show(kind: type[BaseException], error: BaseException, trace: "TracebackType | None") -> None:
-    """Show an error that nobody caught, or that compiled code has shown; an interruption ends the process."""
+    """Show an uncaught error, or one that compiled code has shown; an interruption ends the process."""
     if issubclass(kind, KeyboardInterrupt):
         _end()
     sys.__excepthook__(kind, error, trace)
 
 
-def _show_unraisable(what: "sys.UnraisableHookArgs") -> None:
+def _show_unraisable(unraisable: "sys.UnraisableHookArgs") -> None:
     """Show an error in a callback of the interpreter; an interruption, lost there, ends the process."""
-    if issubclass(what.exc_type, KeyboardInterrupt):
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
         _end()
-    sys.__unraisablehook__(what)
+    sys.__unraisablehook__(unraisable)
 
 
 def _end() -> "NoReturn":
@@ -73,7 +74,7 @@ def _exit() -> "NoReturn":
     for stream in (sys.stdout, sys.stderr):
         try:  # noqa: SIM105 - contextlib would have to be loaded
             stream.flush()
-        except OSError:  # full, or nobody reads it any more
+        except OSError:  # full, or its reader is gone
             pass
     os._exit(INTERRUPTED)
 

@@ -1,4 +1,4 @@
-"""Checks of what the statistics are given, and how much of it is rounding."""
+"""Checks of the arguments of the statistics, and the size of their rounding errors."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ def confidence(value: Any, name: str = "level") -> float:
 
 def row(name: str, values: ArrayLike, size: int | None = None) -> Floats:
     """Return numbers or NaN as a vector; ParameterError for infinite ones, another shape or another size."""
-    found = np.asarray(values, dtype=np.float64)
-    if found.ndim != 1 or (size is not None and found.size != size):
-        other = "" if size is None else f"{size} "
-        of_other = "" if size is None else ", as many as the other"
-        raise ParameterError(name, found.shape, f"one row of {other}numbers{of_other}")
-    infinite = found[np.isinf(found)]
+    vector = np.asarray(values, dtype=np.float64)
+    if vector.ndim != 1 or (size is not None and vector.size != size):
+        count_text = "" if size is None else f"{size} "
+        comparison = "" if size is None else ", as many as the other"
+        raise ParameterError(name, vector.shape, f"one row of {count_text}numbers{comparison}")
+    infinite = vector[np.isinf(vector)]
     if infinite.size:
         raise ParameterError(name, float(infinite[0]), "finite numbers, or NaN where there is none")
-    return found
+    return vector
 
 
 def paired_rows(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
     """Return the two rows without the queries in which either has no value."""
     left = row("a", a)
     right = row("b", b, left.size)
-    there = ~(np.isnan(left) | np.isnan(right))
-    return left[there], right[there]
+    has_both = ~(np.isnan(left) | np.isnan(right))
+    return left[has_both], right[has_both]

@@ -35,8 +35,8 @@ def pooled_auc(scores: ArrayLike, labels: ArrayLike) -> float:
     -----
     O(cm log m) for c distinct labels.
     """
-    found, truth = _both(scores, labels)
-    right, pairs = _right_pairs(found, truth)
+    score_vector, truth = _score_and_label_vectors(scores, labels)
+    right, pairs = _right_pairs(score_vector, truth)
     return right / pairs if pairs else float("nan")
 
 
@@ -55,15 +55,17 @@ def averaged_auc(scores: ArrayLike, labels: ArrayLike, folds: ArrayLike) -> floa
         Every pair within a fold counts once; folds with a single label do not count. NaN if no fold has two
         labels.
     """
-    found, truth = _both(scores, labels)
+    score_vector, truth = _score_and_label_vectors(scores, labels)
     groups = np.asarray(folds)
     if groups.shape != truth.shape:
         raise ParameterError("folds", groups.shape, f"the fold of each of {truth.size} documents")
-    right, pairs = 0.0, 0
+    right = 0.0
+    pairs = 0
     for group in np.unique(groups):
         inside = groups == group
-        more = _right_pairs(found[inside], truth[inside])
-        right, pairs = right + more[0], pairs + more[1]
+        fold_right, fold_pairs = _right_pairs(score_vector[inside], truth[inside])
+        right += fold_right
+        pairs += fold_pairs
     return right / pairs if pairs else float("nan")
 
 
@@ -138,19 +140,22 @@ def mean_auc_interval(
     """
     if not 0 < level < 1:
         raise ParameterError("level", level, "a number between 0 and 1")
-    found = np.array([_area_and_variance(*ranking) for ranking in rankings]).reshape(-1, 2)
-    if not len(found) or np.isnan(found).any():
+    estimates = np.array([_area_and_variance(*ranking) for ranking in rankings]).reshape(-1, 2)
+    if not len(estimates) or np.isnan(estimates).any():
         return float("nan"), float("nan")
-    half = NormalDist().inv_cdf((1 + level) / 2) * float(np.sqrt(found[:, 1].sum())) / len(found)
-    centre = float(found[:, 0].mean())
-    return max(0.0, centre - half), min(1.0, centre + half)
+    half_width = (
+        NormalDist().inv_cdf((1 + level) / 2) * float(np.sqrt(estimates[:, 1].sum())) / len(estimates)
+    )
+    centre = float(estimates[:, 0].mean())
+    return max(0.0, centre - half_width), min(1.0, centre + half_width)
 
 
 def _area_and_variance(scores: ArrayLike, relevant: ArrayLike) -> tuple[float, float]:
     """Return the AUC and its variance by DeLong; NaN with fewer than two documents of a kind."""
     truth = np.asarray(relevant, dtype=np.bool_)
-    found = row("scores", scores, truth.size)
-    higher, lower = np.sort(found[truth]), np.sort(found[~truth])
+    score_vector = row("scores", scores, truth.size)
+    higher = np.sort(score_vector[truth])
+    lower = np.sort(score_vector[~truth])
     if min(higher.size, lower.size) < 2:
         return float("nan"), float("nan")
     above = _below(higher, lower) / lower.size
@@ -159,22 +164,24 @@ def _area_and_variance(scores: ArrayLike, relevant: ArrayLike) -> tuple[float, f
     return float(above.mean()), float(variance)
 
 
-def _below(values: Floats, others: Floats) -> Floats:
-    """Return how many of the sorted ``others`` are below each value, equal ones counting half."""
-    twice = np.searchsorted(others, values, "left") + np.searchsorted(others, values, "right")
+def _below(values: Floats, sorted_values: Floats) -> Floats:
+    """Return the number of the sorted values below each value, equal ones counting half."""
+    twice = np.searchsorted(sorted_values, values, "left") + np.searchsorted(sorted_values, values, "right")
     return np.asarray(twice / 2.0)
 
 
-def _both(scores: ArrayLike, labels: ArrayLike) -> tuple[Floats, Floats]:
+def _score_and_label_vectors(scores: ArrayLike, labels: ArrayLike) -> tuple[Floats, Floats]:
     truth = row("labels", labels)
     return row("scores", scores, truth.size), truth
 
 
 def _right_pairs(scores: Floats, labels: Floats) -> tuple[float, int]:
-    """Return how many pairs of different labels are in the right order, and how many there are."""
-    right, pairs = 0.0, 0
+    """Return the number of pairs of different labels in the right order, and the number of all of them."""
+    right = 0.0
+    pairs = 0
     for label in np.unique(labels)[:-1]:
-        below, above = np.sort(scores[labels == label]), scores[labels > label]
+        below = np.sort(scores[labels == label])
+        above = scores[labels > label]
         twice = np.searchsorted(below, above, "left") + np.searchsorted(below, above, "right")
         right += float(twice.sum()) / 2.0
         pairs += below.size * above.size

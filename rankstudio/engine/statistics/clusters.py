@@ -60,6 +60,6 @@ def clusters(correlations: Floats, alike: float = ALIKE) -> Clusters:
     order = leaves_list(tree).astype(np.int64)
     # A distance that is the threshold but for rounding counts as within it.
     numbers = fcluster(tree, 1.0 - alike + 1e-12, "distance")
-    _, first = np.unique(numbers[order], return_index=True)
-    places = np.argsort(np.argsort(first))
-    return Clusters(order, places[numbers - 1].astype(np.int64))
+    _, first_leaf = np.unique(numbers[order], return_index=True)
+    rank_of_cluster = np.argsort(np.argsort(first_leaf))
+    return Clusters(order, rank_of_cluster[numbers - 1].astype(np.int64))

@@ -98,27 +98,29 @@ def mean_p_values(differences: Sequence[Floats]) -> Floats:
     from scipy.special import stdtr  # noqa: PLC0415 - as above
 
     mean, error, n = _means(differences)
-    there = error > 0.0
-    t = np.divide(np.abs(mean), error, out=np.where(mean == 0.0, 0.0, np.inf), where=there)
+    has_spread = error > 0.0
+    t = np.divide(np.abs(mean), error, out=np.where(mean == 0.0, 0.0, np.inf), where=has_spread)
     p = 2.0 * stdtr(np.maximum(n - 1, 1).astype(np.float64), -t)
     return np.where(n > 1, p, np.nan)
 
 
 def _means(differences: Sequence[Floats]) -> tuple[Floats, Floats, Ints]:
     """Return each mean difference, its standard error and the number of queries, see `mean_intervals`."""
-    shapes = [np.shape(one) for one in differences]
+    shapes = [np.shape(fold_differences) for fold_differences in differences]
     if not shapes or any(len(shape) != 2 or shape[0] != shapes[0][0] for shape in shapes):
         raise ParameterError("differences", shapes, "an array of shape (K, Q) for each fold")
     values = np.concatenate(list(differences), axis=1)
     if np.isinf(values).any():
         raise ParameterError("differences", float("inf"), "finite numbers, or NaN where there is none")
-    there = ~np.isnan(values)
-    sizes = np.stack([np.count_nonzero(~np.isnan(one), axis=1) for one in differences])
+    has_value = ~np.isnan(values)
+    sizes = np.stack(
+        [np.count_nonzero(~np.isnan(fold_differences), axis=1) for fold_differences in differences]
+    )
     folds = np.count_nonzero(sizes, axis=0)
     share = np.divide(1.0, sizes * folds, out=np.zeros(sizes.shape), where=sizes > 0)
-    weights = np.repeat(share.T, [shape[1] for shape in shapes], axis=1) * there
-    mean = np.where(folds > 0, (weights * np.where(there, values, 0.0)).sum(axis=1), np.nan)
+    weights = np.repeat(share.T, [shape[1] for shape in shapes], axis=1) * has_value
+    mean = np.where(folds > 0, (weights * np.where(has_value, values, 0.0)).sum(axis=1), np.nan)
     n = sizes.sum(axis=0)
-    deviations = np.where(there, values - mean[:, None], 0.0)
+    deviations = np.where(has_value, values - mean[:, None], 0.0)
     error = np.sqrt(n / np.maximum(n - 1, 1) * np.square(weights * deviations).sum(axis=1))
     return mean, error, n

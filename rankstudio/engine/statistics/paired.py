@@ -176,7 +176,9 @@ def bootstrap_interval(
     O(nQ). With few queries the interval is slightly too narrow, because the sample's standard deviation, with
     denominator Q, replaces the population's.
     """
-    level, n, seed = confidence(level), between("n", n, 1), between("seed", seed, 0)
+    level = confidence(level)
+    n = between("n", n, 1)
+    seed = between("seed", seed, 0)
     left, right = paired_rows(a, b)
     if left.size == 0:
         return np.nan, np.nan
@@ -185,9 +187,9 @@ def bootstrap_interval(
     at_once = max(1, _DRAWS_AT_ONCE // difference.size)
     means = np.empty(n)
     for first in range(0, n, at_once):
-        some = means[first : first + at_once]
-        drawn = rng.integers(0, difference.size, (some.size, difference.size), dtype=np.int32)
-        some[:] = difference[drawn].mean(axis=1)
+        batch = means[first : first + at_once]
+        drawn = rng.integers(0, difference.size, (batch.size, difference.size), dtype=np.int32)
+        batch[:] = difference[drawn].mean(axis=1)
     low, high = np.quantile(means, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     return float(low), float(high)
 
@@ -213,7 +215,8 @@ def win_tie_loss(
         raise ParameterError("tolerance", tolerance, "a finite number from 0 up")
     left, right = paired_rows(a, b)
     gain = left - right if higher_is_better else right - left
-    wins, losses = int(np.sum(gain > tolerance)), int(np.sum(gain < -tolerance))
+    wins = int(np.sum(gain > tolerance))
+    losses = int(np.sum(gain < -tolerance))
     return WinTieLoss(wins, gain.size - wins - losses, losses)
 
 
@@ -239,17 +242,17 @@ def holm(p_values: ArrayLike) -> Floats:
         For a value outside of [0, 1].
     """
     p = row("p_values", p_values)
-    there = np.flatnonzero(~np.isnan(p))
-    if np.any((p[there] < 0) | (p[there] > 1)):
+    tested = np.flatnonzero(~np.isnan(p))
+    if np.any((p[tested] < 0) | (p[tested] > 1)):
         raise ParameterError("p_values", p.tolist(), "numbers from 0 to 1, or NaN")
-    order = there[np.argsort(p[there], kind="stable")]
+    order = tested[np.argsort(p[tested], kind="stable")]
     adjusted = np.full(p.size, np.nan)
     factors = np.arange(order.size, 0, -1)
     adjusted[order] = np.maximum.accumulate(np.minimum(1.0, factors * p[order]))
     return adjusted
 
 
-# What is in memory at a time stays below 50 MB.
+# Memory at a time stays below 50 MB.
 _BYTES_AT_ONCE = 1 << 24
 _ASSIGNMENTS_AT_ONCE = 1 << 20  # of signs, so that memory does not grow with 2^n
 _SIGNS = 1.0 - 2.0 * np.unpackbits(
@@ -290,7 +293,8 @@ def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -
     Fisher (1935), The Design of Experiments, section 21. Smucker, Allan & Carterette (2007), A comparison of
     statistical significance tests for information retrieval evaluation, CIKM.
     """
-    n, seed = between("n", n, 1), between("seed", seed, 0)
+    n = between("n", n, 1)
+    seed = between("seed", seed, 0)
     left, right = paired_rows(a, b)
     if left.size == 0:
         return np.nan

@@ -1,4 +1,4 @@
-"""Choosing how many features to keep, from the sizes of models and what they are worth."""
+"""Choice of the number of features to keep, from the sizes of models and their values of a measure."""
 
 from __future__ import annotations
 
@@ -90,14 +90,14 @@ def _models(
     sizes: ArrayLike, values: ArrayLike, higher_is_better: bool, name: str = "values"
 ) -> tuple[Floats, Floats]:
     """Return the sizes, and the values turned so that more is better and NaN is the worst, -inf."""
-    found = row(name, values)
-    size = row("sizes", sizes, found.size)
+    value_row = row(name, values)
+    size = row("sizes", sizes, value_row.size)
     if np.isnan(size).any():
         raise ParameterError("sizes", np.nan, "numbers")
-    return size, np.where(np.isnan(found), -np.inf, found if higher_is_better else -found)
+    return size, np.where(np.isnan(value_row), -np.inf, value_row if higher_is_better else -value_row)
 
 
 def _smallest(size: Floats, gain: Floats, allowed: Bools) -> int:
     """Return the smallest of some models, of those the best, and of those the first."""
-    some = np.flatnonzero(allowed)
-    return int(some[np.lexsort((-gain[some], size[some]))[0]])
+    candidates = np.flatnonzero(allowed)
+    return int(candidates[np.lexsort((-gain[candidates], size[candidates]))[0]])

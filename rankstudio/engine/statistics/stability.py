@@ -89,7 +89,8 @@ def stability(sets: Sets, n_features: int, level: float = 0.95) -> Stability:
     member = membership(sets, n_features)
     sizes = member.sum(axis=1)
     index = "Kuncheva" if (sizes == sizes[0]).all() else "Lustgarten"
-    jaccard, corrected = similarity(member, "Jaccard"), similarity(member, index)
+    jaccard = similarity(member, "Jaccard")
+    corrected = similarity(member, index)
     return Stability(
         nogueira=nogueira(member, level),
         consistency=_mean_of_pairs(corrected),
@@ -138,15 +139,17 @@ def similarity(member: Bools, index: str = "Jaccard") -> Floats:
     if index not in INDICES:
         raise ParameterError("index", index, ", ".join(INDICES[:-1]) + f" or {INDICES[-1]}")
     d = member.shape[1]
-    held = member.astype(np.float64)
-    common = held @ held.T
-    k = held.sum(axis=1)
+    indicator = member.astype(np.float64)
+    common = indicator @ indicator.T
+    k = indicator.sum(axis=1)
     similar = np.ones_like(common) if index == "Jaccard" else np.zeros_like(common)
     if index == "Jaccard":
-        above, below = common, k[:, None] + k - common
+        numerator = common
+        denominator = k[:, None] + k - common
     else:
-        above, below = common * d - k[:, None] * k, _most(k, d, index)
-    np.divide(above, below, out=similar, where=below > 0)
+        numerator = common * d - k[:, None] * k
+        denominator = _chance_scale(k, d, index)
+    np.divide(numerator, denominator, out=similar, where=denominator > 0)
     return similar
 
 
@@ -195,7 +198,8 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
     """
     from scipy.special import ndtri  # noqa: PLC0415 - scipy, where it is needed
 
-    level, (n_sets, d) = confidence(level), member.shape
+    level = confidence(level)
+    n_sets, d = member.shape
     if n_sets == 1:
         return Nogueira(np.nan, np.nan, np.nan, np.nan)
     if member.all() or not member.any():
@@ -205,9 +209,9 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
     mean = float(member.mean())  # k̄ / d
     scale = mean * (1.0 - mean)
     value = 1.0 - n_sets / (n_sets - 1) * float(np.mean(share * (1.0 - share))) / scale
-    own = (member @ share) / d - size * mean
-    own = (own + value / 2.0 * (2.0 * size * mean - size - mean + 1.0)) / scale
-    variance = 4.0 / n_sets * float(own.var())
+    phi = (member @ share) / d - size * mean
+    phi = (phi + value / 2.0 * (2.0 * size * mean - size - mean + 1.0)) / scale
+    variance = 4.0 / n_sets * float(phi.var())
     room = float(ndtri((1.0 + level) / 2.0)) * np.sqrt(variance)
     return Nogueira(value, variance, value - room, value + room)
 
@@ -233,8 +237,8 @@ def membership(sets: Sets, n_features: int) -> Bools:
     return member
 
 
-def _most(k: Floats, d: int, index: str) -> Floats:
-    """Return what scales an index corrected for chance, times d, for each pair of sets of sizes k."""
+def _chance_scale(k: Floats, d: int, index: str) -> Floats:
+    """Return the denominator of an index corrected for chance, times d, for each pair of sets of sizes k."""
     smaller: Floats = np.minimum(k[:, None], k)
     scale: Floats
     if index == "Lustgarten":

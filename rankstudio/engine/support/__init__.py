@@ -1,1 +1,1 @@
-"""What is not about ranking: compilation, threads, files, resources, grids of numbers."""
+"""Parts that are not about ranking: compilation, threads, files, resources, grids of numbers."""

@@ -14,7 +14,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 
 VALUES = 1 << 20
-"""Of a matrix in a block, about: some milliseconds."""
+"""Approximate number of values in a block of a matrix: a few milliseconds of work."""
 
 _PRODUCTS = 1 << 26  # multiplications of a call of LAPACK
 _LEAST_COLUMNS = 16  # with fewer, reading the factor takes longer than computing

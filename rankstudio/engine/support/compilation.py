@@ -1,4 +1,4 @@
-"""Compilation of the kernels, which happens once on a computer: whoever waits for it is told.
+"""Announcement of the compilation of kernels, which happens once on a computer and takes a while.
 
 numba announces what it compiles, and not what it reads from its cache on disk. A sentence on each kernel is
 logged; window and terminal listen, and neither has to import numba for that.
@@ -26,7 +26,7 @@ SAMPLE_KERNELS = (
     "extend",
     "bring_up",
 )
-"""What the sample's study compiles, in the order in which it does."""
+"""Kernels that the sample's study compiles, in this order."""
 
 _log = logging.getLogger(__name__)
 _log.setLevel(logging.INFO)
@@ -42,7 +42,7 @@ class _Handler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             self._tell(record.getMessage())
-        except OSError:  # nobody reads the stream any more: the work goes on
+        except OSError:  # the reader of the stream is gone: the work goes on
             self.handleError(record)
 
 
@@ -59,8 +59,8 @@ def announced(tell: Callable[[str], None]) -> Iterator[None]:
 
 def announce(kernel: str) -> None:
     """Log that the compilation of a kernel starts, with the number of kernels of the sample's study."""
-    which = kernel
+    label = kernel
     with in_english(False):  # also while a report is written, which is in English
         if kernel in SAMPLE_KERNELS:
-            which = tr("{n} of {most}").format(n=SAMPLE_KERNELS.index(kernel) + 1, most=len(SAMPLE_KERNELS))
-        _log.info(tr("Compiling for this computer (first use only): kernel {which}").format(which=which))
+            label = tr("{n} of {most}").format(n=SAMPLE_KERNELS.index(kernel) + 1, most=len(SAMPLE_KERNELS))
+        _log.info(tr("Compiling for this computer (first use only): kernel {which}").format(which=label))

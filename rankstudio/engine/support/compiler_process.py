@@ -43,25 +43,26 @@ class CompilerProcess:
             return False
         announce(function.__name__)
         try:
-            asked = pickle.dumps((function.__module__, function.__qualname__, signature))
+            request = pickle.dumps((function.__module__, function.__qualname__, signature))
         except (pickle.PicklingError, TypeError, AttributeError):
             return False
         self.compiling = True
         try:
-            return self._ask(asked)
+            return self._ask(request)
         except (OSError, EOFError, pickle.UnpicklingError):
             self.wanted = False  # it could not be started, or was ended from outside
             return False
         finally:
             self.compiling = False
 
-    def _ask(self, asked: bytes) -> bool:
+    def _ask(self, request: bytes) -> bool:
         if self._process is None:
             self._process = _start()
-        writer, reader = self._process.stdin, self._process.stdout
+        writer = self._process.stdin
+        reader = self._process.stdout
         assert writer is not None
         assert reader is not None
-        writer.write(asked)
+        writer.write(request)
         writer.flush()
         return bool(pickle.load(reader))
 
@@ -85,7 +86,7 @@ def _start() -> subprocess.Popen[bytes]:
 
 
 def _serve(reader: BinaryIO, writer: BinaryIO) -> None:
-    """Compile what is asked for until nobody asks any more."""
+    """Compile the requested kernels until the input ends."""
     with suppress(EOFError, BrokenPipeError):
         while True:
             module, name, signature = pickle.load(reader)
@@ -93,10 +94,10 @@ def _serve(reader: BinaryIO, writer: BinaryIO) -> None:
 
 
 def _compiled(module: str, name: str, signature: Any) -> bool:
-    """Compile a kernel into the cache; False where it fails: the one who asked meets the error, too."""
+    """Compile a kernel into the cache; return False if it fails, as it then does in the caller, too."""
     try:
         attrgetter(name)(importlib.import_module(module)).compile(signature)
-    except Exception:  # whatever it is, it is the caller's to tell
+    except Exception:  # the caller reports it: it compiles the kernel itself
         return False
     return True
 

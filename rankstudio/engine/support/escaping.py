@@ -1,8 +1,8 @@
 """Names and other texts of unknown origin in generated files: the one place that escapes them.
 
-A feature name comes out of somebody's data file, a version out of somebody's study. Each function below
-takes any text and returns one that its target reads as text. Each is a single pass over the characters with a
-list of what may stay; no result is changed again, so that one replacement cannot make what another removed.
+A feature name comes from a data file, a version from a study, and either may be from another author. Each
+function below takes any text and returns one that its target reads as text. Each is a single pass over the
+characters with a list of allowed ones; no output is changed again: no replacement can undo another one.
 
 ============================================ =====================================================
 Target                                       Function
@@ -103,7 +103,9 @@ def markdown_escaped(text: str) -> str:
 
 def latex_escaped(text: str) -> str:
     """Return a text for LaTeX as one line: powers such as 2^0 and 2⁻¹⁰ in math mode, markup escaped."""
-    parts, end, text = [], 0, one_line(text)
+    text = one_line(text)
+    parts: list[str] = []
+    end = 0
     for power in _POWER.finditer(text):
         exponent = power["plain"] or power["raised"].translate(_RAISED)
         parts += [_literal(text[end : power.start()]), f"${power['base']}^{{{exponent.replace('−', '-')}}}$"]
@@ -142,18 +144,18 @@ def csv_cells(line: str) -> list[str]:
 
 def _literal(text: str) -> str:
     """Return a text without powers as LaTeX sets it."""
-    kept = (
+    characters = (
         _LATEX.get(c, c if c.isalnum() or c in _LATEX_SIGNS or ord(c) > 0x7F else " ")
         for c in _MINUS.sub("−", text)
     )
-    return "".join(kept)
+    return "".join(characters)
 
 
 def _escaped_word(word: str) -> str:
     """Return a word in the shell's quotes that know escapes, all of its bytes printable."""
     safe = string.ascii_letters + string.digits + "/._-+=:, "
-    data = word.encode("utf-8", "surrogateescape")
-    return "$'" + "".join(chr(b) if chr(b) in safe else f"\\{b:03o}" for b in data) + "'"
+    encoded = word.encode("utf-8", "surrogateescape")
+    return "$'" + "".join(chr(b) if chr(b) in safe else f"\\{b:03o}" for b in encoded) + "'"
 
 
 def _is_visible(character: str) -> bool:
@@ -163,7 +165,8 @@ def _is_visible(character: str) -> bool:
 
 def _is_in_documents(character: str) -> bool:
     """Return whether HTML and XML may have a character, and it leaves the order of others alone."""
-    code, kind = ord(character), category(character)
+    code = ord(character)
+    kind = category(character)
     if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code < 0xFDF0:  # noncharacters
         return False
     return kind[0] in _TEXT or kind in ("Co", "Cn") or character in _JOINERS

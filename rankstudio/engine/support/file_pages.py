@@ -1,4 +1,4 @@
-"""Pages of files that are mapped into memory: let go once they were read, so that they do not add up."""
+"""Pages of files that are mapped into memory: released after reading, so that they do not add up."""
 
 from __future__ import annotations
 
@@ -33,12 +33,10 @@ def release(array: NDArray[Any]) -> None:
     if mapped is None or not hasattr(mmap, "MADV_DONTNEED") or not array.nbytes:
         return
     begin = np.frombuffer(mapped, np.uint8).__array_interface__["data"][0]
-    first = array.__array_interface__["data"][0] - begin
-    # Whole pages inside of it: a page at its edge may be somebody else's, too.
-    first, end = (
-        -(-first // mmap.PAGESIZE) * mmap.PAGESIZE,
-        (first + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE,
-    )
+    offset = array.__array_interface__["data"][0] - begin
+    # Whole pages inside of it: a page at its edge may belong to another array, too.
+    first = -(-offset // mmap.PAGESIZE) * mmap.PAGESIZE
+    end = (offset + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
     if first < end:
         mapped.madvise(mmap.MADV_DONTNEED, first, end - first)
 
@@ -79,13 +77,13 @@ def taken_rows(X: Floats, rows: Ints, folder: Path) -> Floats:
 
     O(m'n) for m' rows, block by block.
     """
-    taken = empty_in_file((rows.size, X.shape[1]), folder)
+    selected = empty_in_file((rows.size, X.shape[1]), folder)
     for block in _blocks(rows.size, X.shape[1]):
-        some = rows[block]
-        np.take(X, some, axis=0, out=taken[block])
-        release(X[some.min() : some.max() + 1])
-        release(taken[block])
-    return taken
+        batch = rows[block]
+        np.take(X, batch, axis=0, out=selected[block])
+        release(X[batch.min() : batch.max() + 1])
+        release(selected[block])
+    return selected
 
 
 def chosen_columns(X: Floats, columns: Sequence[int], folder: Path) -> Floats:
@@ -108,24 +106,24 @@ def taken_columns(X: Floats, columns: slice) -> Floats:
     """
     if not in_file(X):
         return np.ascontiguousarray(X[:, columns].T)
-    taken = np.empty((X[:1, columns].shape[1], len(X)))
+    transposed = np.empty((X[:1, columns].shape[1], len(X)))
     for rows in _blocks(*X.shape):
-        taken[:, rows] = X[rows, columns].T
+        transposed[:, rows] = X[rows, columns].T
         release(X[rows])
-    return taken
+    return transposed
 
 
 def joined_rows(matrices: Sequence[Floats], folder: Path) -> Floats:
     """Return concatenated matrices, mapped from a file; O(mn), block by block."""
     joined = empty_in_file((sum(map(len, matrices)), matrices[0].shape[1]), folder)
-    at = 0
+    first_row = 0
     for X in matrices:
         for block in _blocks(*X.shape):
             rows = X[block]
-            joined[at : at + len(rows)] = rows
+            joined[first_row : first_row + len(rows)] = rows
             release(rows)
-            release(joined[at : at + len(rows)])
-            at += len(rows)
+            release(joined[first_row : first_row + len(rows)])
+            first_row += len(rows)
     return joined
 
 

@@ -16,8 +16,9 @@ from pathlib import Path
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.language import tr
 
-_ASIDE, _PART = ".rankstudio-", ".part"
-_DAY = 24 * 60 * 60  # nobody writes a file for that long: what is older was left by a process that died
+_ASIDE = ".rankstudio-"
+_PART = ".part"
+_DAY = 24 * 60 * 60  # no file takes that long to write: an older one is left from a process that died
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
@@ -56,7 +57,7 @@ def create_file(path: Path, content: bytes) -> None:
     with _written_aside(path, (content,)) as aside:
         _sync(aside)
         try:
-            os.link(aside, path)  # unlike a move, it takes nobody's place
+            os.link(aside, path)  # unlike a move, it never replaces a file
         except FileExistsError:
             raise
         except OSError:  # a disk without links
@@ -94,7 +95,7 @@ def make_folder(path: str | Path) -> Path:
     return path
 
 
-def read_text(path: Path, most: int = 256 << 20, encoding: str = "utf-8", errors: str = "strict") -> str:
+def read_text(path: Path, max_bytes: int = 256 << 20, encoding: str = "utf-8", errors: str = "strict") -> str:
     """Read a text of at most a number of bytes from a regular file; devices and pipes may have no end.
 
     Raises
@@ -107,8 +108,8 @@ def read_text(path: Path, most: int = 256 << 20, encoding: str = "utf-8", errors
     status = path.stat()
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
         raise OSError(errno.EINVAL, "found a device or a pipe, expected a file")
-    if status.st_size > most:
-        raise OSError(errno.EFBIG, f"it has {status.st_size} bytes, expected at most {most}")
+    if status.st_size > max_bytes:
+        raise OSError(errno.EFBIG, f"it has {status.st_size} bytes, expected at most {max_bytes}")
     return path.read_text(encoding=encoding, errors=errors)
 
 
@@ -123,7 +124,7 @@ def is_there(path: Path) -> bool:
 def remove_abandoned(folder: Path, pattern: str) -> None:
     """Remove temporary files and folders of killed processes after a day."""
     for path in folder.glob(pattern):
-        with suppress(OSError):  # somebody else's, or gone by now
+        with suppress(OSError):  # another user's, or gone by now
             if time.time() - path.stat().st_mtime > _DAY:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 

@@ -1,4 +1,4 @@
-"""What measures need of a whole dataset: its greatest grade, and which document comes first among equals."""
+"""Facts of a whole dataset that measures need: its greatest grade, and the order of equal scores."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class Grading:
     @property
     def found_ranks(self) -> Ints | None:
         """The ranks if already computed: only then they are sent to other processes."""
-        found: Ints | None = vars(self).get("id_ranks")
-        return found
+        ranks: Ints | None = vars(self).get("id_ranks")
+        return ranks
 
     def find_now(self, *, by_id: bool) -> None:
         """Compute the ranks now, so that they are sent to other processes, if a convention uses ids."""
@@ -74,7 +74,7 @@ def joined(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Grading:
     rows : sequence of ndarray
         Rows of each in its part: without ids, the last comes first.
     """
-    return Grading(max(one.greatest_grade for one in gradings), partial(_joined, gradings, rows))
+    return Grading(max(grading.greatest_grade for grading in gradings), partial(_joined, gradings, rows))
 
 
 def greatest(labels: Floats) -> float:
@@ -89,17 +89,18 @@ def ranks_of_ids(ids: Iterable[str], query_ptr: Ints) -> Ints | None:
     -----
     O(m log n) for queries of n documents. Ids are compared as text, as in trec_eval.
     """
-    every, any_id = iter(ids), False
+    remaining_ids = iter(ids)
+    has_ids = False
     ranks = np.empty(int(query_ptr[-1]), dtype=np.int64)
     for first, last in pairwise(query_ptr.tolist()):
-        own = [next(every, "") for _ in range(first, last)]
-        if all(own):
-            places = {name: place for place, name in enumerate(sorted(set(own)))}
-            ranks[first:last] = [places[name] for name in own]
-            any_id = True
+        document_ids = [next(remaining_ids, "") for _ in range(first, last)]
+        if all(document_ids):
+            rank_of_id = {document_id: rank for rank, document_id in enumerate(sorted(set(document_ids)))}
+            ranks[first:last] = [rank_of_id[document_id] for document_id in document_ids]
+            has_ids = True
         else:
             ranks[first:last] = np.arange(last - first)
-    return ranks if any_id else None
+    return ranks if has_ids else None
 
 
 def order_of_ranks(query_ptr: Ints, ranks: Ints | None) -> Ints:
@@ -112,12 +113,17 @@ def order_of_ranks(query_ptr: Ints, ranks: Ints | None) -> Ints:
 
 
 def _joined(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Ints | None:
-    ranks = [one.id_ranks for one in gradings]
-    if all(one is None for one in ranks):
+    ranks = [grading.id_ranks for grading in gradings]
+    if all(part_ranks is None for part_ranks in ranks):
         return None
-    return np.concatenate([own if one is None else one for one, own in zip(ranks, rows, strict=True)])
+    return np.concatenate(
+        [
+            part_rows if part_ranks is None else part_ranks
+            for part_ranks, part_rows in zip(ranks, rows, strict=True)
+        ]
+    )
 
 
-def _taken(whole: Grading, rows: slice | Ints) -> Ints | None:
-    ranks = whole.id_ranks
+def _taken(grading: Grading, rows: slice | Ints) -> Ints | None:
+    ranks = grading.id_ranks
     return None if ranks is None else ranks[rows]

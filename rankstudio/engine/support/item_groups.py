@@ -17,7 +17,7 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
     >>> grouped(["pear", "fig", "plum"], len)
     {4: ['pear', 'plum'], 3: ['fig']}
     """
-    found: dict[Key, list[Item]] = {}
+    groups: dict[Key, list[Item]] = {}
     for item in items:
-        found.setdefault(key(item), []).append(item)
-    return found
+        groups.setdefault(key(item), []).append(item)
+    return groups

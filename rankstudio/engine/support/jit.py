@@ -62,10 +62,10 @@ def kernel_cache(function: Callable[..., Any]) -> Any:
 
 
 class _UntrustedError(RuntimeError):
-    """Somebody else may have written what would be run."""
+    """Another user may have written the code that would be run."""
 
 
-def _trusted(found: _KernelCache, function: Callable[..., Any]) -> _KernelCache:
+def _trusted(candidate: _KernelCache, function: Callable[..., Any]) -> _KernelCache:
     """Return a cache whose folder only this user, or who installed the program, can write to.
 
     What is in it is unpickled and run: the digests tell damage, not intent.
@@ -75,12 +75,12 @@ def _trusted(found: _KernelCache, function: Callable[..., Any]) -> _KernelCache:
     _UntrustedError
         For another folder.
     """
-    if not only_ours(Path(found.cache_path), Path(inspect.getfile(function))):
+    if not only_ours(Path(candidate.cache_path), Path(inspect.getfile(function))):
         text = tr(
             "{folder}: compiled kernels are not stored here, because other users can write to this folder."
         )
-        raise _UntrustedError(text.format(folder=found.cache_path))
-    return found
+        raise _UntrustedError(text.format(folder=candidate.cache_path))
+    return candidate
 
 
 def only_ours(folder: Path, source: Path) -> bool:
@@ -99,11 +99,11 @@ def only_ours(folder: Path, source: Path) -> bool:
 
 
 @cache
-def _use_temporary_folder(why: str = "") -> None:
+def _use_temporary_folder(reason: str = "") -> None:
     """Make numba use a temporary folder if there can be one, in the processes that this one starts, too."""
     none = "Compiled kernels cannot be cached: neither the program folder nor the user cache is writable."
     warnings.warn(
-        f"{why or none} Kernels are compiled again at each start. Set {VARIABLE} to another folder.",
+        f"{reason or none} Kernels are compiled again at each start. Set {VARIABLE} to another folder.",
         CacheWarning,
         stacklevel=3,
     )
@@ -141,17 +141,18 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        origin = self._cache_path, self._impl.filename_base, _source_digest(function)
-        self._cache_file = _CheckedFiles(*origin)
+        name = self._impl.filename_base
+        digest = _source_digest(function)
+        self._cache_file = _CheckedFiles(self._cache_path, name, digest)
         shipped = shipped_folder(function.__module__)
-        there = shipped.is_dir() and only_ours(shipped, Path(inspect.getfile(function)))
-        self._shipped = _CheckedFiles(str(shipped), *origin[1:]) if there else None
+        is_usable = shipped.is_dir() and only_ours(shipped, Path(inspect.getfile(function)))
+        self._shipped = _CheckedFiles(str(shipped), name, digest) if is_usable else None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        found = super().load_overload(sig, target_context) or self._load_shipped(sig, target_context)
-        if found is None and compiler_process().compile(self._py_func, sig):
-            found = super().load_overload(sig, target_context)
-        return found
+        code = super().load_overload(sig, target_context) or self._load_shipped(sig, target_context)
+        if code is None and compiler_process().compile(self._py_func, sig):
+            code = super().load_overload(sig, target_context)
+        return code
 
     def _load_shipped(self, sig: Any, target_context: Any) -> Any:
         """Return the code that came with the program; None where it is for another processor, say."""
@@ -175,8 +176,8 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
     def load(self, key: Any) -> Any:
         # Where two processes write at a time the index of one may stay, and the code of the other.
-        kept, data = super().load(key) or (None, None)
-        return data if kept == key else None
+        saved_key, data = super().load(key) or (None, None)
+        return data if saved_key == key else None
 
     def _save_index(self, overloads: dict[Any, str]) -> None:
         self._write(self._index_path, overloads)
@@ -199,7 +200,13 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
         return self._load(self._data_path(name))
 
     def _load(self, path: str) -> Any:
-        """Return what a file holds; OSError, by which numba compiles anew, where its digest does not fit."""
+        """Return the object in a file.
+
+        Raises
+        ------
+        OSError
+            If the digest of the file does not fit; numba then compiles again.
+        """
         content = Path(path).read_bytes()
         if content[-_DIGEST:] != self._digest(path, content[:-_DIGEST]):
             raise OSError(f"{path} is damaged or of another version")
@@ -213,7 +220,7 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_KEPT: dict[str, Any] = {"kept": True}
+_CACHED: dict[str, Any] = {"is_cached": True}
 _INSIDE = {"no_cpython_wrapper": True}
 _INLINED = {"no_cpython_wrapper": True, "forceinline": True}
 _FUSED: dict[str, Any] = {"fastmath": {"contract"}}
@@ -223,8 +230,8 @@ _REORDERED: dict[str, Any] = {"fastmath": {"contract", "reassoc"}}
 class _Compilations(event.Listener):  # type: ignore[misc]
     """Announces the kernels that numba compiles, and keeps the search for garbage out of its way.
 
-    A kernel and what it brings along make hundreds of thousands of objects. Searching all there are again and
-    again took a sixth of the time, and held the window up for 100 ms each time.
+    A kernel and the library code that it needs make hundreds of thousands of objects. Repeated searches among
+    all objects took a sixth of the time, and each blocked the window for 100 ms.
     """
 
     def __init__(self) -> None:
@@ -237,8 +244,8 @@ class _Compilations(event.Listener):  # type: ignore[misc]
             gc.disable()
         self._open += 1
         dispatcher = event.data["dispatcher"]
-        own = dispatcher.py_func.__module__.startswith("rankstudio.")
-        if own and "no_cpython_wrapper" not in dispatcher.targetoptions:
+        is_ours = dispatcher.py_func.__module__.startswith("rankstudio.")
+        if is_ours and "no_cpython_wrapper" not in dispatcher.targetoptions:
             announce(dispatcher.py_func.__name__)
 
     def on_end(self, event: event.Event) -> None:
@@ -256,19 +263,19 @@ class _Compiler(Protocol):
     def __call__(self, function: Callable[P, R], /) -> Callable[P, R]: ...
 
 
-def _compiler(kept: bool = False, **options: Any) -> _Compiler:
+def _compiler(is_cached: bool = False, **options: Any) -> _Compiler:
     """Return a decorator that compiles with some options; division by zero follows IEEE, as in NumPy."""
     compiler = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)
 
-    def compile_kept(function: Any) -> Any:
+    def compile_cached(function: Any) -> Any:
         dispatcher = compiler(function)
         dispatcher._cache = kernel_cache(function)
         return dispatcher
 
-    return compile_kept if kept else compiler
+    return compile_cached if is_cached else compiler
 
 
-kernel = _compiler(**_KEPT)
+kernel = _compiler(**_CACHED)
 """Compile a function that Python calls."""
 
 subroutine = _compiler(**_INSIDE)
@@ -277,7 +284,7 @@ subroutine = _compiler(**_INSIDE)
 inlined = _compiler(**_INLINED)
 """Compile a function like :func:`subroutine`, and have LLVM put it into its callers."""
 
-fused = _compiler(**_KEPT, **_FUSED)
+fused = _compiler(**_CACHED, **_FUSED)
 """Compile a function like :func:`kernel`, with a multiplication and an addition rounded as one.
 
 Sums keep their order: results do not depend on how the loops are cut.
@@ -289,7 +296,7 @@ fused_inlined = _compiler(**_INLINED, **_FUSED)
 fused_subroutine = _compiler(**_INSIDE, **_FUSED)
 """Compile a function like :func:`fused` that kernels alone call: once, however many places call it."""
 
-reordered = _compiler(**_KEPT, **_REORDERED)
+reordered = _compiler(**_CACHED, **_REORDERED)
 """Compile a function like :func:`fused`, with sums in whatever order suits the processor's vectors.
 
 The order depends on the length of a sum alone: equal calls give equal results.

@@ -1,6 +1,6 @@
 """How much memory there is: of the machine, of the control group, and within the process's own limit.
 
-And what this process holds and nobody uses, to be given back to the system.
+It also returns memory to the system that this process holds and does not use.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def budget() -> float:
     >>> memory_budget() > 0
     True
     """
-    asked = os.environ.get(VARIABLE, "")
-    return _budget.get() or (n_bytes(asked) if asked else available() / 2)
+    setting = os.environ.get(VARIABLE, "")
+    return _budget.get() or (n_bytes(setting) if setting else available() / 2)
 
 
 def is_asked() -> bool:
@@ -79,8 +79,11 @@ def n_bytes(text: str) -> float:
     >>> n_bytes("4GB"), n_bytes("1.5 GiB"), n_bytes("700 MB")
     (4000000000.0, 1610612736.0, 700000000.0)
     """
-    found = _SIZE.fullmatch(text.strip())
-    value = float(found[1]) * (1024.0 if found[3] else 1000.0) ** _POWERS[found[2].lower()] if found else 0.0
+    match = _SIZE.fullmatch(text.strip())
+    value = 0.0
+    if match:
+        base = 1024.0 if match[3] else 1000.0
+        value = float(match[1]) * base ** _POWERS[match[2].lower()]
     if value < _LEAST:
         raise ParameterError(VARIABLE, text, "a size of at least 1MB, such as 4GB or 500MB")
     return value
@@ -108,17 +111,17 @@ def refuse_small_limit() -> None:
     ------
     OutOfMemoryError
     """
-    own = _address_space()
+    limit = _address_space()
     least = _OWN + _LIBRARIES * ((os.cpu_count() or 1) - 1) * _STACK
-    if own is not None and own < least:
+    if limit is not None and limit < least:
         text = tr(
             "The address space of the program is limited to {size} (ulimit -v); at least {size_2} is needed."
         )
-        raise OutOfMemoryError(text.format(size=size(own), size_2=size(least)))
+        raise OutOfMemoryError(text.format(size=size(limit), size_2=size(least)))
 
 
 @contextmanager
-def sufficient(what: str) -> Iterator[None]:
+def sufficient(operation: str) -> Iterator[None]:
     """Convert a MemoryError to an OutOfMemoryError whose message starts with the operation.
 
     Raises
@@ -128,17 +131,17 @@ def sufficient(what: str) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        asked = str(error).rstrip(".")
+        reason = str(error).rstrip(".")
         text = tr(
             "{what}: not enough memory; {size} are free. Use fewer workers, features or documents, or a "
             "method that needs less."
         )
-        if asked:
+        if reason:
             text = tr(
                 "{what}: not enough memory: {asked}; {size} are free. Use fewer workers, features or "
                 "documents, or a method that needs less."
             )
-        raise OutOfMemoryError(text.format(what=what, asked=asked, size=size(available()))) from None
+        raise OutOfMemoryError(text.format(what=operation, asked=reason, size=size(available()))) from None
 
 
 def release_unused() -> None:
@@ -152,7 +155,7 @@ def release_unused() -> None:
 
 
 def _bounds() -> Iterator[tuple[float, float]]:
-    """Yield what there is of memory and what is taken of it, for everything that limits this process."""
+    """Yield the total and the used memory of everything that limits this process."""
     yield float("inf"), 0.0
     kilobytes = _kilobytes("proc/meminfo", "MemTotal", "MemAvailable")
     if "MemTotal" in kilobytes and "MemAvailable" in kilobytes:
@@ -161,22 +164,22 @@ def _bounds() -> Iterator[tuple[float, float]]:
     else:
         machine = _physical()
         yield machine, 0.0
-    for folder, most, taken in _groups(_text("proc/self/cgroup")):
-        total = _text(f"{folder}/{most}").strip()
+    for folder, limit_file, usage_file in _groups(_text("proc/self/cgroup")):
+        total = _text(f"{folder}/{limit_file}").strip()
         # A limit beyond the machine's memory is none, and to count what a group takes costs most of the time.
         if total.isdecimal() and float(total) < machine:
             # Pages of files count as taken, and are given up when they are needed.
             pages = re.findall(r"^(?:total_)?inactive_file (\d+)$", _text(f"{folder}/memory.stat"), re.M)
-            used = float(_text(f"{folder}/{taken}") or 0)
+            used = float(_text(f"{folder}/{usage_file}") or 0)
             yield float(total), used - max(map(float, pages), default=0.0)
-    own = _address_space()
-    if own is not None:
-        yield own, _kilobytes("proc/self/status", "VmSize").get("VmSize", 0.0)
+    limit = _address_space()
+    if limit is not None:
+        yield limit, _kilobytes("proc/self/status", "VmSize").get("VmSize", 0.0)
 
 
 @cache
 def _groups(text: str) -> tuple[tuple[str, str, str], ...]:
-    """Return the control groups of a process, each with its files of what there is and what is taken.
+    """Return the control groups of a process: the folder of each, and the names of its limit and usage files.
 
     A group is limited by those around it, too. A container may see its own as the root.
 
@@ -185,13 +188,13 @@ def _groups(text: str) -> tuple[tuple[str, str, str], ...]:
     text : str
         Content of ``/proc/self/cgroup``.
     """
-    found = dict.fromkeys([_V2, _V1])
-    for kinds, place in re.findall(r"^\d+:([^:\n]*):/(.*)$", text, re.M):
+    groups = dict.fromkeys([_V2, _V1])
+    for kinds, path in re.findall(r"^\d+:([^:\n]*):/(.*)$", text, re.M):
         if not kinds or "memory" in kinds.split(","):
-            root, most, taken = _V1 if kinds else _V2
-            for group in (PurePosixPath(place), *PurePosixPath(place).parents):
-                found[f"{root}/{group}".removesuffix("/."), most, taken] = None
-    return tuple(found)
+            root, limit_file, usage_file = _V1 if kinds else _V2
+            for group in (PurePosixPath(path), *PurePosixPath(path).parents):
+                groups[f"{root}/{group}".removesuffix("/."), limit_file, usage_file] = None
+    return tuple(groups)
 
 
 def _physical() -> float:
@@ -214,15 +217,15 @@ def _address_space() -> float | None:
 def _kilobytes(file: str, *names: str) -> dict[str, float]:
     """Return the lines "name: 123 kB" with some names of a file of the system, in bytes."""
     text = _text(file)
-    found = {name: re.search(rf"^{name}:\s+(\d+) kB$", text, re.M) for name in names}
-    return {name: 1024.0 * float(line[1]) for name, line in found.items() if line}
+    lines = {name: re.search(rf"^{name}:\s+(\d+) kB$", text, re.M) for name in names}
+    return {name: 1024.0 * float(line[1]) for name, line in lines.items() if line}
 
 
 def _text(file: str) -> str:
-    """Return a file of the system; "" where there is none. A run looks at them some thousand times."""
+    """Return a file of the system; "" where there is none. A run reads them some thousand times."""
     try:
-        with open(f"/{file}", "rb", buffering=0) as there:  # noqa: PTH123 - a path takes as long as the look
-            return there.read().decode("ascii", "replace")
+        with open(f"/{file}", "rb", buffering=0) as stream:  # noqa: PTH123 - a path doubles the time
+            return stream.read().decode("ascii", "replace")
     except OSError:
         return ""
 

@@ -18,8 +18,8 @@ def split_names(text: str) -> list[str]:
     ['tf', 'a, b']
     """
     line = " ".join(text.splitlines())
-    found = next(csv.reader([line], skipinitialspace=True), []) if len(line) < _MOST else []
-    return [name.strip() for name in found if name.strip()]
+    cells = next(csv.reader([line], skipinitialspace=True), []) if len(line) < _MOST else []
+    return [name.strip() for name in cells if name.strip()]
 
 
 def joined_names(names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from rankstudio.engine.language import thousands_separator, tr
 MINUS = "−"
 
 NOTHING = "–"
-"""What stands where there is no number."""
+"""Text for a missing number."""
 
 _MILLION = 1_000_000
 _NARROW_SPACE = "\u202f"
@@ -25,7 +25,7 @@ def superscript(number: float | str) -> str:
 
 def raised(text: str) -> str:
     """Return a text with typeset powers: "2^-2" as "2⁻²"."""
-    return _POWER.sub(lambda found: f"{found[1]}{superscript(found[2])}", text)
+    return _POWER.sub(lambda power: f"{power[1]}{superscript(power[2])}", text)
 
 
 def count_text(number: int) -> str:
@@ -34,7 +34,7 @@ def count_text(number: int) -> str:
 
 
 def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
-    """Return a number with so many decimals and a true minus: "0.5341", "−0.0021"; "–" for NaN.
+    """Return a number with some decimals and a true minus: "0.5341", "−0.0021"; "–" for NaN.
 
     What would be all zeros and is not 0 has a decimal more, else it is written by its size, "−3e-6"; 0 itself
     has no sign.
@@ -57,7 +57,7 @@ def signed(value: float, decimals: int = 2) -> str:
 
 
 def significant(value: float, digits: int = 3, *, sign: bool = False) -> str:
-    """Return a number with so many significant figures and a true minus: "−0.123"; "–" for NaN.
+    """Return a number with some significant figures and a true minus: "−0.123"; "–" for NaN.
 
     What has more figures before the point has all of them up to a million: "1,192" rather than "1.19e+03".
     Where the language groups by points, a narrow space does: 1.192 is another number here.
@@ -75,7 +75,7 @@ def correlation_text(r: float) -> str:
 
 
 def percentage(share: float, decimals: int = 0) -> str:
-    """Return a share in percent with so many decimals: "41 %", "99.8 %"."""
+    """Return a share in percent with some decimals: "41 %", "99.8 %"."""
     return f"{100 * share:.{decimals}f} %"
 
 

@@ -61,21 +61,26 @@ def _number(item: str, name: str) -> float:
 
 
 def _range(first: str, last: str, item: str, name: str) -> list[float]:
-    low, high = _POWER.fullmatch(first), _POWER.fullmatch(last)
-    if low and high and low[1] == high[1]:
-        base = float(low[1])
-        first_exponent, last_exponent = _exponent(low), _exponent(high)
+    first_power = _POWER.fullmatch(first)
+    last_power = _POWER.fullmatch(last)
+    if first_power and last_power and first_power[1] == last_power[1]:
+        base = float(first_power[1])
+        first_exponent = _exponent(first_power)
+        last_exponent = _exponent(last_power)
         if not (first_exponent.is_integer() and last_exponent.is_integer()):
             raise ParameterError(name, item, tr("whole exponents in a range of powers"))
-        start, stop = int(first_exponent), int(last_exponent)
-    elif low or high:
+        start = int(first_exponent)
+        stop = int(last_exponent)
+    elif first_power or last_power:
         raise ParameterError(name, item, tr("a range of powers of one base, or of whole numbers"))
     else:
         base = 0.0
-        start_value, stop_value = _number(first, name), _number(last, name)
+        start_value = _number(first, name)
+        stop_value = _number(last, name)
         if start_value != int(start_value) or stop_value != int(stop_value):
             raise ParameterError(name, item, tr("a range of powers of one base, or of whole numbers"))
-        start, stop = int(start_value), int(stop_value)
+        start = int(start_value)
+        stop = int(stop_value)
     if abs(stop - start) >= _MOST:
         raise ParameterError(name, item, tr("at most {most} numbers").format(most=_MOST))
     step = 1 if stop >= start else -1

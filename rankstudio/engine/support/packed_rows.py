@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Floats, Ints
 
-_AT_ONCE = 1 << 16  # values that are looked at at a time: half a megabyte
+_AT_ONCE = 1 << 16  # values that are compared at a time: half a megabyte
 _HEADER = 112  # bytes that numpy takes for an array besides its values
 
 
@@ -96,8 +96,8 @@ class PackedRows:
     def row(self, k: int) -> Floats:
         """Return row k as a new array, shape (n,)."""
         out = np.full(self.n, self.fill)
-        place = np.unpackbits(self.marks[k], count=self.n).view(np.bool_)
-        out[place] = self.values[self.starts[k] : self.starts[k + 1]]
+        is_stored = np.unpackbits(self.marks[k], count=self.n).view(np.bool_)
+        out[is_stored] = self.values[self.starts[k] : self.starts[k + 1]]
         return out
 
     @property
@@ -149,14 +149,15 @@ class IndexTuples:
             begins = dict.fromkeys(rows, 0)
             flat = list(longest)
         else:
-            begins, flat = {}, []
+            begins = {}
+            flat = []
             for row in rows:
                 if row not in begins:
                     begins[row] = len(flat)
                     flat += row
-        places = np.array([begins[row] for row in rows], dtype=np.int64)
-        kept = np.array(flat, dtype=np.min_scalar_type(max(flat, default=0)))
-        return cls(kept, places, places + np.array([len(row) for row in rows]))
+        row_begins = np.array([begins[row] for row in rows], dtype=np.int64)
+        indices = np.array(flat, dtype=np.min_scalar_type(max(flat, default=0)))
+        return cls(indices, row_begins, row_begins + np.array([len(row) for row in rows]))
 
     def row(self, k: int) -> tuple[int, ...]:
         """Return tuple k."""
@@ -164,7 +165,8 @@ class IndexTuples:
 
     def added(self, k: int) -> tuple[int, ...]:
         """Return tuple k, without tuple k - 1 where both begin at the same place: O(1) for an index more."""
-        begin, end = self.begins[k], self.ends[k]
+        begin = self.begins[k]
+        end = self.ends[k]
         if k and self.begins[k - 1] == begin and self.ends[k - 1] <= end:
             begin = self.ends[k - 1]
         return tuple(self.flat[begin:end].tolist())

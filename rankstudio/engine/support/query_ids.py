@@ -23,7 +23,7 @@ def checked_ids(qid: ArrayLike) -> NDArray[Any]:
         ambiguous.
     """
     check_none_missing(qid)
-    # Of a list with a text numpy would make texts of all.
+    # np.asarray([1, "a"]) would turn 1 into "1"; dtype=object keeps the types apart.
     ids: NDArray[Any] = np.asarray(qid, dtype=object if _is_flat(qid) else None)
     if ids.dtype.kind != "O" or ids.ndim != 1:
         return ids
@@ -31,8 +31,8 @@ def checked_ids(qid: ArrayLike) -> NDArray[Any]:
     for value in ids.tolist():
         kinds.setdefault(_kind(value), value)
     if len(kinds) > 1:
-        some, other, *_ = kinds.values()
-        raise DatasetError(f"qid: expected ids of one type, found {some!r} and {other!r}.")
+        first, other, *_ = kinds.values()
+        raise DatasetError(f"qid: expected ids of one type, found {first!r} and {other!r}.")
     return np.array(ids.tolist()) if set(kinds) <= {"number", "text"} else ids
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from rankstudio.engine.arrays import Ints
 
 DOCUMENTS = 1 << 16
-"""Of a shard, at most, unless one query alone has more."""
+"""Maximum number of documents of a shard, unless a single query has more."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ def shards_of(query_ptr: Ints, documents: int = DOCUMENTS) -> tuple[Shard, ...]:
     """
     cuts = [0]
     while cuts[-1] < query_ptr.size - 1:
-        most = int(query_ptr[cuts[-1]]) + documents
-        end = int(np.searchsorted(query_ptr, most, side="right")) - 1
+        row_limit = int(query_ptr[cuts[-1]]) + documents
+        end = int(np.searchsorted(query_ptr, row_limit, side="right")) - 1
         cuts.append(max(end, cuts[-1] + 1))
     return tuple(
         Shard(first, end, int(query_ptr[first]), int(query_ptr[end])) for first, end in pairwise(cuts)

@@ -31,7 +31,7 @@ _NOTHING = unwritable(np.empty(0))
 
 
 def worth_it(rows: int, width: int, n_values: float) -> bool:
-    """Return whether so many values of a matrix with that many rows and columns should be stored alone.
+    """Return whether only the nonzero values of a matrix should be stored.
 
     A matrix of up to a million columns is dense where it and the products of its columns take up to 256 MB
     each, or where it takes up to eight times the memory of the values.
@@ -75,9 +75,9 @@ class SparseRows:
         return cls(csr_array(X))
 
     @classmethod
-    def spread(cls, few: Floats, columns: Ints, width: int) -> SparseRows:
+    def spread(cls, dense_columns: Floats, columns: Ints, width: int) -> SparseRows:
         """Return a matrix whose columns, ascending, are those of an array, and all others 0."""
-        csr = cls.of_array(few).csr
+        csr = cls.of_array(dense_columns).csr
         return cls.of_parts(csr.data, columns[csr.indices], csr.indptr, width)
 
     @cached_property
@@ -98,8 +98,8 @@ class SparseRows:
     @property
     def nbytes(self) -> int:
         """Memory of one form of the matrix."""
-        given = self._given
-        return int(given.data.nbytes + given.indices.nbytes + given.indptr.nbytes)
+        matrix = self._given
+        return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -115,10 +115,10 @@ class SparseRows:
         if isinstance(key, tuple):
             rows, columns = key
             if isinstance(rows, int | np.integer):
-                own, values = self.entries(int(rows))
-                return values[own.index(columns)] if columns in own else 0.0
-            everything = isinstance(rows, slice) and rows == slice(None)
-            return (self if everything else self[rows]).columns(columns)
+                stored, values = self.entries(int(rows))
+                return values[stored.index(columns)] if columns in stored else 0.0
+            has_all_rows = isinstance(rows, slice) and rows == slice(None)
+            return (self if has_all_rows else self[rows]).columns(columns)
         if isinstance(key, int | np.integer):
             return self.csr[[key]].toarray()[0]
         if isinstance(key, slice) and key.indices(len(self)) == (0, len(self), 1):
@@ -127,8 +127,8 @@ class SparseRows:
 
     def entries(self, row: int) -> tuple[list[int], list[float]]:
         """Return the columns of the stored values of a row, ascending, and the values."""
-        some = slice(*self.csr.indptr[row : row + 2])
-        return self.csr.indices[some].tolist(), self.csr.data[some].tolist()
+        span = slice(*self.csr.indptr[row : row + 2])
+        return self.csr.indices[span].tolist(), self.csr.data[span].tolist()
 
     def widened(self, n: int) -> SparseRows:
         """Return the matrix with columns of zeros behind its own, n in all."""
@@ -137,15 +137,18 @@ class SparseRows:
     def columns(self, key: int | slice | Sequence[int] | NDArray[Any]) -> Floats:
         """Return a column (m,), or several (m, c), as an array."""
         if isinstance(key, int | np.integer):
-            csc, out = self.csc, np.zeros(len(self))
-            first, last = csc.indptr[key], csc.indptr[key + 1]
+            csc = self.csc
+            out = np.zeros(len(self))
+            first = csc.indptr[key]
+            last = csc.indptr[key + 1]
             out[csc.indices[first:last]] = csc.data[first:last]
             return out
         return SparseRows(self.csc[:, key if isinstance(key, slice) else np.asarray(key)]).dense()
 
     def portions(self, n_values: int) -> Iterator[slice]:
-        """Yield slices of columns with at most so many stored values, or of one column."""
-        starts, first = self.csc.indptr, 0
+        """Yield slices of columns with at most ``n_values`` stored values, or of one column."""
+        starts = self.csc.indptr
+        first = 0
         while first < self.shape[1]:
             last = int(np.searchsorted(starts, starts[first] + n_values, side="right")) - 1
             last = min(max(last, first + 1), self.shape[1])
@@ -159,8 +162,9 @@ class SparseRows:
     @cached_property
     def sizes(self) -> Ints:
         """Number of stored values of each column, shape (n,)."""
-        given, sizes = self._given, np.diff(self._given.indptr).astype(np.int64)
-        return sizes if given.format == "csc" else np.bincount(given.indices, minlength=self.shape[1])
+        matrix = self._given
+        sizes = np.diff(matrix.indptr).astype(np.int64)
+        return sizes if matrix.format == "csc" else np.bincount(matrix.indices, minlength=self.shape[1])
 
     def with_values(self, values: Floats) -> SparseRows:
         """Return the matrix with other values of its entries, in the order of the columns; zeros go."""
@@ -181,7 +185,8 @@ class SparseRows:
             If memory has no room for it.
         """
         m, n = self.shape
-        needed, free = 16.0 * m * n, memory.budget()  # with a copy that is centred
+        needed = 16.0 * m * n  # with a copy that is centred
+        free = memory.budget()
         if needed > free:
             raise OutOfMemoryError(
                 tr(
@@ -197,8 +202,8 @@ class SparseRows:
     def scores(self, coefs: Floats) -> Floats:
         """Return the scores of linear models (K, n), shape (K, m), summed in the order of the columns."""
         used = np.flatnonzero(coefs.any(axis=0))
-        few = used.size <= _FEW_COLUMNS
-        rows, weights = (self.csc[:, used].tocsr(), coefs[:, used]) if few else (self.csr, coefs)
+        is_narrow = used.size <= _FEW_COLUMNS
+        rows, weights = (self.csc[:, used].tocsr(), coefs[:, used]) if is_narrow else (self.csr, coefs)
         return np.array([rows @ row for row in np.ascontiguousarray(weights)])
 
     @property
@@ -260,8 +265,8 @@ def chosen_columns(X: Features, columns: Ints) -> Features:
     """Return some columns of an array or of such a matrix, which is an array where that is small or full."""
     if not isinstance(X, SparseRows):
         return np.ascontiguousarray(X[:, columns])
-    kept = X.kept(columns)
-    return kept if worth_it(*kept.shape, kept.nnz) else kept.dense()
+    selected = X.kept(columns)
+    return selected if worth_it(*selected.shape, selected.nnz) else selected.dense()
 
 
 SPARSE = ("values", "columns", "starts")
@@ -276,7 +281,7 @@ def features_apart(X: Features) -> dict[str, NDArray[Any]]:
 
 
 def features_of(arrays: Mapping[str, NDArray[Any]], width: int) -> Features:
-    """Return the features of `features_apart`, with so many columns; KeyError if an array is missing."""
+    """Return the features of `features_apart` with ``width`` columns; KeyError if an array is missing."""
     if "X" in arrays:
         return arrays["X"]
     values, columns, starts = (arrays[name] for name in SPARSE)

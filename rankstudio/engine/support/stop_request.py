@@ -1,4 +1,4 @@
-"""Asking in the middle of a long computation whether somebody wants it to stop."""
+"""Requests to stop, for which a long computation asks in its middle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def heeding(check: Callable[[], object]) -> Iterator[None]:
     Parameters
     ----------
     check : callable
-        Raises Cancelled if somebody asked to stop.
+        Raises Cancelled if a stop was requested.
     """
     before: Callable[[], object] | None = getattr(_own, "check", None)
     _own.check = check
@@ -27,7 +27,7 @@ def heeding(check: Callable[[], object]) -> Iterator[None]:
 
 
 def check_of_this_thread() -> Callable[[], object]:
-    """Return what :func:`stop_if_asked` calls on this thread, for threads that help it."""
+    """Return the function that :func:`stop_if_asked` calls on this thread, for threads that help it."""
     check: Callable[[], object] | None = getattr(_own, "check", None)
     return check if check is not None else _never
 
@@ -37,7 +37,7 @@ def _never() -> None:
 
 
 def stop_if_asked() -> None:
-    """Raise Cancelled if somebody asked this thread's work to stop.
+    """Raise Cancelled if this thread's work was asked to stop.
 
     Work that takes long between two of its progress events calls this in between.
     """

@@ -44,7 +44,7 @@ def _environment() -> Environment:
     def lines(text: str) -> Iterator[Markup]:
         return map(Markup, paragraphs(text))
 
-    made = Environment(
+    environment = Environment(
         autoescape=True,
         finalize=escaped,
         keep_trailing_newline=True,
@@ -53,5 +53,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         undefined=StrictUndefined,
     )
-    made.filters |= {"paragraphs": lines, "one_line": one_line, "kind": lambda value: type(value).__name__}
-    return made
+    environment.filters |= {
+        "paragraphs": lines,
+        "one_line": one_line,
+        "kind": lambda value: type(value).__name__,
+    }
+    return environment

@@ -24,7 +24,8 @@ VARIABLE = "RANKSTUDIO_THREADS"
 
 # Nanoseconds. To start two threads and wait for them was measured as 80,000 on idle processors, and as some
 # times that on busy ones; to give started threads one more call as a share of that. Threads are to gain more.
-_START, _CALL = 2e6, 2e5
+_START = 2e6
+_CALL = 2e5
 
 _own = threading.local()
 
@@ -43,12 +44,12 @@ def available() -> int:
     granted: int | None = getattr(_own, "count", None)
     if granted is not None:
         return granted
-    asked = os.environ.get(VARIABLE)
-    if asked is None:
+    setting = os.environ.get(VARIABLE)
+    if setting is None:
         return processors()
-    if not asked.isdecimal() or int(asked) < 1:
-        raise ParameterError(VARIABLE, asked, "a whole number from 1 up")
-    return int(asked)
+    if not setting.isdecimal() or int(setting) < 1:
+        raise ParameterError(VARIABLE, setting, "a whole number from 1 up")
+    return int(setting)
 
 
 def processors() -> int:
@@ -166,12 +167,12 @@ def blas() -> ThreadpoolController:
 
 
 def _load_blas_of_scipy() -> None:
-    """Load SciPy's own BLAS before somebody computes with it, without all of SciPy."""
+    """Load SciPy's own BLAS before anything computes with it, without all of SciPy."""
     import scipy  # noqa: PLC0415 - numpy is enough for whoever asks how many threads there are
 
-    found = [*Path(scipy.__file__).parent.glob("linalg/_fblas.*")]
+    libraries = [*Path(scipy.__file__).parent.glob("linalg/_fblas.*")]
     try:
-        CDLL(str(found[0]))  # which is linked to it
+        CDLL(str(libraries[0]))  # which is linked to it
     except (IndexError, OSError):
         import scipy.linalg  # noqa: PLC0415 - as above
 
@@ -189,7 +190,7 @@ class _Steady:
         self._before: list[int] = []
 
     def limit(self, count: int) -> None:
-        """Set the threads of BLAS for when nobody holds it to one."""
+        """Set the threads of BLAS for the time when it is not held to one."""
         with self._lock:
             counts = [count] * len(blas().lib_controllers)
             if self._holders:

@@ -33,11 +33,11 @@ def followed(work: Generator[Told, None, Value], follow: Callable[[Told], None])
     """Run a generator to its end, passing on what it yields, and return its value."""
     while True:
         try:
-            told = next(work)
+            event = next(work)
         except StopIteration as end:
             value: Value = end.value
             return value
-        follow(told)
+        follow(event)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Note(WorkProgress):
 def told_as(
     work: Generator[Told, None, Value], change: Callable[[Told], WorkProgress | None]
 ) -> Generator[WorkProgress, None, Value]:
-    """Yield what a function makes of what a generator yields, unless it is None, and return its value.
+    """Convert the events of a generator, drop those that become None, and return its value.
 
     Examples
     --------
@@ -96,11 +96,11 @@ def told_as(
     """
     while True:
         try:
-            told = next(work)
+            event = next(work)
         except StopIteration as end:
             value: Value = end.value
             return value
-        changed = change(told)
+        changed = change(event)
         if changed is not None:
             yield changed
 
@@ -116,7 +116,7 @@ def part_of(work: Waiting[Value], first: float, last: float) -> Waiting[Value]:
     >>> [progress.share for progress in part_of(work(), 0.0, 0.5)]
     [0.25]
     """
-    return told_as(work, lambda told: replace(told, share=first + (last - first) * told.share))
+    return told_as(work, lambda event: replace(event, share=first + (last - first) * event.share))
 
 
 def without_notes(work: Waiting[Value]) -> Waiting[Value]:
@@ -131,7 +131,7 @@ def without_notes(work: Waiting[Value]) -> Waiting[Value]:
     >>> [type(event).__name__ for event in without_notes(work())]
     ['WorkProgress']
     """
-    return told_as(work, lambda told: None if isinstance(told, Note) else told)
+    return told_as(work, lambda event: None if isinstance(event, Note) else event)
 
 
 def telling(work: Generator[object, None, Value], what: str, most: int) -> Waiting[Value]:
@@ -139,10 +139,10 @@ def telling(work: Generator[object, None, Value], what: str, most: int) -> Waiti
 
     Its own progress events are passed on, and do not count.
     """
-    done = count()
+    steps = count()
     return told_as(
         work,
-        lambda told: (
-            told if isinstance(told, WorkProgress) else WorkProgress(what, min(1.0, next(done) / most))
+        lambda event: (
+            event if isinstance(event, WorkProgress) else WorkProgress(what, min(1.0, next(steps) / most))
         ),
     )
