@@ -169,7 +169,7 @@ def _printed(tables: Sequence[AnalysisTable]) -> Block:
 
 
 def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
-    """Return what is analysed, without test parts that are sealed."""
+    """Return the subject of an analysis, without test parts that are sealed."""
     from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_run
     from rankstudio.engine.experiment.units.single_path import training_fold
 

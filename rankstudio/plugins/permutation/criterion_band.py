@@ -56,7 +56,8 @@ class CriterionBand:
     def of(cls, test: PermutationTest, divisor: float) -> CriterionBand:
         """Summarise a test."""
         low, high = test.band(LEVEL)
-        observed, mean = test.observed / divisor, test.permuted.mean(axis=0) / divisor
+        observed = test.observed / divisor
+        mean = test.permuted.mean(axis=0) / divisor
         return cls(observed, mean, low / divisor, high / divisor, test.p_values, test.permuted.shape[0])
 
     def as_dict(self) -> dict[str, Any]:
@@ -68,7 +69,7 @@ class CriterionBand:
             "permuted_high": self.high,
             "p": self.p_values,
         }
-        rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
         steps = [dict(zip(columns, row, strict=True)) for row in rows]
         return {"permutations": self.n_permutations, "steps": steps}
 
@@ -100,10 +101,10 @@ def band_steps(
     PlanError, ParameterError
         If the plan cannot be trained this way.
     """
-    what = SinglePath.of(plan, dataset, plan.entry.defaults)
+    path = SinglePath.of(plan, dataset, plan.entry.defaults)
     block = _BLOCK_OF_PREFERENCES if preferences_of(plan) else _BLOCK
-    for test in permutation_steps(what.method, what.data, n_permutations, plan.seed, block):
-        yield CriterionBand.of(test, what.divisor) if test is not None else None
+    for test in permutation_steps(path.method, path.data, n_permutations, plan.seed, block):
+        yield CriterionBand.of(test, path.divisor) if test is not None else None
 
 
 def permutation_as_command(plan: Plan, n_permutations: int) -> str:

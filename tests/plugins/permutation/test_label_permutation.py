@@ -73,7 +73,8 @@ def test_criteria_are_those_of_fitting_to_permuted_labels(problem: Problem, seed
 
 def ranked(m: int = 240, n: int = 6, noise: float = 0.5) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
-    X, qid = rng.random((m, n)), np.arange(m) // 8
+    X = rng.random((m, n))
+    qid = np.arange(m) // 8
     return X, np.round(2 * X[:, 2] + noise * rng.normal(size=m)), qid
 
 
@@ -316,7 +317,8 @@ def test_the_rows_are_those_of_a_method_that_learns_anew(monkeypatch: pytest.Mon
 
 def test_chance_is_chance_where_preferences_come_of_labels() -> None:
     rng = np.random.default_rng(5)
-    p, turned = [], []
+    p: list[float] = []
+    turned: list[float] = []
     for seed in range(12):
         data = replace(ranked_anew(80, 4), X=rng.random((80, 4)))
         preferences = sample_preferences(data, share=0.7, seed=seed)

@@ -73,10 +73,10 @@ def evidence_as_python(plan: Plan, measure: str, computed_with: Mapping[str, str
 
 def evidence_as_notebook(plan: Plan, measure: str, computed_with: Mapping[str, str] = UNKNOWN) -> str:
     """Return a Jupyter notebook that gathers the evidence and shows its table; parameters as of a program."""
-    said = origin(computed_with) or "Evidence for a selection."
+    caption = origin(computed_with) or "Evidence for a selection."
     table = "pd.DataFrame(evidence_rows(last.found, ids, lambda column: dataset.feature_names[column]))"
     return notebook(
-        ("markdown", f"# {markdown_escaped(plan.title)}\n\n{markdown_escaped(said)}"),
+        ("markdown", f"# {markdown_escaped(plan.title)}\n\n{markdown_escaped(caption)}"),
         ("code", "\n".join(["import pandas as pd", "", *_IMPORTS])),
         ("code", plan_code(plan)),
         ("code", "\n".join(_gathering(measure))),

@@ -160,21 +160,21 @@ def significance_steps(
         raise ParameterError("estimator", type(estimator).__name__, expected)
     with STEADY:
         test = prepare()
-    nothing = np.empty((0, test.drops.size))
-    found = StepSignificance(test.selected, test.drops, nothing, test.empty) if known is None else known
+    no_drops = np.empty((0, test.drops.size))
+    tests = StepSignificance(test.selected, test.drops, no_drops, test.empty) if known is None else known
     # Several shards have threads of their own.
     with pool(not rows.several) as (executor, workers):
-        for first in range(found.permuted.shape[0], count, test.at_once):
+        for first in range(tests.permuted.shape[0], count, test.at_once):
             numbers = range(first, min(first + test.at_once, count))
-            drops = np.empty((len(numbers), found.drops.size))
+            drops = np.empty((len(numbers), tests.drops.size))
             orders = [permuted_rows(rows.ptr, start, number) for number in numbers]
 
             def learn(step: int, drops: Floats = drops, orders: list[Ints] = orders) -> None:
                 drops[:, step] = test.permuted(orders, step)
 
             with STEADY:
-                share(executor, workers, learn, range(found.drops.size))
-            permuted = np.vstack((found.permuted, drops))
-            found = StepSignificance(found.selected, found.drops, permuted, found.empty)
-            yield PartialResult(_WHAT, numbers.stop / count, found)
-    return found
+                share(executor, workers, learn, range(tests.drops.size))
+            permuted = np.vstack((tests.permuted, drops))
+            tests = StepSignificance(tests.selected, tests.drops, permuted, tests.empty)
+            yield PartialResult(_WHAT, numbers.stop / count, tests)
+    return tests

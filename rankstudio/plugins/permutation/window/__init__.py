@@ -1,1 +1,1 @@
-"""The permutation test of the path that is looked at: its row on pages, and the band below the criterion."""
+"""The permutation test of the shown path: its row on pages, and the band below the criterion."""

@@ -44,19 +44,19 @@ class ChanceRow(QWidget):
         self.button.hide()
 
     def show_state(
-        self, sentence: str, *, growing: bool, whole: bool, preferred: bool = False, seconds: float = inf
+        self, sentence: str, *, growing: bool, complete: bool, preferred: bool = False, seconds: float = inf
     ) -> None:
         """Show a sentence, "" before a test; the button begins one, stops it, or is gone at its end.
 
-        ``seconds`` says how long one takes at most, infinity where nobody knows.
+        ``seconds`` says how long one takes at most, infinity where that is unknown.
         """
-        told = tr(
+        tip = tr(
             "Run a permutation test of the selection: repeat it 999 times with labels permuted "
             "within queries."
         )
         begin = tr("999 permutations of the labels")
         if preferred:
-            told = tr(
+            tip = tr(
                 "Run a permutation test of the selection: repeat it 999 times with the "
                 "documents of preferences permuted within queries."
             )
@@ -66,31 +66,33 @@ class ChanceRow(QWidget):
         self.sentence.setText(sentence or begin)
         text = tr("Stop") if growing else tr("Permutation test")
         self.button.setText(text)
-        self.button.setToolTip(tr("Stop the test and keep the permutations so far") if growing else told)
+        self.button.setToolTip(tr("Stop the test and keep the permutations so far") if growing else tip)
         self.button.setAccessibleName(text)
-        self.button.setVisible(growing or not whole)
+        self.button.setVisible(growing or not complete)
 
 
 def chance_sentence(
-    band: CriterionBand, position: int, where: str, most: int, *, growing: bool, preferred: bool = False
+    band: CriterionBand, position: int, step: str, total: int, *, growing: bool, preferred: bool = False
 ) -> str:
-    """Return what a permutation test says of a step, from the values that are drawn.
+    """Return the sentence of a permutation test about a step, from the values that are drawn.
 
     Parameters
     ----------
     band : CriterionBand
     position : int
         Of the step.
-    where : str
+    step : str
         "k = 3".
-    most : int
-        So many permutations are asked for.
+    total : int
+        Permutations of a complete test.
     growing : bool
         Whether it still counts.
     preferred : bool
         Whether preferences are learned from.
     """
-    n, p, count = band.n_permutations, float(band.p_values[position]), band.as_good(position)
+    n = band.n_permutations
+    p = float(band.p_values[position])
+    count = band.as_good(position)
     verdict = tr("significant") if p <= ALPHA else tr("not significant")
     template = tr(
         "p = {p:.3g} at {where}, {verdict}: {count} of {n} repetitions with permuted labels have a "
@@ -103,9 +105,9 @@ def chance_sentence(
             "documents have a criterion of {observed:.4f} or less; 95 % of all repetitions are between "
             "{low:.4f} and {high:.4f}."
         )
-    said = template.format(
+    sentence = template.format(
         p=p,
-        where=where,
+        where=step,
         verdict=verdict,
         count=count or tr("none"),
         n=n,
@@ -113,11 +115,11 @@ def chance_sentence(
         low=band.low[position],
         high=band.high[position],
     )
-    if n >= most:
-        return said
+    if n >= total:
+        return sentence
     text = (
         tr("{n} of {most} permutations so far. {result}")
         if growing
         else tr("Stopped at {n} of {most} permutations. {result}")
     )
-    return text.format(n=n, most=most, result=said)
+    return text.format(n=n, most=total, result=sentence)

@@ -1,4 +1,4 @@
-"""The permutation test of the path that is looked at, on the pages *Select* and *Evidence*."""
+"""The permutation test of the shown path, on the pages *Select* and *Evidence*."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _REPEATED_PREFERRED = tr(
 
 
 class PathView(QWidget):
-    """What the page *Evidence* says of the whole path.
+    """Tells the permutation test of the whole path on the page *Evidence*.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class PathView(QWidget):
 
 
 class PathTestController(CommandController):
-    """Tests the path that is looked at, and keeps band and sentences at what is known of it.
+    """Tests the shown path, and shows its band and its sentences.
 
     Attributes
     ----------
@@ -66,13 +66,14 @@ class PathTestController(CommandController):
         super().__init__(models, window)
         self._current = models.current
         self.tests = PermutationTests(models.session, models.current, models.task_worker, self)
-        self.row, self.path = ChanceRow(), PathView()
+        self.row = ChanceRow()
+        self.path = PathView()
         self.tests.failed.connect(self.failed)
         self.tests.changed.connect(self.stateChanged)
 
     @property
     def possible(self) -> bool:
-        """Whether the path that is looked at can be tested."""
+        """Whether the shown path can be tested."""
         return self.tests.possible
 
     @property
@@ -82,7 +83,7 @@ class PathTestController(CommandController):
 
     @Slot()
     def toggle(self) -> None:
-        """Test the path that is looked at, or stop that."""
+        """Test the shown path, or stop that."""
         self.tests.toggle()
 
     @Slot()
@@ -91,11 +92,11 @@ class PathTestController(CommandController):
         self.tests.stop()
 
     def export_items(self) -> Iterator[ExportItem]:
-        """Yield the test of the path that is looked at as what does it again."""
+        """Yield the test of the shown path as what does it again."""
         if self.tests.possible:
             labels = {".sh": tr("Permutation test as a command"), ".py": tr("Permutation test as Python")}
-            why = tr("No permutation test yet: start one below the plot of the criterion.")
-            yield from code_items("permutation", labels, self.tests.as_code(), "permutation", why)
+            reason = tr("No permutation test yet: start one below the plot of the criterion.")
+            yield from code_items("permutation", labels, self.tests.as_code(), "permutation", reason)
 
     def join(self, pages: OtherPages) -> None:
         """Stand below the curves, and among the evidence; whoever draws the curves anew is made before.
@@ -111,14 +112,15 @@ class PathTestController(CommandController):
             evidence.stop.add_path(self.path, tr("Permutation test"), lambda: self.possible)
             self.row.button.clicked.connect(lambda: pages.show_page("evidence"))
             self.row.button.clicked.connect(evidence.show_path)
-        known = self.tests.changed, self.tests.grew, self._models.evidence.changed
-        for signal in (self._current.changed, *known):
+        self._current.changed.connect(self.update)
+        for signal in (self.tests.changed, self.tests.grew, self._models.evidence.changed):
             signal.connect(self.update)
 
     @Slot()
     def update(self) -> None:
-        """Show what is known."""
-        model, band = self._current.model, self.tests.band
+        """Show the band and the sentences of the shown path."""
+        model = self._current.model
+        band = self.tests.band
         for row in (self.row, self.path.chance):
             row.setVisible(model is not None)
         if model is None:
@@ -137,14 +139,14 @@ def _show_chance(row: ChanceRow, tests: PermutationTests, model: SelectedModel) 
     if tests.obstacle:
         row.show_obstacle(tests.obstacle)
         return
-    sentence, growing, preferred = "", tests.growing, bool(preferences_of(model.plan))
+    growing = tests.growing
+    preferred = bool(preferences_of(model.plan))
     band = tests.band
+    sentence = ""
     if band is not None:
         places = tested_x_values(model, band)
         position = min(model.position, places.size - 1, band.observed.size - 1)
-        where = f"{X_NAMES[model.path.step_kind]} = {places[position]}"
-        sentence = chance_sentence(
-            band, position, where, N_PERMUTATIONS, growing=growing, preferred=preferred
-        )
-    whole = band is not None and band.n_permutations >= N_PERMUTATIONS
-    row.show_state(sentence, growing=growing, whole=whole, preferred=preferred, seconds=tests.seconds)
+        step = f"{X_NAMES[model.path.step_kind]} = {places[position]}"
+        sentence = chance_sentence(band, position, step, N_PERMUTATIONS, growing=growing, preferred=preferred)
+    complete = band is not None and band.n_permutations >= N_PERMUTATIONS
+    row.show_state(sentence, growing=growing, complete=complete, preferred=preferred, seconds=tests.seconds)

@@ -22,7 +22,7 @@ prepare = settle
 
 
 def of(window: MainWindow) -> Any:
-    """Return what tests the path that is looked at."""
+    """Return the controller of the permutation test."""
     return window.sections.contributed.controllers["permutation"]
 
 
@@ -30,7 +30,8 @@ def test_more_than_chance_leads_to_the_evidence(window: MainWindow) -> None:
     finish(window)
     of(window).row.button.click()
     assert window.workspace.page == "evidence"
-    stop, line = window.sections.evidence.stop, of(window).path.chance
+    stop = window.sections.evidence.stop
+    line = of(window).path.chance
     assert stop.view.value() == PATH and line.isVisible()
     wait_until(lambda: of(window).tests.band is not None)
     wait_until(lambda: "p = " in line.sentence.text())
@@ -62,7 +63,8 @@ def test_documents_of_preferences_are_permuted(
     finish(ran)
     ran.session.look_at(1)
     settle(ran)
-    tests, row = of(ran).tests, of(ran).row
+    tests = of(ran).tests
+    row = of(ran).row
     assert naming("documents preferences").search(row.sentence.text())
     ran.commands["chance"].trigger()
     wait_until(lambda: tests.band is not None)

@@ -24,17 +24,17 @@ prepare = settle
 
 
 def finished(window: MainWindow) -> None:
-    """Run the method of the form, and look at the first fold."""
+    """Run the method of the form, and show the first fold."""
     finish(window)
     window.session.look_at(1)
     settle(window)
 
 
 def of(window: MainWindow) -> PathTestController:
-    """Return what tests the path that is looked at."""
-    found = window.sections.contributed.controllers["permutation"]
-    assert isinstance(found, PathTestController)
-    return found
+    """Return the controller of the permutation test."""
+    controller = window.sections.contributed.controllers["permutation"]
+    assert isinstance(controller, PathTestController)
+    return controller
 
 
 def done(tests: PermutationTests) -> bool:
@@ -43,7 +43,8 @@ def done(tests: PermutationTests) -> bool:
 
 def test_a_finished_path_is_tested_on_demand(ran: MainWindow) -> None:
     finished(ran)
-    tests, row = of(ran).tests, of(ran).row
+    tests = of(ran).tests
+    row = of(ran).row
     plot = ran.sections.select.curves.criterion_plot
     model = ran.current.model
     assert model is not None and plot.family.band is None
@@ -99,7 +100,8 @@ def test_a_finished_path_is_tested_on_demand(ran: MainWindow) -> None:
 def test_stop_ends_it_and_what_is_counted_stays(ran: MainWindow) -> None:
     ran.session.change("another path", parameters={"regularization": (2.0,)})
     finished(ran)
-    tests, row = of(ran).tests, of(ran).row
+    tests = of(ran).tests
+    row = of(ran).row
     ran.commands["chance"].trigger()
     assert "so far" not in row.sentence.text()
     wait_until(lambda: tests.band is not None)
@@ -115,7 +117,8 @@ def test_stop_ends_it_and_what_is_counted_stays(ran: MainWindow) -> None:
 def test_a_ranker_has_one_step(ran: MainWindow) -> None:
     ran.session.change("the method", method="rankrls", parameters={})
     finished(ran)
-    tests, row = of(ran).tests, of(ran).row
+    tests = of(ran).tests
+    row = of(ran).row
     ran.commands["chance"].trigger()
     wait_until(lambda: done(tests))
     model = ran.current.model
@@ -129,7 +132,8 @@ def test_a_ranker_has_one_step(ran: MainWindow) -> None:
 def test_a_method_that_is_trained_again_says_how_long_at_most(ran: MainWindow) -> None:
     ran.session.change("the method", method="gas", parameters={"n_features_to_select": 3})
     finished(ran)
-    tests, row = of(ran).tests, of(ran).row
+    tests = of(ran).tests
+    row = of(ran).row
     assert tests.possible and row.isVisible() and ran.commands["chance"].isEnabled()
     record = ran.runs.shown
     assert record is not None
@@ -151,7 +155,8 @@ def test_of_an_optimiser_the_last_step_is_tested(ran: MainWindow, monkeypatch: p
     monkeypatch.setattr(permutation_tests, "N_PERMUTATIONS", 3)
     ran.session.change("the method", method="ranksvm", parameters={"C": (0.01,)})
     finished(ran)
-    tests, curves = of(ran).tests, ran.sections.select.curves
+    tests = of(ran).tests
+    curves = ran.sections.select.curves
     ran.commands["chance"].trigger()
     wait_until(lambda: not tests.busy)
     model = ran.current.model
@@ -190,12 +195,14 @@ def test_a_method_of_a_file_is_tested(
     wait_until(lambda: ran.session.plan.entry.label == "covariance")
     ran.session.change("one λ", parameters={"regularization": (1.0,)})
     finished(ran)
-    tests, row = of(ran).tests, of(ran).row
+    tests = of(ran).tests
+    row = of(ran).row
     assert "at most " in row.sentence.text()
     press(row.button)
     assert tests.busy
     wait_until(lambda: not tests.busy)
-    model, found = ran.current.model, tests.band
+    model = ran.current.model
+    found = tests.band
     assert model is not None and found is not None and found.n_permutations == 19
     np.testing.assert_allclose(found.observed[: len(model.path.steps)], model.path.criterion, rtol=1e-12)
     assert "mine.py:covariance" in tests.as_code()[".sh"]
@@ -210,7 +217,8 @@ def test_a_method_of_a_file_is_tested(
 def test_what_cannot_be_tested_says_why(ran: MainWindow) -> None:
     ran.session.change("two stages", ranker="rankrls", parameters={"n_features_to_select": 2})
     finished(ran)
-    tests, row = of(ran).tests, of(ran).row
+    tests = of(ran).tests
+    row = of(ran).row
     assert tests.obstacle and not tests.possible and row.sentence.text() == tests.obstacle
     assert row.isVisible() and not row.button.isVisible() and not ran.commands["chance"].isEnabled()
 
