@@ -42,7 +42,7 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
     ),
     ("metrics/_kernels.py", "metrics"): (
         ("P@k of short queries", "if cut <= n:", "if cut < n:"),
-        ("rank of MAP", "* found / (i + 1)", "* found / (i + 2)"),
+        ("rank of MAP", "* n_hits / (i + 1)", "* n_hits / (i + 2)"),
         (
             "disagreement of ties",
             "0.5 * (before + after) / n_pairs",
@@ -54,8 +54,8 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
             "map_cut_divides_by_k and cut < n_relevant",
             "map_cut_divides_by_k and cut > n_relevant",
         ),
-        ("ERR of ties", "((seen - j) * chance[j]", "((seen - j + 1) * chance[j]"),
-        ("AUC of ties", "+ (stop - start - found))", "+ 2 * (stop - start - found))"),
+        ("ERR of ties", "((n_tied - j) * chance[j]", "((n_tied - j + 1) * chance[j]"),
+        ("AUC of ties", "+ (stop - start - tied_hits))", "+ 2 * (stop - start - tied_hits))"),
     ),
     ("methods/selection/greedy_rankrls/_statistics_kernel.py", "methods/selection/greedy_rankrls"): (
         ("greedy RankRLS leaves no query out", "total[0, j] - squares[k, j, i] + reg", "total[0, j] + reg"),

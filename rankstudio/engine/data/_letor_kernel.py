@@ -12,32 +12,32 @@ LONGEST = 13  # characters of a number: ten digits, a point, a sign and a blank
 
 
 @subroutine
-def _write_digits(out: Bytes, at: int, number: int) -> int:
+def _write_digits(out: Bytes, position: int, number: int) -> int:
     """Write a whole number from 0 up; return the position behind it."""
     count = 1
     rest = number // 10
     while rest > 0:
         count += 1
         rest //= 10
-    for k in range(at + count - 1, at - 1, -1):
+    for k in range(position + count - 1, position - 1, -1):
         out[k] = 48 + number % 10
         number //= 10
-    return at + count
+    return position + count
 
 
 @subroutine
-def _write_decimal(out: Bytes, at: int, units: int, decimals: int) -> int:
+def _write_decimal(out: Bytes, position: int, units: int, decimals: int) -> int:
     """Write ``units / 10^decimals`` without zeros at the end of its fraction; return the position behind."""
     power = 1
     for _ in range(decimals):
         power *= 10
-    at = _write_digits(out, at, units // power)
+    position = _write_digits(out, position, units // power)
     fraction = units % power
     if fraction == 0:
-        return at
-    out[at] = 46
-    end = at + decimals
-    for k in range(end, at, -1):
+        return position
+    out[position] = 46
+    end = position + decimals
+    for k in range(end, position, -1):
         out[k] = 48 + fraction % 10
         fraction //= 10
     while out[end] == 48:
@@ -65,16 +65,21 @@ def format_lines(units: NDArray[np.int32], decimals: Ints, labels: Ints, query_i
     -----
     O(mn).
     """
-    at = 0
+    position = 0
     for row in range(units.shape[0]):
-        at = _write_digits(out, at, labels[row])
-        out[at], out[at + 1], out[at + 2], out[at + 3], out[at + 4] = 32, 113, 105, 100, 58  # " qid:"
-        at = _write_digits(out, at + 5, query_ids[row])
+        position = _write_digits(out, position, labels[row])
+        # " qid:"
+        out[position] = 32
+        out[position + 1] = 113
+        out[position + 2] = 105
+        out[position + 3] = 100
+        out[position + 4] = 58
+        position = _write_digits(out, position + 5, query_ids[row])
         for column in range(units.shape[1]):
-            out[at] = 32
-            at = _write_digits(out, at + 1, column + 1)
-            out[at] = 58
-            at = _write_decimal(out, at + 1, units[row, column], decimals[column])
-        out[at] = 10
-        at += 1
-    return at
+            out[position] = 32
+            position = _write_digits(out, position + 1, column + 1)
+            out[position] = 58
+            position = _write_decimal(out, position + 1, units[row, column], decimals[column])
+        out[position] = 10
+        position += 1
+    return position

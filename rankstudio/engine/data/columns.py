@@ -97,17 +97,17 @@ class DataColumns:
         """Return the same for documents that are only scored."""
         return replace(self, labels=(), judgments=(), no_labels=True)
 
-    def beside(self, place: Callable[[str], str]) -> DataColumns:
+    def beside(self, relocate: Callable[[str], str]) -> DataColumns:
         """Return the same with each file at another place."""
-        feature_set = self.feature_set and place(self.feature_set)
-        return replace(self, judgments=tuple(map(place, self.judgments)), feature_set=feature_set)
+        feature_set = self.feature_set and relocate(self.feature_set)
+        return replace(self, judgments=tuple(map(relocate, self.judgments)), feature_set=feature_set)
 
     @property
     def judges(self) -> tuple[str, ...]:
         """Names of several judges, by their columns or files; () for one label."""
         if self.labels:
             return self.labels
-        names = [Path(place).stem for place in self.judgments]
+        names = [Path(file).stem for file in self.judgments]
         return tuple(names) if len(names) > 1 else ()
 
     @classmethod
@@ -121,26 +121,27 @@ class DataColumns:
         """
         if isinstance(values, DataColumns) and values.no_labels:
             return cls.of(replace(values, no_labels=False)).without_labels()
-        told = _checked(values.as_dict() if isinstance(values, DataColumns) else values)
-        labels, judgments = told["labels"], told["judgments"]
-        if told["no_queries"] and told["qid"]:
-            raise ParameterError("no_queries", True, f"no query column, got {told['qid']!r}")
+        fields_by_name = _checked(values.as_dict() if isinstance(values, DataColumns) else values)
+        labels = fields_by_name["labels"]
+        judgments = fields_by_name["judgments"]
+        if fields_by_name["no_queries"] and fields_by_name["qid"]:
+            raise ParameterError("no_queries", True, f"no query column, got {fields_by_name['qid']!r}")
         if labels and judgments:
             raise ParameterError("labels", labels[0], "no label columns beside files of judgments")
         judges = cls(labels=labels, judgments=judgments).judges
-        told["label"] = label = told["label"] or next(iter(judges), "")
+        fields_by_name["label"] = label = fields_by_name["label"] or next(iter(judges), "")
         _check_judges(label, judges)
-        others = (name for name in labels if name != label)
-        single = [told["qid"], label, told["part"], told["document"]]
-        every = [*single, *others, *told["features"], *told["ignore"]]
-        _check_once([name for name in every if name])
-        return cls(**told | {"labels": labels if len(labels) > 1 else ()})
+        other_labels = (name for name in labels if name != label)
+        single = [fields_by_name["qid"], label, fields_by_name["part"], fields_by_name["document"]]
+        used_columns = [*single, *other_labels, *fields_by_name["features"], *fields_by_name["ignore"]]
+        _check_once([name for name in used_columns if name])
+        return cls(**fields_by_name | {"labels": labels if len(labels) > 1 else ()})
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for a plan, without defaults."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        told = {name: v for name, v in values.items() if v or (name == "ids_from" and v == 0)}
-        plain = {name: list(v) if isinstance(v, tuple) else v for name, v in told.items()}
+        specified = {name: v for name, v in values.items() if v or (name == "ids_from" and v == 0)}
+        plain = {name: list(v) if isinstance(v, tuple) else v for name, v in specified.items()}
         if len(self.judgments) == 1:  # as versions wrote it that knew one judge
             plain["judgments"] = self.judgments[0]
         return plain
@@ -150,20 +151,21 @@ def _checked(values: Any) -> dict[str, Any]:
     """Return all fields from plain values, each of its kind; ParameterError for others."""
     if not isinstance(values, Mapping):
         raise ParameterError("columns", values, _EXPECTED)
-    told = {f.name: values.get(f.name, f.default) for f in fields(DataColumns)}
-    told |= {name: _texts(told[name]) for name in ("features", "ignore", "labels", "missing_texts")}
-    files, begin = told["judgments"], told["ids_from"]
-    told["judgments"] = tuple(files) if isinstance(files, list | tuple) else (files,) if files else ()
-    names = [told[name] for name in ("qid", "label", "part", "feature_set", "document", "format")]
+    checked = {f.name: values.get(f.name, f.default) for f in fields(DataColumns)}
+    checked |= {name: _texts(checked[name]) for name in ("features", "ignore", "labels", "missing_texts")}
+    files = checked["judgments"]
+    begin = checked["ids_from"]
+    checked["judgments"] = tuple(files) if isinstance(files, list | tuple) else (files,) if files else ()
+    names = [checked[name] for name in ("qid", "label", "part", "feature_set", "document", "format")]
     right = (
-        values.keys() <= told.keys() - {"no_labels"},
+        values.keys() <= checked.keys() - {"no_labels"},
         begin in (None, 0, 1) and not isinstance(begin, bool),
-        isinstance(told["no_queries"], bool),
-        all(_is_name(name, empty=True) for name in names) and all(map(_is_name, told["judgments"])),
+        isinstance(checked["no_queries"], bool),
+        all(_is_name(name, empty=True) for name in names) and all(map(_is_name, checked["judgments"])),
     )
     if not all(right):
         raise ParameterError("columns", dict(values), _EXPECTED)
-    return told
+    return checked
 
 
 def _check_once(names: Sequence[str]) -> None:

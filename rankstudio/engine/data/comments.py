@@ -116,5 +116,5 @@ def document_id(comment: str) -> str:
     >>> document_id("docid = GX008-86-4444840 inc = 1 prob = 0.086622")
     'GX008-86-4444840'
     """
-    found = _DOCUMENT_ID.search(comment)
-    return found[1] if found else ""
+    match = _DOCUMENT_ID.search(comment)
+    return match[1] if match else ""

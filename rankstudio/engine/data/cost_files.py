@@ -89,13 +89,13 @@ _Costs = Mapping[str, tuple[float, float]] | Sequence[tuple[float, float]]
 """Costs per document and per query, by the id or name of the feature, or by its position."""
 
 
-def _matched(path: Path, found: _Costs, dataset: FoldedDataset) -> FeatureCosts:
+def _matched(path: Path, costs: _Costs, dataset: FoldedDataset) -> FeatureCosts:
     """Return the costs of all features of some data."""
     ids = dataset.feature_ids.tolist()
-    known = (
-        _by_name(path, found, dataset) if isinstance(found, Mapping) else _by_position(path, found, dataset)
+    costs_by_id = (
+        _by_name(path, costs, dataset) if isinstance(costs, Mapping) else _by_position(path, costs, dataset)
     )
-    missing = [(i, name) for i, name in zip(ids, dataset.feature_names, strict=True) if i not in known]
+    missing = [(i, name) for i, name in zip(ids, dataset.feature_names, strict=True) if i not in costs_by_id]
     if missing:
         text = tr(
             "{path}: found no cost of feature {feature} ({name}), expected costs of all {n} features of the "
@@ -103,51 +103,52 @@ def _matched(path: Path, found: _Costs, dataset: FoldedDataset) -> FeatureCosts:
         )
         first, name = missing[0]
         raise DatasetError(text.format(path=path, feature=first, name=shown(name), n=len(ids)))
-    if not any(any(known[i]) for i in ids):
+    if not any(any(costs_by_id[i]) for i in ids):
         raise DatasetError(tr("{path}: all costs are 0, expected one greater than 0.").format(path=path))
     parts = list(dataset.folds[0].parts.values())
     mean = sum(part.n_documents for part in parts) / sum(part.n_queries for part in parts)
-    return FeatureCosts(tuple((i, *known[i]) for i in ids), mean, str(path))
+    return FeatureCosts(tuple((i, *costs_by_id[i]) for i in ids), mean, str(path))
 
 
 def _by_name(
-    path: Path, found: Mapping[str, tuple[float, float]], dataset: FoldedDataset
+    path: Path, costs_by_name: Mapping[str, tuple[float, float]], dataset: FoldedDataset
 ) -> dict[int, tuple[float, float]]:
     """Return the costs by id; a name counts before an id, as a feature may be called "12"."""
     ids = {str(i): i for i in dataset.feature_ids.tolist()}
     for names in (given_names(dataset), dataset.feature_names):
         ids |= {name: i for i, name in zip(dataset.feature_ids.tolist(), names, strict=True)}
-    known: dict[int, tuple[float, float]] = {}
-    for name, costs in found.items():
+    costs_by_id: dict[int, tuple[float, float]] = {}
+    for name, cost in costs_by_name.items():
         feature = ids.get(one_line(name))
         if feature is None:
             continue  # of a table for more features than these data have
-        if known.get(feature, costs) != costs:
+        if costs_by_id.get(feature, cost) != cost:
             text = tr("{path}: found two different costs of feature {feature}, expected one.")
             raise DatasetError(text.format(path=path, feature=shown(name)))
-        known[feature] = costs
-    return known
+        costs_by_id[feature] = cost
+    return costs_by_id
 
 
 def _by_position(
-    path: Path, found: Sequence[tuple[float, float]], dataset: FoldedDataset
+    path: Path, profile_costs: Sequence[tuple[float, float]], dataset: FoldedDataset
 ) -> dict[int, tuple[float, float]]:
     """Return the costs by id, of features in the order of the feature set or, without one, of the data."""
-    features, ids = dataset.extension(FeatureSet), dataset.feature_ids.tolist()
+    features = dataset.extension(FeatureSet)
+    ids = dataset.feature_ids.tolist()
     n = len(features.names) if features is not None else len(ids)
-    if len(found) != n:
+    if len(profile_costs) != n:
         text = tr("{path}: the profile has {found} features, expected {n} as in the feature set or the data.")
-        raise DatasetError(text.format(path=path, found=len(found), n=n))
+        raise DatasetError(text.format(path=path, found=len(profile_costs), n=n))
     if features is None:
-        return dict(zip(ids, found, strict=True))
-    of = dict(zip(features.names, found, strict=True))
-    return {i: of[name] for i, name in features.ids.items()}
+        return dict(zip(ids, profile_costs, strict=True))
+    cost_of_name = dict(zip(features.names, profile_costs, strict=True))
+    return {i: cost_of_name[name] for i, name in features.ids.items()}
 
 
 def _from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
     lines = text.splitlines()
-    at = _places(lines[0]) if lines else None
-    if at is None:
+    column_of = _places(lines[0]) if lines else None
+    if column_of is None:
         text = tr("{path}: found the columns {found}, expected {expected}.")
         found_columns = shown(lines[0]) if lines else "''"
         raise DatasetError(text.format(path=path, found=found_columns, expected=tr(_EXPECTED)))
@@ -155,21 +156,25 @@ def _from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
         rows = list(csv.reader(lines, delimiter=_separator(lines[0])))
     except csv.Error as error:
         raise _not_costs(path) from error
-    found: dict[str, tuple[float, float]] = {}
+    costs_by_name: dict[str, tuple[float, float]] = {}
     for number, row in enumerate(rows[1:], start=2):
         if not any(cell.strip() for cell in row):
             continue
-        cells = {name: row[place] if place < len(row) else "" for name, place in at.items()}
-        where = tr("{path}, line {line}").format(path=path, line=number)
-        _add(found, where, unguarded(cells.pop("feature").strip()), cells)
-    return found
+        cells = {name: row[column] if column < len(row) else "" for name, column in column_of.items()}
+        location = tr("{path}, line {line}").format(path=path, line=number)
+        _add(costs_by_name, location, unguarded(cells.pop("feature").strip()), cells)
+    return costs_by_name
 
 
 def _places(header: str) -> dict[str, int] | None:
     """Return where the columns of a table of costs are, by its header; None if it is another table."""
     names = [cell.strip().strip('"').lower() for cell in header.split(_separator(header))]
-    at = {name: names.index(name) for name in ("feature", *_COLUMNS) if name in names}
-    return at if "feature" in at and len(at) >= 2 and len(set(names)) == len(names) else None
+    column_of = {name: names.index(name) for name in ("feature", *_COLUMNS) if name in names}
+    return (
+        column_of
+        if "feature" in column_of and len(column_of) >= 2 and len(set(names)) == len(names)
+        else None
+    )
 
 
 def _separator(header: str) -> str:
@@ -177,56 +182,64 @@ def _separator(header: str) -> str:
 
 
 def _from_json(path: Path, text: str) -> _Costs:
-    whole = _loaded(path, text)
-    answers = [one for one in whole if isinstance(one, dict) and "profile" in one]
+    document = _loaded(path, text)
+    answers = [answer for answer in document if isinstance(answer, dict) and "profile" in answer]
     if answers:
         return _from_profiles(path, answers)
-    if len(whole) == 1 and isinstance(whole[0], dict) and "feature" not in whole[0]:
-        rows: list[tuple[Any, Any]] = list(whole[0].items())
+    if len(document) == 1 and isinstance(document[0], dict) and "feature" not in document[0]:
+        rows: list[tuple[Any, Any]] = list(document[0].items())
     else:
-        rows = [(one.get("feature"), one) if isinstance(one, dict) else (None, None) for one in whole]
+        rows = [
+            (answer.get("feature"), answer) if isinstance(answer, dict) else (None, None)
+            for answer in document
+        ]
     if not rows:
         raise _not_costs(path)
-    found: dict[str, tuple[float, float]] = {}
+    costs_by_name: dict[str, tuple[float, float]] = {}
     for name, costs in rows:
         number = isinstance(name, int) and not isinstance(name, bool)
         if not (isinstance(name, str) or number) or not isinstance(costs, dict):
             raise _not_costs(path)
-        told = {column: costs[column] for column in _COLUMNS if column in costs}
-        if not told:
+        milliseconds = {column: costs[column] for column in _COLUMNS if column in costs}
+        if not milliseconds:
             raise _not_costs(path)
-        _add(found, str(path), str(name), told)
-    return found
+        _add(costs_by_name, str(path), str(name), milliseconds)
+    return costs_by_name
 
 
 def _loaded(path: Path, text: str) -> list[Any]:
     """Return what JSON holds as a list, also JSON of which every line has its own."""
     try:
         try:
-            whole = json.loads(text)
+            document = json.loads(text)
         except ValueError:
-            whole = [json.loads(line) for line in text.splitlines() if line.strip()]
+            document = [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError) as error:
         raise _not_costs(path) from error
-    return whole if isinstance(whole, list) else [whole]
+    return document if isinstance(document, list) else [document]
 
 
-def _add(found: dict[str, tuple[float, float]], where: str, feature: str, told: Mapping[str, Any]) -> None:
+def _add(
+    costs_by_name: dict[str, tuple[float, float]],
+    location: str,
+    feature: str,
+    milliseconds: Mapping[str, Any],
+) -> None:
     """Add the costs of a feature; a cell that is empty counts 0."""
     costs = []
     for column in _COLUMNS:
-        value = told.get(column, 0)
+        value = milliseconds.get(column, 0)
         try:
             costs.append(milliseconds_of(value if not isinstance(value, str) or value.strip() else 0))
         except (TypeError, ValueError, OverflowError):
             text = tr("{where}: {column} of {feature} is {value}, expected milliseconds from 0 up.")
             raise DatasetError(
-                text.format(where=where, column=column, feature=shown(feature), value=shown(value))
+                text.format(where=location, column=column, feature=shown(feature), value=shown(value))
             ) from None
-    if feature in found:
+    if feature in costs_by_name:
         text = tr("{where}: {feature} occurs twice, expected one cost per feature.")
-        raise DatasetError(text.format(where=where, feature=shown(feature)))
-    found[feature] = costs[0], costs[1]
+        raise DatasetError(text.format(where=location, feature=shown(feature)))
+    costs_by_name[feature] = costs[0], costs[1]
 
 
 def _from_profiles(path: Path, answers: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:
@@ -249,14 +262,17 @@ def _from_profiles(path: Path, answers: Sequence[Mapping[str, Any]]) -> list[tup
                     raise ValueError("expected the same features in all")
                 documents += milliseconds_of(query["breakdown"]["score_count"])
                 for total, child in zip(totals, children, strict=True):
-                    for column, one in enumerate(_nanoseconds(child["breakdown"])):
-                        total[column] += one
+                    for column, nanoseconds in enumerate(_nanoseconds(child["breakdown"])):
+                        total[column] += nanoseconds
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
         raise _not_costs(path) from error
     if not totals:
         text = tr("{path}: found no RankerQuery with features in the profile, expected a request with sltr.")
         raise DatasetError(text.format(path=path))
-    return [(1e-6 * each / max(documents, 1.0), 1e-6 * once / requests) for each, once in totals]
+    return [
+        (1e-6 * per_document / max(documents, 1.0), 1e-6 * per_request / requests)
+        for per_document, per_request in totals
+    ]
 
 
 def _roots(answer: Mapping[str, Any]) -> list[Any]:

@@ -202,8 +202,8 @@ class RankingDataset:
         """
         check_options(missing, False)
         named = {"qid": qid, "label": label, "features": tuple(features or ()), "ignore": tuple(ignore)}
-        told = DataColumns.of({**named, "no_queries": no_queries})
-        return cls.of_table(table_of_frame(frame, told, refuse=missing == "refuse"), missing=missing)
+        columns = DataColumns.of({**named, "no_queries": no_queries})
+        return cls.of_table(table_of_frame(frame, columns, refuse=missing == "refuse"), missing=missing)
 
     @classmethod
     def of_table(
@@ -259,8 +259,8 @@ class RankingDataset:
         Unlike `dataclasses.replace`, it accepts training parts that assemble their rows on demand
         (leave-query-out), and returns a plain dataset.
         """
-        kept = {f.name: getattr(self, f.name) for f in fields(RankingDataset) if f.name not in values}
-        return RankingDataset(**kept, **values)
+        unchanged = {f.name: getattr(self, f.name) for f in fields(RankingDataset) if f.name not in values}
+        return RankingDataset(**unchanged, **values)
 
     def with_features(self, columns: Ints) -> RankingDataset:
         """Return the same documents with the features of some columns; mapped data give mapped ones."""
@@ -291,10 +291,10 @@ class RankingDataset:
         return in_file(self.X)
 
     def __repr__(self) -> str:
-        where = f" of {self.source.path}" if self.source else ""
+        origin = f" of {self.source.path}" if self.source else ""
         return (
             f"<{type(self).__name__}: {self.n_documents} documents of {self.n_queries} queries, "
-            f"{self.n_features} features{where}>"
+            f"{self.n_features} features{origin}>"
         )
 
     @property
@@ -331,7 +331,8 @@ class RankingDataset:
 
     def name_of(self, column: int) -> str:
         """Return the name of a column for messages: "feature 7 (BM25 of title)"."""
-        feature, name = f"feature {self.feature_ids[column]}", self.feature_names[column]
+        feature = f"feature {self.feature_ids[column]}"
+        name = self.feature_names[column]
         return feature if name == feature else f"{feature} ({name})"
 
     def to_frame(self) -> pd.DataFrame:
@@ -368,8 +369,8 @@ class RankingDataset:
 
 
 def _id_ranks(comments: Comments, query_ptr: Ints) -> Ints | None:
-    known = len(comments) == int(query_ptr[-1])
-    return ranks_of_ids(map(document_id, comments), query_ptr) if known else None
+    has_comments = len(comments) == int(query_ptr[-1])
+    return ranks_of_ids(map(document_id, comments), query_ptr) if has_comments else None
 
 
 def default_names(feature_ids: Ints) -> tuple[str, ...]:
@@ -530,20 +531,20 @@ class FoldedDataset:
         **options
             As in :meth:`RankingDataset.from_frame`, with the same exceptions.
         """
-        made = []
-        for number, (what, rows) in enumerate(frames_of_folds(frame, part, fold), start=1):
+        folds = []
+        for number, (fold_name, rows) in enumerate(frames_of_folds(frame, part, fold), start=1):
             left_out = (*ignore, part, *([fold] if fold else ()))
             parts = {
-                kind: RankingDataset.from_frame(some, ignore=left_out, **options)
-                for kind, some in rows.items()
+                kind: RankingDataset.from_frame(part_frame, ignore=left_out, **options)
+                for kind, part_frame in rows.items()
             }
             if len({data.feature_names for data in parts.values()}) > 1:
                 raise DatasetError(
-                    f"The frame: the parts of fold {what} have different features; expected the same "
+                    f"The frame: the parts of fold {fold_name} have different features; expected the same "
                     "features in all parts."
                 )
-            made.append(Fold(number, **parts))
-        return cls(name, None, tuple(made))
+            folds.append(Fold(number, **parts))
+        return cls(name, None, tuple(folds))
 
     def __repr__(self) -> str:
         folds = f"{len(self.folds)} folds{f' by {self.divided_by}' if self.divided_by else ''}"

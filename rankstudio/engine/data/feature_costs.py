@@ -51,15 +51,16 @@ class FeatureCosts:
         """
         try:
             documents = milliseconds_of(values["documents"])
-            found = sorted(
-                (_id(i), milliseconds_of(one), milliseconds_of(once)) for i, one, once in values["features"]
+            features = sorted(
+                (_id(i), milliseconds_of(per_document), milliseconds_of(per_query))
+                for i, per_document, per_query in values["features"]
             )
         except (KeyError, TypeError, ValueError, OverflowError):
             raise ParameterError("costs", values, tr(_EXPECTED)) from None
-        different = len({i for i, _, _ in found}) == len(found) > 0
+        different = len({i for i, _, _ in features}) == len(features) > 0
         if not different or documents == 0 or set(values) != {"documents", "features"}:
             raise ParameterError("costs", values, tr(_EXPECTED))
-        return cls(tuple(found), documents)
+        return cls(tuple(features), documents)
 
     def plain(self) -> FrozenMapping[str, Any]:
         """Return the costs as a plan contains them."""
@@ -68,7 +69,7 @@ class FeatureCosts:
     @cached_property
     def per_document(self) -> Mapping[int, float]:
         """Milliseconds per document, by 1-based id."""
-        return {i: one for i, one, _ in self.features}
+        return {i: milliseconds for i, milliseconds, _ in self.features}
 
     @cached_property
     def per_query(self) -> Mapping[int, float]:
@@ -83,7 +84,8 @@ class FeatureCosts:
         DatasetError
             For a feature without a cost.
         """
-        ids, m = list(features), self.documents if documents is None else documents
+        ids = list(features)
+        m = self.documents if documents is None else documents
         missing = next((i for i in ids if i not in self.per_query), None)
         if missing is not None:
             text = tr("Feature {feature} has no cost. Import costs of all features of the data.")
@@ -95,13 +97,13 @@ class FeatureCosts:
 
         A feature that costs nothing counts as a thousandth of the cheapest other one.
         """
-        every = {i: self.milliseconds([i]) for i, _, _ in self.features}
-        least = min((cost for cost in every.values() if cost > 0), default=1.0)
-        return {i: cost or least * _FREE for i, cost in every.items()}
+        cost_of_feature = {i: self.milliseconds([i]) for i, _, _ in self.features}
+        least = min((cost for cost in cost_of_feature.values() if cost > 0), default=1.0)
+        return {i: cost or least * _FREE for i, cost in cost_of_feature.items()}
 
     def text(self) -> str:
         """Return the costs in one line: "documents: 20.5; 12: 0.002 + 0.1; 13: 0.0 + 0.3"."""
-        features = [f"{i}: {one!r} + {once!r}" for i, one, once in self.features]
+        features = [f"{i}: {per_document!r} + {per_query!r}" for i, per_document, per_query in self.features]
         return "; ".join([f"documents: {self.documents!r}", *features])
 
     @classmethod

@@ -70,20 +70,20 @@ def checked_groups(values: Any) -> Groups:
         return parse_groups(values)
     if not isinstance(values, Mapping):
         raise ParameterError("groups", values, tr(_EXPECTED))
-    found = {group_name(name): _checked_ids(name, ids) for name, ids in values.items()}
-    every = [i for ids in found.values() for i in ids]
-    if "" in found or len(found) < len(values) or len(set(every)) < len(every):
-        twice = sorted({i for i in every if every.count(i) > 1}) if len(every) < _LONGEST else []
-        said = tr("{expected}; feature {feature} is in two groups") if twice else "{expected}"
-        expected = said.format(expected=tr(_EXPECTED), feature=twice[0] if twice else "")
+    ids_by_name = {group_name(name): _checked_ids(name, ids) for name, ids in values.items()}
+    all_ids = [i for ids in ids_by_name.values() for i in ids]
+    if "" in ids_by_name or len(ids_by_name) < len(values) or len(set(all_ids)) < len(all_ids):
+        twice = sorted({i for i in all_ids if all_ids.count(i) > 1}) if len(all_ids) < _LONGEST else []
+        template = tr("{expected}; feature {feature} is in two groups") if twice else "{expected}"
+        expected = template.format(expected=tr(_EXPECTED), feature=twice[0] if twice else "")
         raise ParameterError("groups", dict(values), expected)
-    return FrozenMapping(sorted(found.items(), key=lambda item: item[1]))
+    return FrozenMapping(sorted(ids_by_name.items(), key=lambda item: item[1]))
 
 
 def feature_groups_of(extended: Extended) -> Groups:
     """Return the groups of features of a plan, or of the user of a dataset; empty without any."""
-    found = extended.extension(GroupedFeatures)
-    return FrozenMapping() if found is None else found.groups
+    extension = extended.extension(GroupedFeatures)
+    return FrozenMapping() if extension is None else extension.groups
 
 
 def group_name(name: Any) -> str:
@@ -97,15 +97,16 @@ def group_name(name: Any) -> str:
 def _checked_ids(name: Any, ids: Any) -> tuple[int, ...]:
     items = ids.replace(",", " ").split() if isinstance(ids, str) else ids
     try:
-        found = tuple(sorted({int(item) for item in items}))
-        whole = bool(found) and all(
+        unique_ids = tuple(sorted({int(item) for item in items}))
+        is_valid = bool(unique_ids) and all(
             _ID.fullmatch(str(item).strip()) is not None and not isinstance(item, bool) for item in items
         )
     except (TypeError, ValueError, OverflowError):
-        found, whole = (), False
-    if not whole:
+        unique_ids = ()
+        is_valid = False
+    if not is_valid:
         raise ParameterError(f"group {shown(name)}", ids, tr("ids of features from 1 up, such as 21, 22"))
-    return found
+    return unique_ids
 
 
 def parse_groups(text: str) -> Groups:
@@ -116,15 +117,15 @@ def parse_groups(text: str) -> Groups:
     ParameterError
         If the text has another form.
     """
-    found: dict[str, str] = {}
+    ids_by_name: dict[str, str] = {}
     for item in text.split(";"):
         name, colon, ids = item.rpartition(":")
         if not item.strip():
             continue
-        if not colon or name.strip() in found:
+        if not colon or name.strip() in ids_by_name:
             raise ParameterError("groups", text, tr(_EXPECTED))
-        found[name.strip()] = ids
-    return checked_groups(found)
+        ids_by_name[name.strip()] = ids
+    return checked_groups(ids_by_name)
 
 
 def format_groups(groups: Groups) -> str:
@@ -140,30 +141,32 @@ def group_names(groups: Groups) -> dict[int, str]:
 def in_groups(ids: Iterable[int], groups: Groups) -> list[tuple[str, tuple[int, ...]]]:
     """Return ids by group, each group at the position of its first id; "" names ungrouped features."""
     names = group_names(groups)
-    found = grouped(ids, lambda i: names.get(i, i))
-    return [(key if isinstance(key, str) else "", tuple(members)) for key, members in found.items()]
+    ids_by_group = grouped(ids, lambda i: names.get(i, i))
+    return [(key if isinstance(key, str) else "", tuple(members)) for key, members in ids_by_group.items()]
 
 
-def groups_in_words(groups: Groups, most: int = 4) -> str:
+def groups_in_words(groups: Groups, max_names: int = 4) -> str:
     """Return the names of groups with their sizes: "BM25 (3), TF (5)"; "none" without groups."""
     names = [f"{name} ({len(ids)})" for name, ids in groups.items()]
-    if len(names) > most:
-        return tr("{first} and {n} more").format(first=", ".join(names[:most]), n=len(names) - most)
+    if len(names) > max_names:
+        return tr("{first} and {n} more").format(first=", ".join(names[:max_names]), n=len(names) - max_names)
     return ", ".join(names) or tr("none")
 
 
 def with_their_groups(ids: Iterable[int], groups: Groups) -> tuple[int, ...]:
     """Return ids without duplicates, extended by all members of their groups."""
     names = group_names(groups)
-    return tuple(dict.fromkeys(i for one in ids for i in groups.get(names.get(one, ""), (one,))))
+    return tuple(
+        dict.fromkeys(member for feature in ids for member in groups.get(names.get(feature, ""), (feature,)))
+    )
 
 
 def candidate_names(ids: Iterable[int], names: Sequence[str], groups: Groups) -> tuple[str, ...]:
     """Return the name of each feature as a candidate: its group's name if it is grouped."""
     if not groups:
         return tuple(names)
-    known = group_names(groups)
-    return tuple(known.get(int(i), name) for i, name in zip(ids, names, strict=True))
+    group_of_feature = group_names(groups)
+    return tuple(group_of_feature.get(int(i), name) for i, name in zip(ids, names, strict=True))
 
 
 def in_other_group(group: str, members: Iterable[int], groups: Groups) -> Groups:
@@ -174,21 +177,21 @@ def in_other_group(group: str, members: Iterable[int], groups: Groups) -> Groups
 
 def among(groups: Groups, ids: Iterable[int]) -> Groups:
     """Return groups restricted to some features."""
-    there = set(ids)
-    return groups_of({i: name for i, name in group_names(groups).items() if i in there})
+    present = set(ids)
+    return groups_of({i: name for i, name in group_names(groups).items() if i in present})
 
 
 def greatest_size(n_features: int, groups: Groups, n_steps: int) -> int:
     """Return the maximum number of features after some steps, each a group or an ungrouped feature."""
     sizes = sorted(map(len, groups.values()), reverse=True)
-    alone = n_features - sum(sizes)
-    return min(n_features, sum(sizes[:n_steps]) + min(alone, max(0, n_steps - len(sizes))))
+    n_ungrouped = n_features - sum(sizes)
+    return min(n_features, sum(sizes[:n_steps]) + min(n_ungrouped, max(0, n_steps - len(sizes))))
 
 
 def groups_of(names: Mapping[int, str]) -> Groups:
     """Return groups from feature names by id; "" means ungrouped."""
-    found = grouped(names, lambda feature: group_name(names[feature]))
-    return checked_groups({name: features for name, features in found.items() if name})
+    ids_by_group = grouped(names, lambda feature: group_name(names[feature]))
+    return checked_groups({name: features for name, features in ids_by_group.items() if name})
 
 
 def read_groups(path: Path) -> Groups:
@@ -221,17 +224,17 @@ def groups_in_table(text: str) -> dict[int, str]:
     """Return the group of each feature in a table, by id; none if the header has no such columns."""
     rows = map(csv_cells, text.splitlines())
     header = [cell.strip().lower() for cell in next(rows, [])]
-    at = next((place for place, cell in enumerate(header) if _ID_HEADER.fullmatch(cell)), None)
-    if at is None or "group" not in header or header.index("group") == at:
+    id_column = next((column for column, cell in enumerate(header) if _ID_HEADER.fullmatch(cell)), None)
+    if id_column is None or "group" not in header or header.index("group") == id_column:
         return {}
-    place = header.index("group")
-    found: dict[int, str] = {}
+    group_column = header.index("group")
+    group_of_feature: dict[int, str] = {}
     for row in rows:
-        if len(row) > max(at, place) and _ID.fullmatch(row[at].strip()):
-            name = group_name(unguarded(row[place]))
+        if len(row) > max(id_column, group_column) and _ID.fullmatch(row[id_column].strip()):
+            name = group_name(unguarded(row[group_column]))
             if name:
-                found[int(row[at])] = name
-    return found
+                group_of_feature[int(row[id_column])] = name
+    return group_of_feature
 
 
 def read_feature_file(path: Path, expected: str) -> str:

@@ -102,14 +102,14 @@ def read_feature_names(path: Path) -> dict[int, str]:
     """
     text = read_feature_file(path, tr(_EXPECTED))
     names = names_in_json(text) if text.lstrip()[:1] in ("[", "{") else _from_lines(path, text)
-    kept = {i: _cleaned(name) for i, name in names.items() if i > 0 and _cleaned(name)}
-    if not kept:
+    valid_names = {i: _cleaned(name) for i, name in names.items() if i > 0 and _cleaned(name)}
+    if not valid_names:
         raise DatasetError(
             tr("{path}: found no feature names, expected {expected}.").format(
                 path=path, expected=tr(_EXPECTED)
             )
         )
-    return kept
+    return valid_names
 
 
 def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
@@ -137,8 +137,8 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
 def _kept_costs(path: Path) -> FeatureCosts | None:
     """Return the costs that are kept beside the names; None where there are none, or they are damaged."""
     with suppress(OSError, ValueError, RecursionError, DataError, ParameterError):
-        found = json.loads(read_feature_file(path.with_suffix(_COSTS), ""))
-        return replace(FeatureCosts.of(found["costs"]), source=str(found["source"]))
+        stored = json.loads(read_feature_file(path.with_suffix(_COSTS), ""))
+        return replace(FeatureCosts.of(stored["costs"]), source=str(stored["source"]))
     return None
 
 
@@ -179,8 +179,8 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
     if notes.feature_set is not None:
         write_bytes(path.with_suffix(_SET), notes.feature_set.text().encode())
     if notes.costs is not None:
-        kept = {"source": notes.costs.source, "costs": dict(notes.costs.plain())}
-        write_bytes(path.with_suffix(_COSTS), json.dumps(kept).encode())
+        stored = {"source": notes.costs.source, "costs": dict(notes.costs.plain())}
+        write_bytes(path.with_suffix(_COSTS), json.dumps(stored).encode())
 
 
 def renamed(dataset: FoldedDataset, names: Mapping[int, str]) -> FoldedDataset:
@@ -192,19 +192,19 @@ def renamed(dataset: FoldedDataset, names: Mapping[int, str]) -> FoldedDataset:
     names : Mapping of int to str
         New names by id; the other features keep the names from the data.
     """
-    given = given_names(dataset)
+    original_names = given_names(dataset)
     ids = dataset.feature_ids.tolist()
-    shown = tuple(names.get(i, name) for i, name in zip(ids, given, strict=True))
-    return _called(dataset, shown, given)
+    new_names = tuple(names.get(i, name) for i, name in zip(ids, original_names, strict=True))
+    return _called(dataset, new_names, original_names)
 
 
 def given_names(dataset: FoldedDataset) -> tuple[str, ...]:
     """Return the names of the features that the data give them, whatever the user calls them."""
-    given = dataset.extension(GivenNames)
-    return dataset.feature_names if given is None else given.names
+    extension = dataset.extension(GivenNames)
+    return dataset.feature_names if extension is None else extension.names
 
 
-def with_feature_set(dataset: FoldedDataset, found: FeatureSet) -> FoldedDataset:
+def with_feature_set(dataset: FoldedDataset, feature_set: FeatureSet) -> FoldedDataset:
     """Return a dataset with a search engine's feature set; features without a name have those of the set.
 
     Raises
@@ -213,17 +213,19 @@ def with_feature_set(dataset: FoldedDataset, found: FeatureSet) -> FoldedDataset
         Where the set has none of the features.
     """
     ids = dataset.feature_ids.tolist()
-    given = given_names(dataset)
-    matched = found.matched(zip(ids, given, strict=True), by_position=True)
+    original_names = given_names(dataset)
+    matched = feature_set.matched(zip(ids, original_names, strict=True), by_position=True)
     if not matched.ids:
-        raise DatasetError(found.unused(len(ids)))
-    pairs = zip(ids, given, strict=True)
+        raise DatasetError(feature_set.unused(len(ids)))
+    pairs = zip(ids, original_names, strict=True)
     named = tuple(matched.labels.get(i, name) if _NAMELESS.fullmatch(name) else name for i, name in pairs)
-    own = {
-        i: shown for i, shown, name in zip(ids, dataset.feature_names, given, strict=True) if shown != name
+    user_names = {
+        i: user_name
+        for i, user_name, name in zip(ids, dataset.feature_names, original_names, strict=True)
+        if user_name != name
     }
-    made = _called(dataset, named, ())
-    return (renamed(made, own) if own else made).extended(matched)
+    with_set = _called(dataset, named, ())
+    return (renamed(with_set, user_names) if user_names else with_set).extended(matched)
 
 
 def set_mismatch(dataset: FoldedDataset) -> str:
@@ -231,28 +233,35 @@ def set_mismatch(dataset: FoldedDataset) -> str:
 
     Nothing but the number of features tells, where they were matched by position.
     """
-    found = dataset.extension(FeatureSet)
-    if found is None or found.by_name:
+    feature_set = dataset.extension(FeatureSet)
+    if feature_set is None or feature_set.by_name:
         return ""
-    n, size = dataset.n_features, len(found.names)
+    n = dataset.n_features
+    size = len(feature_set.names)
     text = tr(
         "{path}: the feature set has {size} features, but the data have {n}. Features are matched by "
         "position: check that the data were logged with this set."
     )
     may_be_less = dataset.folds[0].train.sparse  # a last feature that is always 0 is not in the file
-    return "" if n == size or (n < size and may_be_less) else text.format(path=found.source, size=size, n=n)
+    return (
+        ""
+        if n == size or (n < size and may_be_less)
+        else text.format(path=feature_set.source, size=size, n=n)
+    )
 
 
-def _called(dataset: FoldedDataset, shown: tuple[str, ...], given: tuple[str, ...]) -> FoldedDataset:
+def _called(
+    dataset: FoldedDataset, shown_names: tuple[str, ...], original_names: tuple[str, ...]
+) -> FoldedDataset:
     """Return a dataset with these names of its features, beside those that the data gave them."""
 
     def called(part: RankingDataset) -> RankingDataset:
-        made = copy.copy(part)  # also of kinds whose documents are put together when asked for
-        object.__setattr__(made, "feature_names", shown)
-        return made
+        renamed_part = copy.copy(part)  # also of kinds whose documents are put together when asked for
+        object.__setattr__(renamed_part, "feature_names", shown_names)
+        return renamed_part
 
-    others = dataset.extensions.without(GivenNames)
-    extensions = others.extended(GivenNames(given)) if given else others
+    other_extensions = dataset.extensions.without(GivenNames)
+    extensions = other_extensions.extended(GivenNames(original_names)) if original_names else other_extensions
     return replace(dataset, folds=changed_parts(dataset.folds, called), extensions=extensions)
 
 
@@ -260,14 +269,14 @@ def _from_lines(path: Path, text: str) -> dict[int, str]:
     """Return the names in a table, or in a list of RankLib, whose ids without a name keep the usual one."""
     if path.suffix.lower() == ".csv":
         return names_in_table(text, separated=True)
-    found: dict[int, str] = {}
+    name_of_feature: dict[int, str] = {}
     for line in text.splitlines():
         before, _, comment = line.partition("#")
         match = _RANKLIB.fullmatch(before)
         name = match[2] or comment if match is not None else ""
         if match is not None and name:
-            found[int(match[1])] = name.strip().strip('"')
-    return found
+            name_of_feature[int(match[1])] = name.strip().strip('"')
+    return name_of_feature
 
 
 def _cleaned(name: str) -> str:

@@ -101,9 +101,9 @@ class FeatureSet:
         DatasetError
             If a feature is not in the set, which would give wrong scores.
         """
-        known = self.ids or self._numbered(features)
+        name_of_id = self.ids or self._numbered(features)
         for number, name in features:
-            if number not in known:
+            if number not in name_of_id:
                 text = tr(
                     "{source}: feature {number} ({name}) of the model is not among the {count} features of "
                     "the feature set. Give the feature set with which the data were logged."
@@ -111,18 +111,19 @@ class FeatureSet:
                 raise DatasetError(
                     text.format(source=self.source, number=number, name=shown(name), count=len(self.names))
                 )
-        return {number: known[number] for number, _ in features}
+        return {number: name_of_id[number] for number, _ in features}
 
     def _numbered(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
         """Return features by ids, where they have the names of the set, or their ids are its positions."""
         labels = self._labels
         if all(name in labels for _, name in features):
             return {number: labels[name] for number, name in features}
-        found = dict(enumerate(self.names, start=1))
+        name_at_position = dict(enumerate(self.names, start=1))
         return {
-            number: found[number]
+            number: name_at_position[number]
             for number, name in features
-            if number in found and labels.get(name, found[number]) == found[number]
+            if number in name_at_position
+            and labels.get(name, name_at_position[number]) == name_at_position[number]
         }
 
     @property
@@ -143,13 +144,13 @@ class FeatureSet:
         by_position : bool
             Whether feature 12 is the twelfth of the set where the data have none of its names.
         """
-        every = list(features)
+        all_features = list(features)
         labels = self._labels
-        ids = {number: labels[name] for number, name in every if name in labels}
+        ids = {number: labels[name] for number, name in all_features if name in labels}
         by_name = bool(ids)
         if not ids and by_position:
             names = self.names
-            ids = {number: names[number - 1] for number, _ in every if number <= len(names)}
+            ids = {number: names[number - 1] for number, _ in all_features if number <= len(names)}
         return replace(self, ids=ids, by_name=by_name)
 
     def unused(self, n: int) -> str:
@@ -163,8 +164,8 @@ class FeatureSet:
 
     def reduced(self, names: Iterable[str]) -> FeatureSet:
         """Return the set of some features, and those from which they are derived, in the same order."""
-        kept = {name: self.definitions[name] for name in self.needed(names)}
-        return replace(self, definitions=kept)
+        definitions = {name: self.definitions[name] for name in self.needed(names)}
+        return replace(self, definitions=definitions)
 
     def text(self) -> str:
         """Return the set as its engine takes it, and as :func:`parsed_feature_set` reads it.
@@ -175,8 +176,10 @@ class FeatureSet:
         if self.engine == "vespa":
             return "".join(f"{line}\n" for line in ("match-features {", *self.names, "}"))
         features = [json.loads(definition) for definition in self.definitions.values()]
-        whole = {"featureset": {"name": self.name, "features": features}}
-        return json.dumps(features if self.engine == "solr" else whole, indent=2, ensure_ascii=False) + "\n"
+        document = {"featureset": {"name": self.name, "features": features}}
+        return (
+            json.dumps(features if self.engine == "solr" else document, indent=2, ensure_ascii=False) + "\n"
+        )
 
     def needed(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return features with those they are derived from, in the order of the set.
@@ -187,9 +190,9 @@ class FeatureSet:
         needed = set(names)
         waiting = list(needed)
         while waiting:
-            more = self._sources(waiting.pop()) - needed
-            needed |= more
-            waiting += more
+            sources = self._sources(waiting.pop()) - needed
+            needed |= sources
+            waiting += sources
         return tuple(name for name in self.definitions if name in needed)
 
     def _sources(self, name: str) -> set[str]:
@@ -226,15 +229,15 @@ def read_feature_set(path: Path) -> FeatureSet:
 def parsed_feature_set(path: Path, text: str) -> FeatureSet:
     """Return the feature set in a text; see :func:`read_feature_set`. The path is for sentences."""
     read = _from_json if text.lstrip()[:1] in ("[", "{") else _from_lines
-    found = read(path, text)
-    twice = [name for name, count in Counter(name for name, _ in found.features).items() if count > 1]
+    parsed = read(path, text)
+    twice = [name for name, count in Counter(name for name, _ in parsed.features).items() if count > 1]
     if twice:
         raise DatasetError(
             tr("{path}: the feature {name} occurs twice, expected distinct names.").format(
                 path=path, name=shown(twice[0])
             )
         )
-    return FeatureSet(found.engine, found.name, dict(found.features), str(path))
+    return FeatureSet(parsed.engine, parsed.name, dict(parsed.features), str(path))
 
 
 def feature_set_beside(data: Path) -> FeatureSet | None:
@@ -257,7 +260,7 @@ def holds_feature_set(path: Path) -> bool:
     return path.suffix.lower() in _ENDINGS and first_feature_set([path]) is not None
 
 
-def features_in_json(found: Any) -> tuple[list[Any], str]:
+def features_in_json(node: Any) -> tuple[list[Any], str]:
     """Return the features in JSON of an engine, and the set's name.
 
     It may be a list of features, a feature store or a model of Solr, a feature set, or an answer with one.
@@ -265,17 +268,12 @@ def features_in_json(found: Any) -> tuple[list[Any], str]:
     name = ""
     keys = ("hits", "hits", "_source", "model", "feature_set", "featureset", "featureStore", "features")
     for key in keys:
-        if isinstance(found, dict) and key in found:
-            name = found["name"] if isinstance(found.get("name"), str) else name
-            found = found[key]
-        if (
-            isinstance(found, list)
-            and len(found) == 1
-            and isinstance(found[0], dict)
-            and "_source" in found[0]
-        ):
-            found = found[0]
-    return (found, name) if isinstance(found, list) else ([], "")
+        if isinstance(node, dict) and key in node:
+            name = node["name"] if isinstance(node.get("name"), str) else name
+            node = node[key]
+        if isinstance(node, list) and len(node) == 1 and isinstance(node[0], dict) and "_source" in node[0]:
+            node = node[0]
+    return (node, name) if isinstance(node, list) else ([], "")
 
 
 def is_rank_feature(text: str) -> bool:
@@ -286,13 +284,13 @@ def is_rank_feature(text: str) -> bool:
     head = _HEAD.match(text)
     if head is None or len(text) > _LONGEST:
         return False
-    at = head.end()
-    if text[at : at + 1] == "(":
-        at = _closed(text, at)
-        if at and text[at : at + 1] == ".":
-            output = _HEAD.match(text, at + 1)
-            at = output.end() if output else 0
-    return at == len(text)
+    end = head.end()
+    if text[end : end + 1] == "(":
+        end = _closed(text, end)
+        if end and text[end : end + 1] == ".":
+            output = _HEAD.match(text, end + 1)
+            end = output.end() if output else 0
+    return end == len(text)
 
 
 @dataclass(frozen=True)
@@ -306,14 +304,14 @@ class _Found:
 
 def _from_json(path: Path, text: str) -> _Found:
     try:
-        whole = json.loads(text)
+        document = json.loads(text)
         # what could not be written again: a lone half of a pair of UTF-16, NaN, and 1e999, which is infinite
-        json.dumps(whole, ensure_ascii=False, allow_nan=False).encode()
+        json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise _not_one(path) from error
-    if rank_features := _match_features(whole):
+    if rank_features := _match_features(document):
         return _vespa(path, rank_features)
-    features, name = features_in_json(whole)
+    features, name = features_in_json(document)
     if features and all(isinstance(feature, str) for feature in features):
         return _vespa(path, features)
     if not features or not all(isinstance(f, dict) and isinstance(f.get("name"), str) for f in features):
@@ -391,35 +389,37 @@ def _engine(feature: Mapping[str, Any]) -> Engine | None:
     return "elasticsearch" if "template" in feature else None
 
 
-def _match_features(whole: Any) -> list[str]:
+def _match_features(document: Any) -> list[str]:
     """Return the rank features of the first hit of a result, or of such an object alone."""
-    if not isinstance(whole, dict):
+    if not isinstance(document, dict):
         return []
-    root = whole.get("root")
+    root = document.get("root")
     hits = root.get("children") if isinstance(root, dict) else None
-    first = hits[0] if isinstance(hits, list) and hits else whole
+    first = hits[0] if isinstance(hits, list) and hits else document
     fields = first.get("fields", first) if isinstance(first, dict) else {}
-    found = fields.get("matchfeatures") if isinstance(fields, dict) else None
-    return [name for name in found if name != _CACHED] if isinstance(found, dict) else []
+    match_features = fields.get("matchfeatures") if isinstance(fields, dict) else None
+    return [name for name in match_features if name != _CACHED] if isinstance(match_features, dict) else []
 
 
 def _split(line: str) -> Iterator[str]:
     """Yield what blanks separate, but for those in brackets."""
-    depth, start = 0, 0
-    for at, sign in enumerate(line + " "):
+    depth = 0
+    start = 0
+    for position, sign in enumerate(line + " "):
         depth += (sign == "(") - (sign == ")")
         if sign.isspace() and depth <= 0:
-            if line[start:at].strip():
-                yield line[start:at].strip()
-            start = at
+            if line[start:position].strip():
+                yield line[start:position].strip()
+            start = position
     if depth > 0:
         yield line[start:].strip()
 
 
-def _closed(text: str, at: int) -> int:
+def _closed(text: str, opening: int) -> int:
     """Return where the bracket at a place is closed, behind it; 0 where it is not."""
-    depth, quoted = 0, False
-    for end in range(at, len(text)):
+    depth = 0
+    quoted = False
+    for end in range(opening, len(text)):
         sign = text[end]
         if not _INSIDE.match(sign):
             return 0

@@ -21,8 +21,12 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 
 PADDING = 64  # newlines behind the text, so that no kernel has to look where it ends
-GZIP, BZIP2, XZ, ZSTANDARD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
-PARQUET, ARROW = b"PAR1", b"ARROW1\0\0"
+GZIP = b"\x1f\x8b"
+BZIP2 = b"BZh"
+XZ = b"\xfd7zXZ\0"
+ZSTANDARD = b"\x28\xb5\x2f\xfd"
+PARQUET = b"PAR1"
+ARROW = b"ARROW1\0\0"
 """How files begin that are no text."""
 
 HEAD = 1 << 16
@@ -166,12 +170,12 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
         If the library of Zstandard is not installed.
     """
     waiting = next(packed, b"")
-    found = _kind_of(waiting)
-    if found is None:
+    compression = _kind_of(waiting)
+    if compression is None:
         yield waiting
         yield from packed
         return
-    kind, make = found
+    kind, make = compression
     member: _Member | None = None
     while True:
         if member is None:  # there may be several, and zeros between them, which fill up tapes
@@ -223,7 +227,7 @@ def _unpacked(path: Path, kind: str, member: _Member, waiting: bytes) -> Iterato
         yield piece
 
 
-def read_beginning(path: Path, most: int = _PIECE) -> bytes:
+def read_beginning(path: Path, max_bytes: int = _PIECE) -> bytes:
     """Return the beginning of a file, decompressed if necessary.
 
     Raises
@@ -236,16 +240,16 @@ def read_beginning(path: Path, most: int = _PIECE) -> bytes:
     regular_file_size(path)
     try:
         with path.open("rb") as file:
-            content = file.read(most)
+            content = file.read(max_bytes)
     except OSError as error:
         raise refusal(path, error) from None
     text = b""
     with suppress(FileAccessError):  # it is damaged, which its reader tells, or goes on behind what was read
         for piece in unpacked_pieces(path, iter((content,))):
             text += piece
-            if len(text) >= most:
+            if len(text) >= max_bytes:
                 break
-    return text[:most]
+    return text[:max_bytes]
 
 
 class _Member(ABC):

@@ -39,13 +39,13 @@ def fingerprint(dataset: FoldedDataset) -> Fingerprint:
     trusted. Parts assembled in memory are hashed directly, in O(mn).
     """
     files: dict[str, Source] = {}
-    whole: dict[int, str] = {}
+    checksums: dict[int, str] = {}
     lines = []
     for fold in dataset.folds:
         for name, part in fold.parts.items():
             if part.source is not None:
                 files.setdefault(str(part.source.path.absolute()), part.source)
-            lines.append(f"{fold.number} {name} {part.n_features} {_checksum(part, whole)}")
+            lines.append(f"{fold.number} {name} {part.n_features} {_checksum(part, checksums)}")
     return Fingerprint(_sha256("\n".join(lines).encode()), tuple(files.values()))
 
 
@@ -56,14 +56,14 @@ def data_digest(dataset: FoldedDataset) -> str:
     folds it covers the validation and test parts, so that runs on a share of the training queries have the
     same one.
     """
-    found = fingerprint(dataset)
-    if found.files and not dataset.divided_by:
-        return files_digest(found.files)
+    identity = fingerprint(dataset)
+    if identity.files and not dataset.divided_by:
+        return files_digest(identity.files)
     if dataset.origin.whole_sources and dataset.divided_by.startswith("train "):
         return files_digest(dataset.origin.whole_sources)
-    whole: dict[int, str] = {}
+    checksums: dict[int, str] = {}
     lines = [
-        f"{fold.number} {name} {part.n_features} {_checksum(part, whole)}"
+        f"{fold.number} {name} {part.n_features} {_checksum(part, checksums)}"
         for fold in dataset.folds
         for name, part in fold.parts.items()
         if name != "train"
@@ -76,30 +76,35 @@ def files_digest(files: Sequence[Source]) -> str:
     return _sha256("\n".join(sorted({source.checksum for source in files})).encode())
 
 
-def change(recorded: Sequence[Source], found: Sequence[Source]) -> str:
+def change(recorded: Sequence[Source], current: Sequence[Source]) -> str:
     """Return the first file whose contents differ from the recorded ones, in words; "" if there is none."""
     by_path = {source.path.absolute(): source for source in recorded}
-    for now in found:
-        then = by_path.get(now.path.absolute(), now)
-        if then.checksum != now.checksum:
-            size = f"{now.size:,} bytes" if now.size != then.size else "the same size with different contents"
-            return f"{now.path}: the file changed: expected {then.size:,} bytes, found {size}"
+    for file in current:
+        recorded_source = by_path.get(file.path.absolute(), file)
+        if recorded_source.checksum != file.checksum:
+            expected_size = recorded_source.size
+            size = (
+                f"{file.size:,} bytes"
+                if file.size != expected_size
+                else "the same size with different contents"
+            )
+            return f"{file.path}: the file changed: expected {expected_size:,} bytes, found {size}"
     return ""
 
 
-def _checksum(part: RankingDataset, known: dict[int, str]) -> str:
-    return _of_some(part, known) if isinstance(part, PartOfWhole) else _of_part(part)
+def _checksum(part: RankingDataset, checksums: dict[int, str]) -> str:
+    return _of_some(part, checksums) if isinstance(part, PartOfWhole) else _of_part(part)
 
 
 def _of_part(part: RankingDataset) -> str:
     return part.source.checksum if part.source is not None else _of_arrays(part)
 
 
-def _of_some(part: PartOfWhole, known: dict[int, str]) -> str:
+def _of_some(part: PartOfWhole, checksums: dict[int, str]) -> str:
     """Return that of the data and which queries these are: the data are hashed once for all folds."""
-    if id(part.whole) not in known:
-        known[id(part.whole)] = _of_part(part.whole)
-    return f"{known[id(part.whole)]} {part.told_as}"
+    if id(part.whole) not in checksums:
+        checksums[id(part.whole)] = _of_part(part.whole)
+    return f"{checksums[id(part.whole)]} {part.told_as}"
 
 
 def _of_arrays(part: RankingDataset) -> str:

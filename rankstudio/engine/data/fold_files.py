@@ -52,27 +52,27 @@ def one_of(paths: Sequence[str]) -> str:
     """
     if len(paths) == 1:
         return paths[0]
-    every = [Path(path) for path in paths]
-    beside = {sizes_file(file) for file in every}
-    files = [file for file in every if file not in beside]
-    logs = [file for file in files if holds_logs(file)]
-    if logs and all(file in judgment_files(logs[0].parent) for file in files if file not in logs):
+    candidates = [Path(path) for path in paths]
+    size_files = {sizes_file(file) for file in candidates}
+    data_files = [file for file in candidates if file not in size_files]
+    logs = [file for file in data_files if holds_logs(file)]
+    if logs and all(file in judgment_files(logs[0].parent) for file in data_files if file not in logs):
         return str(logs[0] if len(logs) == 1 else logs[0].parent)
-    if len(files) == 1:
-        return str(files[0])
-    folders = {file.parent for file in files}
-    folder = files[0].parent
+    if len(data_files) == 1:
+        return str(data_files[0])
+    folders = {file.parent for file in data_files}
+    folder = data_files[0].parent
     if (
         len(folders) == 1
-        and all(file.is_file() for file in files)
-        and {file for part in _parts_in(folder).values() for file in part} == set(files)
+        and all(file.is_file() for file in data_files)
+        and {file for part in _parts_in(folder).values() for file in part} == set(data_files)
     ):
         return str(folder)
     raise DatasetError(
         tr(
             "{files}: found {n_files} files. Expected one file, or the parts of one fold in one folder, "
             "whose names begin with train, vali and test."
-        ).format(files=_listed(files), n_files=len(files))
+        ).format(files=_listed(data_files), n_files=len(data_files))
     )
 
 
@@ -115,10 +115,10 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
     logs = logs_in(path) if judged else ()
     if logs:
         return [FilesOfFold(1, {"train": logs})]
-    found = _folds_in(path)
-    if found:
-        return found
-    deeper = {child: folds for child in children(path) if child.is_dir() and (folds := _folds_in(child))}
+    folds = _folds_in(path)
+    if folds:
+        return folds
+    deeper = {child: below for child in children(path) if child.is_dir() and (below := _folds_in(child))}
     if len(deeper) > 1:
         raise SeveralDatasetsError(path, tuple(deeper))
     if not deeper:
@@ -170,11 +170,11 @@ def _numbered_folders(folder: Path) -> dict[int, Path]:
     for child in children(folder):
         match = FOLD.fullmatch(child.name)
         if match and child.is_dir():
-            there = numbered.setdefault(int(match[1]), child)
-            if there is not child:
+            existing = numbered.setdefault(int(match[1]), child)
+            if existing is not child:
                 raise DatasetError(
                     tr("{folder}: found {value} for fold {number}, expected one.").format(
-                        folder=folder, value=_listed([there, child]), number=int(match[1])
+                        folder=folder, value=_listed([existing, child]), number=int(match[1])
                     )
                 )
     return numbered
@@ -205,8 +205,8 @@ def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
     for child in children(folder):
         if pattern.fullmatch(child.name) and child.is_dir():
             data = [c for c in children(child) if c.is_file() and c.name[0] not in "._" and _is_data(c)]
-            if found := _in_order([c for c in data if c.suffix or _NUMBER.search(c.name)]):
-                return found
+            if ordered := _in_order([c for c in data if c.suffix or _NUMBER.search(c.name)]):
+                return ordered
     return ()
 
 
@@ -218,11 +218,11 @@ def _in_order(candidates: Sequence[Path], word: re.Pattern[str] | None = None) -
     names = set()
     for path in candidates:
         behind = word.search(path.name) if word is not None else None
-        found = _NUMBER.search(path.name, behind.end() if behind else 0)
-        if found is None:
+        match = _NUMBER.search(path.name, behind.end() if behind else 0)
+        if match is None:
             return ()
-        names.add(path.name[: found.start(1)] + path.name[found.end(1) :])
-        numbered.append((int(found[1]), path))
+        names.add(path.name[: match.start(1)] + path.name[match.end(1) :])
+        numbered.append((int(match[1]), path))
     return tuple(path for _, path in sorted(numbered)) if len(names) == 1 else ()
 
 
@@ -259,10 +259,10 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
     OutputError
         The message names both.
     """
-    wanted = {identity: path for path in outputs for identity in _identities(path)}
-    for given in inputs if wanted else ():
-        for path in (given, *_files_of(given)):
-            output = next((wanted[i] for i in _identities(path) if i in wanted), None)
+    output_of_identity = {identity: path for path in outputs for identity in _identities(path)}
+    for source in inputs if output_of_identity else ():
+        for path in (source, *_files_of(source)):
+            output = next((output_of_identity[i] for i in _identities(path) if i in output_of_identity), None)
             if output is not None and not path.is_dir():
                 raise OutputError(
                     tr("{path}: this would overwrite the input {input}. Choose another file.").format(
@@ -279,17 +279,17 @@ def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
         yield status.st_dev, status.st_ino
 
 
-def _files_of(place: Path) -> Iterator[Path]:
+def _files_of(source: Path) -> Iterator[Path]:
     """Yield the files of a folder: those of its data, where there are any, else all; judgments of logs."""
-    if not place.is_dir():
-        yield from judgment_files(place.parent) if holds_logs(place) else ()
+    if not source.is_dir():
+        yield from judgment_files(source.parent) if holds_logs(source) else ()
         return
     try:
-        found = [path for fold in find_folds(place) for paths in fold.parts.values() for path in paths]
+        data_files = [path for fold in find_folds(source) for paths in fold.parts.values() for path in paths]
     except RankStudioError:  # scores, or models
-        found = []
-    for path in found:
+        data_files = []
+    for path in data_files:
         yield from filter(None, (path, sizes_file(path)))
         yield from judgment_files(path.parent) if holds_logs(path) else ()
-    for folder, _, names in os.walk(place) if not found else ():
+    for folder, _, names in os.walk(source) if not data_files else ():
         yield from (Path(folder, name) for name in sorted(names))

@@ -76,43 +76,47 @@ def open_dataset(
     """
     check_options(missing, normalize)
     path = Path(path)
-    told = DataColumns.of(columns or {})
+    specified = DataColumns.of(columns or {})
     try:
-        folds = find_folds(path, judged=bool(told.judgments))
+        folds = find_folds(path, judged=bool(specified.judgments))
     except DatasetError:
-        told_format(told.format, path)  # without its plug-in, files of a format are no data
+        told_format(specified.format, path)  # without its plug-in, files of a format are no data
         raise
-    wanted = [part for fold in folds for part in fold.parts.values()]
-    total = sum(regular_file_size(file) for part in wanted for file in part)
+    part_files = [part for fold in folds for part in fold.parts.values()]
+    total = sum(regular_file_size(file) for part in part_files for file in part)
     reading = ReadProgress(progress, cancelled, total)
     reader = PartReader(
-        path, wanted, reading, told, missing, normalize, cache=cache, several_folds=len(folds) > 1
+        path, part_files, reading, specified, missing, normalize, cache=cache, several_folds=len(folds) > 1
     )
     tables, width = _with_the_same_features(reader.read())
-    first = tables[wanted[0]]
-    made = [_fold(path, fold, reader, tables, width) for fold in folds]
-    judgments = PartJudgments(tuple(map(reader.judgments, made[0].parts.values()))) if told.judges else None
-    made = share_rows(made)
-    identity = identify(wanted[0][0].absolute(), made[0].train)
-    named = [*changed_parts(made, replace(identity, warnings=()).name_features)]
+    first = tables[part_files[0]]
+    opened_folds = [_fold(path, fold, reader, tables, width) for fold in folds]
+    judgments = (
+        PartJudgments(tuple(map(reader.judgments, opened_folds[0].parts.values())))
+        if specified.judges
+        else None
+    )
+    opened_folds = share_rows(opened_folds)
+    identity = identify(part_files[0][0].absolute(), opened_folds[0].train)
+    named = [*changed_parts(opened_folds, replace(identity, warnings=()).name_features)]
     train = named[0].train
     warnings = (*train.warnings, *identity.warnings, *reader.notes(named))
     named[0] = replace(named[0], train=replace(train, warnings=warnings))
     dataset = FoldedDataset(
-        name=_name(path, folds) + (f" ({told.label.translate(_SLASHES)})" if told.judges else ""),
+        name=_name(path, folds) + (f" ({specified.label.translate(_SLASHES)})" if specified.judges else ""),
         path=path,
         folds=tuple(named),
         convention=identity.convention,
         origin=DatasetOrigin(
             known=identity.known,
             checksum=first.source.checksum,
-            read_as=replace(first.read_as, label=told.label) if told.labels else first.read_as,
-            columns=replace(told, format=_recorded_format(first.read_as, told)),
+            read_as=replace(first.read_as, label=specified.label) if specified.labels else first.read_as,
+            columns=replace(specified, format=_recorded_format(first.read_as, specified)),
         ),
         extensions=Extensions([identity.feature_set, judgments]),
     )
-    if told.feature_set:
-        dataset = with_feature_set(dataset, read_feature_set(Path(told.feature_set)))
+    if specified.feature_set:
+        dataset = with_feature_set(dataset, read_feature_set(Path(specified.feature_set)))
         named = list(dataset.folds)
     costs, unused = costs_beside(dataset)
     notes = tuple(filter(None, (set_mismatch(dataset), unused)))
@@ -123,11 +127,13 @@ def open_dataset(
 
 def _with_the_same_features(tables: dict[Files, FileContents]) -> tuple[dict[Files, FileContents], int]:
     """Return the contents of all parts with the ids of all, and the greatest number of features."""
-    _check_names({part[0]: found.table.feature_names for part, found in tables.items()})
-    if any(found.table.feature_ids.size for found in tables.values()):
-        ids = reduce(np.union1d, (found.table.ids for found in tables.values()))
-        tables = {part: replace(found, table=found.table.with_ids(ids)) for part, found in tables.items()}
-    widths = {part[0]: (found.table.X.shape[1], found.table.dense) for part, found in tables.items()}
+    _check_names({part[0]: contents.table.feature_names for part, contents in tables.items()})
+    if any(contents.table.feature_ids.size for contents in tables.values()):
+        ids = reduce(np.union1d, (contents.table.ids for contents in tables.values()))
+        tables = {
+            part: replace(contents, table=contents.table.with_ids(ids)) for part, contents in tables.items()
+        }
+    widths = {part[0]: (contents.table.X.shape[1], contents.table.dense) for part, contents in tables.items()}
     _check_widths(widths)
     return tables, max(width for width, _ in widths.values())
 
@@ -138,12 +144,12 @@ def _fold(
     """Return a fold of what was read, which is used up; a table may name parts itself."""
     parts: dict[str, RankingDataset] = {}
     for name, part_files in fold.parts.items():
-        found = tables.pop(part_files)
-        notes = _widening(part_files[0], found.table.X.shape[1], width)
-        for place, (part, data) in enumerate(reader.datasets(part_files, found, name, width).items()):
+        contents = tables.pop(part_files)
+        notes = _widening(part_files[0], contents.table.X.shape[1], width)
+        for index, (part, data) in enumerate(reader.datasets(part_files, contents, name, width).items()):
             if part in parts:
                 raise misplaced_part(part_files[0], part, tr("documents of this part in one file only"))
-            parts[part] = replace(data, warnings=() if place else (*data.warnings, *notes))
+            parts[part] = replace(data, warnings=() if index else (*data.warnings, *notes))
     if "train" not in parts:
         raise misplaced_part(path, next(iter(parts)), tr("documents of the training part, too"))
     return Fold(fold.number, **parts)
@@ -165,8 +171,8 @@ def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:
 
 def _check_names(names: dict[Path, tuple[str, ...]]) -> None:
     """Raise `DatasetError` where tables do not have the same columns in the same order."""
-    first, *others = names
-    for file in others:
+    first, *other_files = names
+    for file in other_files:
         pairs = zip_longest(names[first], names[file], fillvalue="")
         differing = next(((a, b) for a, b in pairs if a != b), None)
         if differing and names[first] and names[file] and not names[first][0] == names[file][0] == "id 0":
@@ -183,10 +189,10 @@ def _widening(file: Path, width: int, to: int) -> tuple[str, ...]:
     return (f"{file}: the last feature is {width}; features {width + 1} to {to} are 0 in this file.",)
 
 
-def _recorded_format(found: ReadAs, told: DataColumns) -> str:
+def _recorded_format(read_as: ReadAs, specified: DataColumns) -> str:
     """Return the format as a plan has it: of a plug-in with its package, otherwise as specified."""
-    form = format_of_key(found.format)
-    return form.recorded if form.package else told.format
+    form = format_of_key(read_as.format)
+    return form.recorded if form.package else specified.format
 
 
 def _name(path: Path, folds: list[FilesOfFold]) -> str:

@@ -48,12 +48,12 @@ class GivenFiles(Generic[_OfFold]):
     left_out: tuple[int, ...]
 
 
-def find_scores(place: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
+def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
     """Read the scores of another program for the documents of a dataset.
 
     Parameters
     ----------
-    place : Path
+    path : Path
         A folder in which names identify fold and part (``Fold1/test.scores``, ``fold1-test.txt``; for one
         fold ``test.scores``), or one file: a TREC run, for all parts whose queries it contains, or one score
         per line for the test part, with the folds in order.
@@ -70,20 +70,20 @@ def find_scores(place: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
     DataError
         If a file cannot be read, or does not match the documents.
     """
-    if not place.exists():
-        raise FileAccessError(place, tr("file or folder not found."))
-    parts, checksums = _of_folder(place, dataset) if place.is_dir() else _of_file(place, dataset)
-    kept = {n: found for n, found in parts.items() if found}
+    if not path.exists():
+        raise FileAccessError(path, tr("file or folder not found."))
+    parts, checksums = _of_folder(path, dataset) if path.is_dir() else _of_file(path, dataset)
+    usable = {n: fold_scores for n, fold_scores in parts.items() if fold_scores}
     measured = {fold.number: _measured(fold) for fold in dataset.folds}
-    kept = {n: found for n, found in kept.items() if measured[n] in found}
-    if not kept:
+    usable = {n: fold_scores for n, fold_scores in usable.items() if measured[n] in fold_scores}
+    if not usable:
         raise DatasetError(
             tr(
                 "{place}: found no scores for {data}; expected a file for each fold and part, "
                 "such as Fold1/test.scores, or one file for the test part."
-            ).format(place=place, data=dataset.name)
+            ).format(place=path, data=dataset.name)
         )
-    return GivenFiles(kept, checksums, tuple(n for n in measured if n not in kept))
+    return GivenFiles(usable, checksums, tuple(n for n in measured if n not in usable))
 
 
 def _measured(fold: Fold) -> str:
@@ -112,8 +112,8 @@ def _of_file(path: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _PartScor
                 ).format(path=path, data=dataset.name, how=dataset.divided_by)
             )
         scores = file.of_parts([fold.parts[_measured(fold)] for fold in folds])
-        found = {f.number: {_measured(f): values} for f, values in zip(folds, scores, strict=True)}
-        return found, {path.name: file.checksum}
+        scores_of_fold = {f.number: {_measured(f): values} for f, values in zip(folds, scores, strict=True)}
+        return scores_of_fold, {path.name: file.checksum}
     by_part = {
         fold.number: {
             name: file.of_parts([fold.parts[name]])[0]
@@ -140,20 +140,22 @@ def _of_folder(folder: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _Part
                 ).format(folder=folder, a=by_place[number, part].name, b=path.name, part=part, fold=number)
             )
         by_place[number, part] = path
-    found: dict[int, dict[str, Floats]] = {}
+    scores_of_fold: dict[int, dict[str, Floats]] = {}
     checksums: dict[str, str] = {}
     for (number, part), path in sorted(by_place.items()):
         file: ScoreFile = read_score_file(path)
-        found.setdefault(number, {})[part] = file.of_parts([folds[number].parts[part]])[0]
+        scores_of_fold.setdefault(number, {})[part] = file.of_parts([folds[number].parts[part]])[0]
         checksums[path.relative_to(folder).as_posix()] = file.checksum
-    return found, checksums
+    return scores_of_fold, checksums
 
 
 def _files(folder: Path) -> list[Path]:
     """Return the files of a folder and of the folders in it, but for hidden ones."""
     near = [child for child in children(folder) if not child.name.startswith(".")]
     deeper = [children(child) if child.is_dir() else [child] for child in near[:_MOST_FILES]]
-    return [path for some in deeper for path in some if path.is_file() and not path.name.startswith(".")]
+    return [
+        path for entries in deeper for path in entries if path.is_file() and not path.name.startswith(".")
+    ]
 
 
 def _told(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]:

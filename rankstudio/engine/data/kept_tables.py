@@ -52,7 +52,7 @@ def mapped_folder() -> Path:
     return store.cache_folder() / "large"
 
 
-def find_parsed(checksum: str, told: store.Check) -> Table | None:
+def find_parsed(checksum: str, stop_check: store.Check) -> Table | None:
     """Return the cached table of a file with this checksum, in memory; None if missing or damaged.
 
     O(bytes of the entry).
@@ -60,7 +60,7 @@ def find_parsed(checksum: str, told: store.Check) -> Table | None:
     path = parsed_folder() / _parsed_key(checksum)
     try:
         entry = StoredEntry.open(path)
-        arrays = {name: entry.loaded(name, told) for name in entry.arrays}
+        arrays = {name: entry.loaded(name, stop_check) for name in entry.arrays}
         table = _table(arrays, entry.text)
     except (EntryError, KeyError, TypeError) as error:
         log.debug("%s is of no use: %s", path, error)
@@ -69,12 +69,12 @@ def find_parsed(checksum: str, told: store.Check) -> Table | None:
     return table
 
 
-def keep_parsed(checksum: str, table: Table, told: store.Check, file_size: int) -> None:
+def keep_parsed(checksum: str, table: Table, stop_check: store.Check, file_size: int) -> None:
     """Store the table of a file with this checksum. Failures are only logged at debug level.
 
     A table much larger than its file is not stored: a few lines with a feature 1,000,000 are parsed quickly.
     """
-    taken = isinstance(table.comments, TakenComments)
+    are_taken = isinstance(table.comments, TakenComments)
     comments = table.comments.of if isinstance(table.comments, TakenComments) else table.comments
     assert isinstance(comments, TextComments)
     arrays = {name: getattr(table, name) for name in _ARRAYS if name != "X"} | features_apart(table.X)
@@ -87,18 +87,18 @@ def keep_parsed(checksum: str, table: Table, told: store.Check, file_size: int) 
         with NewEntry(parsed_folder(), durable=False) as new:
             store.prune(parsed_folder(), store.LIMIT - size)
             for name, array in arrays.items():
-                new.save(name, array, told)
-            text = table_text(table, table.query_ids, table.scattered, taken=taken)
+                new.save(name, array, stop_check)
+            text = table_text(table, table.query_ids, table.scattered, are_taken=are_taken)
             new.finish(text, _parsed_key(checksum))
     except OSError as error:
         log.debug("the table of %s was not written: %s", checksum, error)
 
 
-def find_mapped(path: Path, told: Callable[[], None]) -> Table | None:
+def find_mapped(path: Path, stop_check: Callable[[], None]) -> Table | None:
     """Return the table in a folder with mapped arrays; None if missing or damaged."""
     try:
         entry = StoredEntry.open(path)
-        entry.check(ARRAYS, told=told)
+        entry.check(ARRAYS, stop_check=stop_check)
         table = _table({name: entry.mapped(name) for name in ARRAYS}, entry.text)
     except (EntryError, KeyError, TypeError):
         return None
@@ -115,23 +115,23 @@ def source_sizes() -> Iterator[tuple[int, ...]]:
 
 
 def table_text(
-    known: Any, query_ids: Sequence[str], scattered: Scattered | None, *, taken: bool, **more: Any
+    source: Any, query_ids: Sequence[str], scattered: Scattered | None, *, are_taken: bool, **extra: Any
 ) -> dict[str, Any]:
     """Return the parts of a table other than arrays, for the store; see `Table`.
 
     Parameters
     ----------
-    known : Table or TableFacts
+    source : Table or TableFacts
         Has the rest.
     query_ids, scattered
-    taken : bool
+    are_taken : bool
         Whether the comments are in the order of the file while the documents are not.
-    more
+    extra
         What else is kept: ``sources``, size and checksum of each source file.
     """
-    told = {name: getattr(known, name) for name in (*_TEXTS, "said", "dense")}
-    kept = None if scattered is None else asdict(scattered)
-    return {**told, "query_ids": query_ids, "scattered": kept, "taken": taken, **more}
+    attributes = {name: getattr(source, name) for name in (*_TEXTS, "said", "dense")}
+    scattered_fields = None if scattered is None else asdict(scattered)
+    return {**attributes, "query_ids": query_ids, "scattered": scattered_fields, "taken": are_taken, **extra}
 
 
 def _parsed_key(checksum: str) -> str:

@@ -148,24 +148,24 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     path = path.absolute()
     if path.parent == resource("sample"):
         return Identity("letor4", "letor4", table_of_names("letor4"))
-    known = _known_dataset(path, dataset)
+    known_dataset = _known_dataset(path, dataset)
     names: Mapping[int, str] = {}
     from_zero = dataset.feature_names[0] == "id 0"  # as the file has it, where it is 1 here
     unnamed = from_zero or dataset.feature_names == default_names(dataset.feature_ids)
-    if known is not None and unnamed and (known.key != "gov" or _gov_by_feature(dataset)):
-        names = table_of_names(known.key)
-    own, warnings = _own_names(path, lists=unnamed)
-    if from_zero and 0 in own:
-        own = {i + 1: name for i, name in own.items()}
+    if known_dataset is not None and unnamed and (known_dataset.key != "gov" or _gov_by_feature(dataset)):
+        names = table_of_names(known_dataset.key)
+    own_names, warnings = _own_names(path, lists=unnamed)
+    if from_zero and 0 in own_names:
+        own_names = {i + 1: name for i, name in own_names.items()}
     feature_set = first_feature_set(_files_beside(path, FEATURE_SET_FILES))
     if feature_set is not None:
         ids = dataset.feature_ids.tolist()
-        called = [own.get(i, name) for i, name in zip(ids, dataset.feature_names, strict=True)]
+        called = [own_names.get(i, name) for i, name in zip(ids, dataset.feature_names, strict=True)]
         feature_set = feature_set.matched(zip(ids, called, strict=True), by_position=unnamed)
         warnings += () if feature_set.ids else (feature_set.unused(dataset.n_features),)
         names = {**names, **feature_set.labels}
-    names = own or names
-    key, convention = (known.key, known.convention) if known else (None, STANDARD)
+    names = own_names or names
+    key, convention = (known_dataset.key, known_dataset.convention) if known_dataset else (None, STANDARD)
     return Identity(
         key, convention, names, warnings, feature_set if feature_set and feature_set.ids else None
     )
@@ -174,7 +174,7 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
 def _known_dataset(path: Path, dataset: RankingDataset) -> KnownDataset | None:
     if not dataset.n_documents:
         return None
-    return next((known for known in KNOWN if known.fits(path, dataset)), None)
+    return next((candidate for candidate in KNOWN if candidate.fits(path, dataset)), None)
 
 
 def _own_names(path: Path, *, lists: bool) -> tuple[dict[int, str], tuple[str, ...]]:
@@ -186,9 +186,9 @@ def _own_names(path: Path, *, lists: bool) -> tuple[dict[int, str], tuple[str, .
     for file in _files_beside(path, _NAME_FILES):
         if file.name in FEATURE_SET_FILES and (not lists or first_feature_set([file]) is not None):
             continue
-        own = _read_names(file)
-        if own:
-            return own, warnings
+        own_names = _read_names(file)
+        if own_names:
+            return own_names, warnings
         warnings += (
             f"{file}: no feature names found; expected a header such as id,name and lines such as "
             "12,BM25 of title.",
@@ -255,14 +255,15 @@ def names_in_json(text: str) -> dict[int, str]:
 
 
 def _labels_within(dataset: RankingDataset, labels: range) -> bool:
-    whole = bool((dataset.y == np.floor(dataset.y)).all())
-    return whole and dataset.y.min() >= labels.start and dataset.y.max() < labels.stop
+    are_whole = bool((dataset.y == np.floor(dataset.y)).all())
+    return are_whole and dataset.y.min() >= labels.start and dataset.y.max() < labels.stop
 
 
 def _is_mslr(dataset: RankingDataset) -> bool:
     """Return whether features are what MSLR has: boolean matches in 96 … 100, coverage ratios in 6 … 10."""
     for X in _blocks(dataset):
-        boolean, ratio = X[:, 95:100], X[:, 5:10]
+        boolean = X[:, 95:100]
+        ratio = X[:, 5:10]
         if not (np.isin(boolean, (0.0, 1.0)).all() and (ratio >= 0.0).all() and (ratio <= 1.0).all()):
             return False
     return True
@@ -295,7 +296,8 @@ def _is_zero_in(columns: Sequence[int]) -> Callable[[RankingDataset], bool]:
     def is_scaled(dataset: RankingDataset) -> bool:
         largest = np.zeros(dataset.n_features)
         for X in map(np.asarray, _blocks(dataset)):
-            low, high = X.min(axis=0), X.max(axis=0)
+            low = X.min(axis=0)
+            high = X.max(axis=0)
             if low.min() < 0.0 or high.max() > 1.0 or high[zero].any():
                 return False
             np.maximum(largest, high, out=largest)

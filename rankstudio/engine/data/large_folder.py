@@ -104,7 +104,8 @@ class LargeData:
         """Draw the labels and features of some queries, the features as whole numbers of their last digit."""
         rng = np.random.default_rng([self.seed, 1, first])
         sizes = self.sizes[first:last]
-        m, n = int(sizes.sum()), self.n_features
+        m = int(sizes.sum())
+        n = self.n_features
         factors = rng.standard_normal((m, _N_FACTORS), dtype=np.float32)
         weights = 0.7 ** np.arange(_N_FACTORS)
         signal = np.zeros(m)  # added up here: a library may sum in another order on another machine
@@ -137,7 +138,7 @@ def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
         If a file cannot be written.
     """
     make_folder(folder)
-    done = 0
+    n_written = 0
     for part, path in written_files(folder).items():
         try:
             with tempfile.TemporaryDirectory(dir=folder, prefix=".rankstudio-", suffix=".part") as aside:
@@ -146,8 +147,8 @@ def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
                     for documents, piece in data.text(part):
                         if file.write(piece.data) != len(piece):
                             raise OSError(errno.ENOSPC, "no space left on the disk")
-                        done += documents
-                        yield done
+                        n_written += documents
+                        yield n_written
                 written.replace(path)
         except OSError as error:
             raise OutputError(

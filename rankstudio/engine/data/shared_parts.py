@@ -41,14 +41,14 @@ def keep(parts: Sequence[RankingDataset]) -> list[str]:
     -----
     O(mn) for each part, to compute its name and to verify an existing copy.
     """
-    place = store.scratch_folder()
+    folder = store.scratch_folder()
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        names = [_keep(place, part) for part in parts]
-        store.prune(place, store.LIMIT, names)
+        folder.mkdir(parents=True, exist_ok=True)
+        names = [_keep(folder, part) for part in parts]
+        store.prune(folder, store.LIMIT, names)
     except OSError as error:
         raise OutputError(
-            f"{place}: data for other processes could not be written: {error.strerror or error}."
+            f"{folder}: data for other processes could not be written: {error.strerror or error}."
         ) from error
     return names
 
@@ -67,10 +67,10 @@ class KeptPart:
         Here and later, if the part is missing or damaged.
     """
 
-    def __init__(self, place: Path) -> None:
-        self._place = place
+    def __init__(self, folder: Path) -> None:
+        self._place = folder
         with self._readable():
-            self._entry = StoredEntry.open(place)
+            self._entry = StoredEntry.open(folder)
 
     def check(self, rows: slice | None = None) -> None:
         """Compare the features of some or all documents with their digests before they are read."""
@@ -98,7 +98,7 @@ class KeptPart:
             ) from None
 
 
-def open_kept(place: Path) -> RankingDataset:
+def open_kept(folder: Path) -> RankingDataset:
     """Return the part in a folder with mapped read-only arrays.
 
     Raises
@@ -106,7 +106,7 @@ def open_kept(place: Path) -> RankingDataset:
     FileAccessError
         If the part is missing or damaged.
     """
-    part = KeptPart(place)
+    part = KeptPart(folder)
     part.check()
     return part.dataset()
 
@@ -139,7 +139,7 @@ def unpack(name: str, content: Mapping[str, bytes]) -> None:
             new.receive(name, content)
 
 
-def _keep(place: Path, part: RankingDataset) -> str:
+def _keep(folder: Path, part: RankingDataset) -> str:
     """Write a part unless it is there, and return its name."""
     ranks = part.grading.found_ranks
     arrays: dict[str, NDArray[Any]] = {
@@ -158,11 +158,11 @@ def _keep(place: Path, part: RankingDataset) -> str:
     described = {name: ArrayDescription.of(array) for name, array in arrays.items() if name in _SMALL}
     for name in [name for name in arrays if name not in described]:
         described[name] = ArrayDescription.of(arrays[name]) if source is None else source.arrays[name]
-    found = place / store.name_of(text, described)
-    if store.is_whole(found):
-        StoredEntry.open(found).touch()
-        return found.name
-    with NewEntry(place) as new:
+    entry = folder / store.name_of(text, described)
+    if store.is_whole(entry):
+        StoredEntry.open(entry).touch()
+        return entry.name
+    with NewEntry(folder) as new:
         for name, array in arrays.items():
             if name in _SMALL or source is None or not _is_linked(new, name, source):
                 new.save(name, array)

@@ -74,23 +74,23 @@ class LoadedFile:
         size = regular_file_size(path)
         content = padded(path, size)
         view = content.data
-        done = 0
+        n_read = 0
         try:
             with path.open("rb", buffering=0) as file:
-                while done < size:
-                    count = file.readinto(view[done : min(done + _PIECE, size)])
+                while n_read < size:
+                    count = file.readinto(view[n_read : min(n_read + _PIECE, size)])
                     if not count:
                         break
-                    if not done and _is_binary(view[:count]):
+                    if not n_read and _is_binary(view[:count]):
                         begin = padded(path, count)
                         begin[:count] = content[:count]
                         return cls(path, begin, progress)
-                    done += count
+                    n_read += count
                     progress.advance(count / 2)
-                same = done == size == os.fstat(file.fileno()).st_size
+                is_unchanged = n_read == size == os.fstat(file.fileno()).st_size
         except OSError as error:
             raise refusal(path, error) from None
-        if not same:
+        if not is_unchanged:
             raise _changed(path)
         return cls(path, content, progress)
 
@@ -106,8 +106,8 @@ class LoadedFile:
 
     def pieces(self) -> Iterator[bytes]:
         """Yield the bytes."""
-        for at in range(0, self.size, _PIECE):
-            piece = self.packed[at : at + _PIECE].tobytes()
+        for offset in range(0, self.size, _PIECE):
+            piece = self.packed[offset : offset + _PIECE].tobytes()
             self.done += len(piece)
             self._progress.advance(len(piece) / 2)
             yield piece
@@ -169,10 +169,10 @@ class StreamedFile:
                     self.done += len(piece)
                     self._progress.advance(len(piece))
                     yield piece
-                same = self.done == self.size == os.fstat(file.fileno()).st_size
+                is_unchanged = self.done == self.size == os.fstat(file.fileno()).st_size
         except OSError as error:
             raise refusal(self.path, error) from None
-        if not same:
+        if not is_unchanged:
             raise _changed(self.path)
 
     def end(self) -> None:
@@ -222,14 +222,14 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
         if file.size:
             yield file.whole
         return
-    most = memory.available() / 2  # what is read takes as much again
-    size = min(size, most / 2) if np.isfinite(size) else most
+    limit = memory.available() / 2  # what is read takes as much again
+    size = min(size, limit / 2) if np.isfinite(size) else limit
     buffer = np.empty(2 * _PIECE + PADDING, dtype=np.uint8)
     filled = 0
     for piece in unpacked_pieces(file.path, file.pieces()):
         if filled + len(piece) + PADDING > len(buffer):
-            if filled + len(piece) > most:
-                raise _too_long(file.path, most)
+            if filled + len(piece) > limit:
+                raise _too_long(file.path, limit)
             larger = np.empty(2 * (filled + len(piece)) + PADDING, dtype=np.uint8)
             larger[:filled] = buffer[:filled]
             buffer = larger
@@ -293,11 +293,11 @@ def _changed(path: Path) -> FileAccessError:
     return FileAccessError(path, tr("the size of the file changed during reading. Try again."))
 
 
-def _too_long(path: Path, most: float) -> FileAccessError:
+def _too_long(path: Path, limit: float) -> FileAccessError:
     return FileAccessError(
         path,
         tr("the decompressed text exceeds {size} and does not fit into memory ({size_2} free).").format(
-            size=memory.size(most), size_2=memory.size(2 * most)
+            size=memory.size(limit), size_2=memory.size(2 * limit)
         ),
     )
 
@@ -409,7 +409,7 @@ def checksum_of(path: Path) -> str:
         return file.checksum().partition(":")[2]
 
 
-def derived_checksum(checksum: str, what: str) -> str:
+def derived_checksum(checksum: str, reading: str) -> str:
     """Return the checksum of some bytes together with how they are read; the same where that is "".
 
     Examples
@@ -417,7 +417,7 @@ def derived_checksum(checksum: str, what: str) -> str:
     >>> derived_checksum("sha256:00", "")
     'sha256:00'
     """
-    return f"sha256:{hashlib.sha256(f'{checksum} {what}'.encode()).hexdigest()}" if what else checksum
+    return f"sha256:{hashlib.sha256(f'{checksum} {reading}'.encode()).hexdigest()}" if reading else checksum
 
 
 def utf_16_error(path: Path) -> FormatError:

@@ -58,10 +58,11 @@ class Entries:
         """Return the documents as a matrix with a column for each id that occurs, and these ids."""
         columns: Indices
         if self.width <= _SPREAD * self.ids.size:
-            there = np.zeros(self.width + 1, dtype=np.bool_)
-            there[self.ids] = True
-            places = (np.cumsum(there) - 1).astype(np.int32)
-            ids, columns = np.flatnonzero(there), places[self.ids]
+            occurs = np.zeros(self.width + 1, dtype=np.bool_)
+            occurs[self.ids] = True
+            column_of_id = (np.cumsum(occurs) - 1).astype(np.int32)
+            ids = np.flatnonzero(occurs)
+            columns = column_of_id[self.ids]
         else:
             ids, columns = np.unique(self.ids, return_inverse=True)
         starts = np.append(0, np.cumsum(self.lengths))
@@ -74,22 +75,24 @@ class Entries:
 
 def sorted_rows(entries: Entries) -> tuple[Entries, int]:
     """Return entries with ascending ids in each document, and the first document with an id twice, or -1."""
-    ids, ends = entries.ids, np.cumsum(entries.lengths)
+    ids = entries.ids
+    ends = np.cumsum(entries.lengths)
     falls = np.flatnonzero(ids[1:] <= ids[:-1])
     if np.isin(falls + 1, ends).all():  # only from the last of a document to the first of the next one
         return entries, -1
     row = np.repeat(np.arange(entries.lengths.size), entries.lengths)
     key = (row << 32) | ids
     order = np.argsort(key, kind="stable")
-    same = np.flatnonzero(np.diff(key[order]) == 0)
-    twice = int(row[order[same[0]]]) if same.size else -1
+    repeats = np.flatnonzero(np.diff(key[order]) == 0)
+    twice = int(row[order[repeats[0]]]) if repeats.size else -1
     return Entries(ids[order], entries.values[order], entries.lengths, entries.width), twice
 
 
-def placed(X: SparseRows, own: Ints, ids: Ints) -> SparseRows:
+def placed(X: SparseRows, column_ids: Ints, ids: Ints) -> SparseRows:
     """Return a matrix with columns of some ids as one with columns of more, both ascending."""
-    places, csr = np.searchsorted(ids, own).astype(np.int32), X.csr
-    return SparseRows.of_parts(csr.data, places[csr.indices], csr.indptr, ids.size)
+    positions = np.searchsorted(ids, column_ids).astype(np.int32)
+    csr = X.csr
+    return SparseRows.of_parts(csr.data, positions[csr.indices], csr.indptr, ids.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +138,8 @@ class _Runs:
 
 def constant_columns(X: SparseRows, query_ptr: Ints) -> Bools:
     """Return which features are constant within each query, shape (n,): O(values)."""
-    runs, constant = _Runs.of(X, query_ptr), np.ones(X.shape[1], dtype=np.bool_)
+    runs = _Runs.of(X, query_ptr)
+    constant = np.ones(X.shape[1], dtype=np.bool_)
     varies = runs.least() != runs.greatest()
     constant[np.searchsorted(X.csc.indptr, runs.starts[varies], side="right") - 1] = False
     return constant
@@ -164,12 +168,15 @@ def normalize_queries(X: SparseRows, query_ptr: Ints) -> SparseRows:
     difference between documents, and so no ranking, changes by a shift.
     """
     runs = _Runs.of(X, query_ptr)
-    values, low, high = runs.values, runs.least(), runs.greatest()
+    values = runs.values
+    low = runs.least()
+    high = runs.greatest()
     with np.errstate(over="ignore"):
         huge = ~np.isfinite(high - low)
     half = np.where(huge, 0.5, 1.0)  # the difference of two huge numbers
     low, high = low * half, high * half
-    span, shift = high - low, np.where(runs.whole, low, 0.0)
+    span = high - low
+    shift = np.where(runs.whole, low, 0.0)
     span[span == 0.0] = 1.0
     half, shift, span = (np.repeat(of_run, runs.sizes) for of_run in (half, shift, span))
     return X.with_values((values * half - shift) / span)

@@ -146,10 +146,10 @@ class _Digests:
     def update(self, content: memoryview) -> None:
         """Take in more of them."""
         while content:
-            some = content[: BLOCK - self._filled]
-            self._current.update(some)
-            self._filled += len(some)
-            content = content[len(some) :]
+            piece = content[: BLOCK - self._filled]
+            self._current.update(piece)
+            self._filled += len(piece)
+            content = content[len(piece) :]
             if self._filled == BLOCK:
                 self._end_block()
 
@@ -161,7 +161,8 @@ class _Digests:
 
     def _end_block(self) -> None:
         self._done.append(self._current.hexdigest())
-        self._current, self._filled = hashlib.sha256(), 0
+        self._current = hashlib.sha256()
+        self._filled = 0
 
 
 @dataclass(frozen=True)
@@ -201,15 +202,17 @@ class StoredEntry:
             if content["version"] != _VERSION or path.name != (content["key"] or digest.decode()):
                 raise ValueError("it belongs to another entry or version")
             arrays = {
-                name: ArrayDescription(found["dtype"], tuple(found["shape"]), tuple(found["digests"]))
-                for name, found in content["arrays"].items()
+                name: ArrayDescription(
+                    description["dtype"], tuple(description["shape"]), tuple(description["digests"])
+                )
+                for name, description in content["arrays"].items()
             }
             return cls(path, digest.decode(), content["text"], arrays)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise EntryError(f"{path}: {error}") from None
 
     def check(
-        self, names: Iterable[str] | None = None, *, rows: slice | None = None, told: Check = _go_on
+        self, names: Iterable[str] | None = None, *, rows: slice | None = None, stop_check: Check = _go_on
     ) -> None:
         """Compare arrays with their digests, each block once per process while its file is unchanged.
 
@@ -219,7 +222,7 @@ class StoredEntry:
             All arrays by default.
         rows : slice, optional
             Rows to verify; all by default.
-        told : callable, optional
+        stop_check : callable, optional
 
         Raises
         ------
@@ -239,7 +242,7 @@ class StoredEntry:
             self._read_block(name, index, memoryview(bytearray(size)))
             _READ[state, index] = self.arrays[name].digests[index]
 
-        _in_threads(read, unread, told)
+        _in_threads(read, unread, stop_check)
 
     def mapped(self, name: str) -> NDArray[Any]:
         """Return a mapped read-only array; empty arrays are not mapped.
@@ -261,7 +264,7 @@ class StoredEntry:
         array.flags.writeable = False
         return np.asarray(array)
 
-    def loaded(self, name: str, told: Check = _go_on) -> NDArray[Any]:
+    def loaded(self, name: str, stop_check: Check = _go_on) -> NDArray[Any]:
         """Return an array read into memory and verified.
 
         Raises
@@ -281,7 +284,7 @@ class StoredEntry:
         def read(index: int) -> None:
             self._read_block(name, index, content[index * BLOCK : (index + 1) * BLOCK])
 
-        _in_threads(read, range(len(described.digests)), told)
+        _in_threads(read, range(len(described.digests)), stop_check)
         return array
 
     @property
@@ -320,12 +323,12 @@ class StoredEntry:
         try:
             with self._file(name).open("rb", buffering=0) as file:
                 file.seek(index * BLOCK)
-                done = 0
-                while done < len(room) and (count := file.readinto(room[done:])):
-                    done += count
+                n_read = 0
+                while n_read < len(room) and (count := file.readinto(room[n_read:])):
+                    n_read += count
         except OSError as error:
             raise EntryError(f"{self._file(name)}: {error}") from None
-        if done < len(room) or hashlib.sha256(room).hexdigest() != self.arrays[name].digests[index]:
+        if n_read < len(room) or hashlib.sha256(room).hexdigest() != self.arrays[name].digests[index]:
             raise EntryError(f"{self._file(name)}: block {index} is damaged")
 
 
@@ -422,8 +425,8 @@ class ArrayFile:
         """Return the finished file, mapped into memory."""
         shape = (self.rows,) if self.width is None else (self.rows, self.width)
         is_empty = not self.rows or self.width == 0  # which cannot be mapped
-        found = np.empty(shape) if is_empty else np.memmap(self.path, self._dtype, "r", shape=shape)
-        return np.asarray(found)
+        array = np.empty(shape) if is_empty else np.memmap(self.path, self._dtype, "r", shape=shape)
+        return np.asarray(array)
 
 
 class NewEntry:
@@ -460,9 +463,9 @@ class NewEntry:
 
     def file(self, name: str, dtype: DTypeLike, width: int | None = None) -> ArrayFile:
         """Return the path of a new array, or of a temporary file."""
-        made = ArrayFile(self.path / f"{name}{_ENDING}", dtype, width)
-        self._opened.callback(made.close)
-        return made
+        file = ArrayFile(self.path / f"{name}{_ENDING}", dtype, width)
+        self._opened.callback(file.close)
+        return file
 
     def take(self, name: str, file: ArrayFile) -> None:
         """Register a finished file as the array with a name."""
@@ -472,12 +475,12 @@ class NewEntry:
         elif file.path != self.path / f"{name}{_ENDING}":
             file.path.rename(self.path / f"{name}{_ENDING}")
 
-    def save(self, name: str, array: NDArray[Any], told: Check = _go_on) -> None:
+    def save(self, name: str, array: NDArray[Any], stop_check: Check = _go_on) -> None:
         """Write an array from memory."""
         file = self.file(name, array.dtype, array.shape[1] if array.ndim > 1 else None)
         step = max(1, BLOCK // max(1, array.itemsize * int(np.prod(array.shape[1:]))))
         for begin in range(0, len(array), step):
-            told()
+            stop_check()
             file.append(array[begin : begin + step])
         self.take(name, file)
 
@@ -548,7 +551,7 @@ def prune(folder: Path, limit: float, keep: Collection[str] = ()) -> None:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def make_room(folder: Path, path: Path, needed: float, what: str) -> None:
+def make_room(folder: Path, path: Path, needed: float, purpose: str) -> None:
     """Remove the least recently used entries until enough space is free.
 
     Entries used within an hour are kept, because other processes may have mapped them.
@@ -560,7 +563,7 @@ def make_room(folder: Path, path: Path, needed: float, what: str) -> None:
     path : Path
         Source file, for messages.
     needed : float
-    what : str
+    purpose : str
         Subject of the message.
 
     Raises
@@ -568,14 +571,16 @@ def make_room(folder: Path, path: Path, needed: float, what: str) -> None:
     DatasetError
         If there is not enough space.
     """
-    removable = [found for found in _entries(folder) if time.time() - found[0] > _HOUR]
-    held = sum(size for _, size, _ in removable)
+    removable = [old_entry for old_entry in _entries(folder) if time.time() - old_entry[0] > _HOUR]
+    removable_size = sum(size for _, size, _ in removable)
     while True:
         free = shutil.disk_usage(folder).free
-        if not removable or (free >= needed + _SPARE and held + needed <= _HALF * (held + free)):
+        if not removable or (
+            free >= needed + _SPARE and removable_size + needed <= _HALF * (removable_size + free)
+        ):
             break
         _, size, entry = removable.pop(0)
-        held -= size
+        removable_size -= size
         shutil.rmtree(entry, ignore_errors=True)
     if free < needed + _SPARE:
         raise DatasetError(
@@ -586,7 +591,7 @@ def make_room(folder: Path, path: Path, needed: float, what: str) -> None:
                 "features."
             ).format(
                 path=shown_path(path),
-                what=what,
+                what=purpose,
                 needed=memory.size(needed),
                 folder=folder,
                 free=memory.size(free),
@@ -597,7 +602,8 @@ def make_room(folder: Path, path: Path, needed: float, what: str) -> None:
 def widened(file: ArrayFile, to: ArrayFile, padding: float = 0.0) -> ArrayFile:
     """Copy the rows of a matrix to a wider one, padded with zeros or others, and remove the original file."""
     file.finish(durable=False)
-    X, width = file.content(), to.width or 1
+    X = file.content()
+    width = to.width or 1
     rows = max(1, BLOCK // (8 * width))
     for begin in range(0, len(X), rows):
         block = np.full((min(rows, len(X) - begin), width), padding)
@@ -647,12 +653,12 @@ def remember_checksum(path: Path, state: SourceState, checksum: str) -> None:
     with suppress(OSError, OutputError):
         if not state or source_state(path) != state:
             return
-        place = _memory_of(path)
-        place.parent.mkdir(parents=True, exist_ok=True)
+        memory_file = _memory_of(path)
+        memory_file.parent.mkdir(parents=True, exist_ok=True)
         content = {"path": _ascii(path), "state": state, "checksum": checksum}
-        write_bytes(place, json.dumps(content).encode())
-        known = sorted(place.parent.glob("*.json"), key=lambda file: file.stat().st_mtime)
-        for file in known[:-_MOST_REMEMBERED]:
+        write_bytes(memory_file, json.dumps(content).encode())
+        remembered = sorted(memory_file.parent.glob("*.json"), key=lambda file: file.stat().st_mtime)
+        for file in remembered[:-_MOST_REMEMBERED]:
             file.unlink(missing_ok=True)
 
 
@@ -673,22 +679,22 @@ def _manifest(text: Mapping[str, Any], arrays: Mapping[str, ArrayDescription], k
 
 def _entries(folder: Path) -> list[tuple[float, int, Path]]:
     """Return when each entry was last used, its size and its folder, the one unused for longest first."""
-    found = []
+    entries = []
     with suppress(OSError):
         for path in folder.iterdir():
             # Another process removes some, too, and what is no folder is no entry.
             with suppress(OSError):
                 size = sum(file.lstat().st_size for file in path.iterdir())
                 if not path.name.startswith(_NEW):
-                    found.append((path.stat().st_mtime, size, path))
-    return sorted(found)
+                    entries.append((path.stat().st_mtime, size, path))
+    return sorted(entries)
 
 
-def _in_threads(read: Callable[[Any], None], blocks: Collection[Any], told: Check) -> None:
+def _in_threads(read: Callable[[Any], None], blocks: Collection[Any], stop_check: Check) -> None:
     """Read blocks, several at a time where there are several."""
     with threads.pool(len(blocks) > 1) as (executor, _):
         for _done in (map if executor is None else executor.map)(read, blocks):
-            told()
+            stop_check()
 
 
 def _bytes_of(array: NDArray[Any]) -> memoryview:
@@ -703,8 +709,8 @@ def _file_of(array: NDArray[Any]) -> Path | None:
         base = getattr(base, "base", None)
     if base is None or base.filename is None or (base.shape, base.dtype) != (array.shape, array.dtype):
         return None
-    whole = array.flags.c_contiguous and array.ctypes.data == base.ctypes.data
-    return Path(base.filename) if whole else None
+    is_whole_file = array.flags.c_contiguous and array.ctypes.data == base.ctypes.data
+    return Path(base.filename) if is_whole_file else None
 
 
 def _write_file(path: Path, content: bytes, *, durable: bool) -> None:

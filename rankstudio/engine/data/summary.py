@@ -148,8 +148,8 @@ def describe_fold(dataset: FoldedDataset, number: int | None) -> DatasetSummary:
     """
     parts = described_parts(dataset, number)
     columns = shown_features(parts[0])
-    found = describe(*(part if columns is None else part.with_features(columns) for part in parts))
-    return replace(found, n_features=dataset.n_features)
+    summary = describe(*(part if columns is None else part.with_features(columns) for part in parts))
+    return replace(summary, n_features=dataset.n_features)
 
 
 def is_wide(part: RankingDataset) -> bool:
@@ -168,8 +168,9 @@ def shown_features(part: RankingDataset) -> Ints | None:
     X = part.X
     counts = X.sizes if isinstance(X, SparseRows) else np.count_nonzero(X[:_ROWS], axis=0)
     least = np.partition(counts, -MOST_SHOWN)[-MOST_SHOWN]  # a sort of a million would be felt
-    more, equal = np.flatnonzero(counts > least), np.flatnonzero(counts == least)
-    return np.sort(np.concatenate([more, equal[: MOST_SHOWN - more.size]]))
+    above = np.flatnonzero(counts > least)
+    at_least = np.flatnonzero(counts == least)
+    return np.sort(np.concatenate([above, at_least[: MOST_SHOWN - above.size]]))
 
 
 def described_parts(dataset: FoldedDataset, number: int | None) -> tuple[RankingDataset, ...]:
@@ -185,8 +186,10 @@ def _columns(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Floats,
     if any(isinstance(part.X, SparseRows) for part in parts):
         return _sparse_columns(parts)
     n = parts[0].n_features
-    minimum, maximum = np.full(n, np.inf), np.full(n, -np.inf)
-    total, zeros = np.zeros(n), np.zeros(n, dtype=np.int64)
+    minimum = np.full(n, np.inf)
+    maximum = np.full(n, -np.inf)
+    total = np.zeros(n)
+    zeros = np.zeros(n, dtype=np.int64)
     constant = np.ones(n, dtype=np.bool_)
     for part in parts:
         for begin, end, index in _blocks(part):

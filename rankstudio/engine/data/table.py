@@ -167,13 +167,15 @@ class Table:
 
     def with_ids(self, ids: Ints) -> Table:
         """Return the table with columns of some more ids, as a matrix without zeros."""
-        X, own = self.X, self.feature_ids
-        missing, counts = np.zeros(ids.size, dtype=np.int64), self.missing
+        X = self.X
+        present_ids = self.feature_ids
+        missing = np.zeros(ids.size, dtype=np.int64)
+        counts = self.missing
         if not isinstance(X, SparseRows):
-            own = self.ids
-            X, counts = SparseRows.of_array(X[:, own - 1]), counts[own - 1]
-        missing[np.searchsorted(ids, own)] = counts
-        return replace(self, X=sparse_values.placed(X, own, ids), feature_ids=ids, missing=missing)
+            present_ids = self.ids
+            X, counts = SparseRows.of_array(X[:, present_ids - 1]), counts[present_ids - 1]
+        missing[np.searchsorted(ids, present_ids)] = counts
+        return replace(self, X=sparse_values.placed(X, present_ids, ids), feature_ids=ids, missing=missing)
 
     def notes(self, name: str) -> tuple[str, ...]:
         """Return the notes on a file of this name, as sentences."""

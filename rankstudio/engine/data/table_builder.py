@@ -180,17 +180,18 @@ class QueryRuns:
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
         self._back: dict[int, int] = {}  # of the queries that come back, the first with its place
-        self._runs, self._lengths = array("q"), array("q")
+        self._runs = array("q")
+        self._lengths = array("q")
 
     def add(self, runs: Iterable[tuple[str, int]], place_of: Callable[[int], int]) -> None:
         """Add the query id and the number of documents of each run; see `DocumentPiece`."""
         for position, (query_id, length) in enumerate(runs):
-            known = query_id in self._numbers
+            is_known = query_id in self._numbers
             query = self._numbers.setdefault(query_id, len(self._numbers))
             if self._runs and self._runs[-1] == query:
                 self._lengths[-1] += length
                 continue
-            if known and query not in self._back:
+            if is_known and query not in self._back:
                 self._back[query] = 0 if self._back else place_of(position)
             self._runs.append(query)
             self._lengths.append(length)
@@ -210,8 +211,8 @@ class QueryRuns:
         """Return the queries with scattered documents."""
         if not self._back:
             return None
-        query, place = next(iter(self._back.items()))
-        return Scattered(len(self._back), self.query_ids[query], place, unit)
+        query, first_row = next(iter(self._back.items()))
+        return Scattered(len(self._back), self.query_ids[query], first_row, unit)
 
     def order(self) -> Ints:
         """Return the order of rows by query. O(m log m) for m documents."""
@@ -219,7 +220,7 @@ class QueryRuns:
         return np.argsort(np.repeat(runs, lengths), kind="stable")
 
 
-def group_by_size(where: str, sizes: Ints, n_documents: int) -> tuple[Ints, tuple[str, ...]]:
+def group_by_size(location: str, sizes: Ints, n_documents: int) -> tuple[Ints, tuple[str, ...]]:
     """Return the first row of each query, and ids "1", "2" …, for queries with given numbers of documents.
 
     Queries without documents are dropped, but keep their number.
@@ -231,12 +232,12 @@ def group_by_size(where: str, sizes: Ints, n_documents: int) -> tuple[Ints, tupl
     """
     if int(sizes.sum()) != n_documents:
         raise DatasetError(
-            f"{where}: found {n_documents} documents, expected {int(sizes.sum())}, the total of the query "
+            f"{location}: found {n_documents} documents, expected {int(sizes.sum())}, the total of the query "
             "sizes file."
         )
-    kept = np.flatnonzero(sizes)
-    query_ptr = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes[kept])])
-    return query_ptr, tuple(str(i + 1) for i in kept.tolist())
+    nonempty = np.flatnonzero(sizes)
+    query_ptr = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes[nonempty])])
+    return query_ptr, tuple(str(i + 1) for i in nonempty.tolist())
 
 
 class TableBuilder(ABC):
@@ -310,11 +311,12 @@ class TableBuilder(ABC):
     def _with_first_columns(self, piece: DocumentPiece, columns: tuple[int, ...]) -> DocumentPiece:
         """Return documents with the columns of the first ones, 0 in those that are no features after all."""
         self._no_features |= set(columns) - set(piece.columns)
-        X, missing = np.zeros((len(piece.y), len(columns))), np.zeros(len(columns), dtype=np.int64)
-        for place, column in enumerate(columns):
+        X = np.zeros((len(piece.y), len(columns)))
+        missing = np.zeros(len(columns), dtype=np.int64)
+        for index, column in enumerate(columns):
             if column in piece.columns:
-                X[:, place] = piece.X[:, piece.columns.index(column)]
-                missing[place] = piece.missing[piece.columns.index(column)]
+                X[:, index] = piece.X[:, piece.columns.index(column)]
+                missing[index] = piece.missing[piece.columns.index(column)]
         return replace(piece, X=X, missing=missing, columns=columns)
 
     def _kept(self, width: int) -> slice | list[int]:
@@ -371,9 +373,9 @@ class TableInMemory(TableBuilder):
         query_ptr, ids, scattered = self._queries(facts, sizes)
         order = _gathered(facts, self.n_documents)
         order = order if scattered is None else self._runs.order()
-        kept = self._kept(self.width)
+        columns = self._kept(self.width)
         y = _joined([piece.y for piece in self._pieces])
-        X, feature_ids, missing = self._features(kept)
+        X, feature_ids, missing = self._features(columns)
         parts = _joined([piece.parts for piece in self._pieces])
         if order.size:
             X, y, parts = X[order], y[order], parts[order] if parts.size else parts
@@ -398,14 +400,18 @@ class TableInMemory(TableBuilder):
             parts=parts,
         )
 
-    def _features(self, kept: slice | list[int]) -> tuple[Features, Ints, Ints]:
+    def _features(self, columns: slice | list[int]) -> tuple[Features, Ints, Ints]:
         """Return the features, their ids unless these are 1 … n, and the number of missing values of each."""
         if self._entries:
             sparse, feature_ids = Entries.joined(self._entries).matrix()
             absent = sparse.csr.indices[np.isnan(sparse.csr.data)]
             return sparse, feature_ids, np.bincount(absent, minlength=feature_ids.size).astype(np.int64)
         X = self._X[: self.n_documents]
-        return np.ascontiguousarray(X[:, kept]) if self._no_features else X, _none(), self._missing[kept]
+        return (
+            np.ascontiguousarray(X[:, columns]) if self._no_features else X,
+            _none(),
+            self._missing[columns],
+        )
 
     def _write(self, piece: DocumentPiece, share: float) -> None:
         """Keep the first features as they are, as nearly always there are no others; else copy them all."""
@@ -417,7 +423,8 @@ class TableInMemory(TableBuilder):
         elif not self._pieces:
             self._X = piece.X
         else:
-            rows, width = self.n_documents + len(piece.y), max(self.width, piece.X.shape[1])
+            rows = self.n_documents + len(piece.y)
+            width = max(self.width, piece.X.shape[1])
             if rows > len(self._X) or width > self.width:
                 self._grow(rows, width, share)
             self._X[self.n_documents : rows, : piece.X.shape[1]] = piece.X
@@ -507,9 +514,9 @@ class TableOnDisk(TableBuilder):
         n_features = max(facts.n_features, n_features)
         query_ptr, ids, scattered = self._queries(facts, sizes)
         order = _gathered(facts, self.n_documents) if scattered is None else self._order(scattered)
-        kept = self._kept(n_features)
+        columns = self._kept(n_features)
         missing = np.zeros(n_features, dtype=np.int64)
-        counted = self._missing[kept] if facts.rows is None else self._counted(facts.rows.order)[kept]
+        counted = self._missing[columns] if facts.rows is None else self._counted(facts.rows.order)[columns]
         missing[: len(counted)] = counted
         filled = self._treatment.missing != "refuse" and bool(missing.any())
         if order.size or filled or self._treatment.normalize or self._no_features or self.width != n_features:
@@ -530,11 +537,11 @@ class TableOnDisk(TableBuilder):
         small |= {"feature_ids": _none(), "parts": _none()}
         for name, values in small.items():
             self._new.save(name, values)
-        text = table_text(facts, ids, scattered, taken=bool(order.size), sources=sources)
-        made = self._new.finish(text, key)
-        table = find_mapped(made, lambda: None)
+        text = table_text(facts, ids, scattered, are_taken=bool(order.size), sources=sources)
+        folder = self._new.finish(text, key)
+        table = find_mapped(folder, lambda: None)
         if table is None:
-            raise OSError(f"{made} cannot be read")
+            raise OSError(f"{folder} cannot be read")
         return table
 
     def _write(self, piece: DocumentPiece, share: float) -> None:
@@ -548,7 +555,8 @@ class TableOnDisk(TableBuilder):
             X = np.pad(X, ((0, 0), (0, self.width - X.shape[1])), constant_values=self.padding)
         self._X.append(X)
         self._y.append(piece.y)
-        content, offsets = piece.comments.content, piece.comments.offsets
+        content = piece.comments.content
+        offsets = piece.comments.offsets
         self._comments.append(content)
         self._offsets.append(offsets[1:] + (self._comments_end - offsets[0]))
         self._comments_end += int(offsets[-1] - offsets[0])
@@ -557,8 +565,8 @@ class TableOnDisk(TableBuilder):
         """Give X so many columns, if the disk has room for about so many rows of them."""
         if self._X is not None:
             width = max(width, int(self.width * _GROWTH))
-        what = f"{rows:,.0f} documents with {width} features"
-        store.make_room(self._folder, self.path, 8.0 * width * rows, what)
+        purpose = f"{rows:,.0f} documents with {width} features"
+        store.make_room(self._folder, self.path, 8.0 * width * rows, purpose)
         self._copies += 1
         new = self._new.file(f"X-{self._copies}", np.float64, width)
         self._X = new if self._X is None else store.widened(self._X, new, self.padding)
@@ -566,12 +574,13 @@ class TableOnDisk(TableBuilder):
     def _counted(self, order: Ints) -> Ints:
         """Return the number of missing values in each column of some rows."""
         assert self._X is not None
-        raw, found = self._X.content(), np.zeros(self.width, dtype=np.int64)
+        raw = self._X.content()
+        counts = np.zeros(self.width, dtype=np.int64)
         step = max(1, store.BLOCK // (8 * max(self.width, 1)))
         for begin in range(0, order.size, step):
-            found += np.isnan(raw[order[begin : begin + step]]).sum(axis=0)
+            counts += np.isnan(raw[order[begin : begin + step]]).sum(axis=0)
             release(raw)
-        return found
+        return counts
 
     def _order(self, scattered: Scattered) -> Ints:
         """Return the rows query by query, if that fits the budget."""
@@ -610,21 +619,23 @@ class TableOnDisk(TableBuilder):
                     budget=memory.size(memory.budget()),
                 )
             )
-        what = f"{self.n_documents:,} documents with {width} features"
-        store.make_room(self._folder, self.path, 8.0 * width * self.n_documents, what)
+        purpose = f"{self.n_documents:,} documents with {width} features"
+        store.make_room(self._folder, self.path, 8.0 * width * self.n_documents, purpose)
         self._X.finish(durable=False)
-        raw, kept = self._X.content(), self._kept(width)
+        raw = self._X.content()
+        columns = self._kept(width)
         out = self._new.file("X", np.float64, width)
         for first, last in group_blocks(query_ptr, width):
-            begin, end = int(query_ptr[first]), int(query_ptr[last])
-            rows = (raw[order[begin:end]] if order.size else raw[begin:end])[:, kept]
+            begin = int(query_ptr[first])
+            end = int(query_ptr[last])
+            rows = (raw[order[begin:end]] if order.size else raw[begin:end])[:, columns]
             block = np.zeros((end - begin, width))
             block[:, : rows.shape[1]] = rows
-            own = query_ptr[first : last + 1] - begin
+            block_ptr = query_ptr[first : last + 1] - begin
             if missing is not None:
-                fill_missing(block, own, missing, self._treatment.missing)
+                fill_missing(block, block_ptr, missing, self._treatment.missing)
             if self._treatment.normalize:
-                normalize_queries(block, own)
+                normalize_queries(block, block_ptr)
             out.append(block)
             release(raw)
         self._new.take("X", out)
@@ -649,21 +660,22 @@ def unreadable(path: Path, error: OSError) -> FileAccessError:
     )
 
 
-def check_memory(where: object, rows: int, width: int) -> None:
+def check_memory(path: object, rows: int, width: int) -> None:
     """Raise `DatasetError` if the features of that many documents do not fit into memory."""
-    needed, free = 8.0 * rows * width, memory.available()
+    needed = 8.0 * rows * width
+    free = memory.available()
     if rows < 0 or needed > free:  # of a file that is damaged there may be less than none
-        raise too_large(where, rows, width, needed, free)
+        raise too_large(path, rows, width, needed, free)
 
 
-def too_large(where: object, rows: int, width: int, needed: float, free: float) -> DatasetError:
+def too_large(path: object, rows: int, width: int, needed: float, free: float) -> DatasetError:
     """Return the error of documents whose features do not fit into memory."""
     return DatasetError(
         tr(
             "{path}: {rows} documents with {width} features need {needed:.1f} GB of memory, "
             "but {size} are free. Every feature becomes a column: leave out unused features or "
             "renumber them."
-        ).format(path=where, rows=rows, width=width, needed=needed / 1e9, size=memory.size(free))
+        ).format(path=path, rows=rows, width=width, needed=needed / 1e9, size=memory.size(free))
     )
 
 

@@ -54,13 +54,13 @@ class TablePreview:
     has_header: bool = True
     sizes: str = ""
 
-    def recognised(self, told: DataColumns) -> RecognisedColumns | None:
+    def recognised(self, specified: DataColumns) -> RecognisedColumns | None:
         """Return the recognised columns; None if they are ambiguous."""
         try:
             return recognise_columns(
                 str(self.path),
                 self.names,
-                told,
+                specified,
                 with_sizes=bool(self.sizes),
                 has_header=self.has_header,
                 says_parts=self.says_parts,
@@ -93,8 +93,8 @@ def preview_table(path: Path, format_told: str = "") -> TablePreview:
         If no table can be read.
     """
     file = first_file(path)
-    beside = sizes_file(file)
-    sizes = beside.name if beside else ""
+    size_file = sizes_file(file)
+    sizes = size_file.name if size_file else ""
     named = told_format(format_told, file)
     if named is not None and named.is_table:
         return _preview(file, named, sizes)
@@ -161,7 +161,7 @@ def columns_of(
     features : sequence of str
         The features, where the names that are left out do not tell them; () otherwise.
     """
-    told = DataColumns(
+    specified = DataColumns(
         qid,
         label,
         tuple(features),
@@ -174,5 +174,5 @@ def columns_of(
     )
     usual = DataColumns(no_queries=no_queries, missing_texts=tuple(missing_texts))
     plain = preview.recognised(usual)
-    wanted = preview.recognised(told)
-    return usual if plain is not None and plain == wanted else told
+    recognised = preview.recognised(specified)
+    return usual if plain is not None and plain == recognised else specified

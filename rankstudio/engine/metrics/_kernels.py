@@ -23,25 +23,33 @@ Codes = NDArray[np.unsignedinteger[Any]]
 """Labels in ranked order, as :func:`rank_all` writes them."""
 
 # A cached kernel has these numbers in it: a new measure stands at the end of `measures.toml`.
-_MAP, _P, _NDCG, _MEAN_NDCG = kind_of("MAP"), kind_of("P"), kind_of("NDCG"), kind_of("MeanNDCG")
-_STRICT, _TAU = kind_of("StrictDisagreement"), kind_of("Tau")
-_F, _MAX_F, _R_PRECISION = kind_of("F"), kind_of("MaxF"), kind_of("RPrecision")
-_DISAGREEMENT, _ERR, _RECALL, _AUC = (
-    kind_of("Disagreement"),
-    kind_of("ERR"),
-    kind_of("Recall"),
-    kind_of("AUC"),
-)
-_SUCCESS, _RBP, _BPREF, _JUDGED = kind_of("Success"), kind_of("RBP"), kind_of("Bpref"), kind_of("Judged")
+_MAP = kind_of("MAP")
+_P = kind_of("P")
+_NDCG = kind_of("NDCG")
+_MEAN_NDCG = kind_of("MeanNDCG")
+_STRICT = kind_of("StrictDisagreement")
+_TAU = kind_of("Tau")
+_F = kind_of("F")
+_MAX_F = kind_of("MaxF")
+_R_PRECISION = kind_of("RPrecision")
+_DISAGREEMENT = kind_of("Disagreement")
+_ERR = kind_of("ERR")
+_RECALL = kind_of("Recall")
+_AUC = kind_of("AUC")
+_SUCCESS = kind_of("Success")
+_RBP = kind_of("RBP")
+_BPREF = kind_of("Bpref")
+_JUDGED = kind_of("Judged")
 
 RUN = 16
 """Runs up to this length are sorted by insertion: most queries of LETOR 4.0 are one run."""
 
-_STEEP, _FAR = 3, 8  # rises among n / 3 documents, or 8 n places passed: sorted anew sooner than put right
+_STEEP = 3  # more than n / 3 rises among n documents: sorting again is faster than insertion
+_FAR = 8  # after 8 n moves insertion gives up, for the same reason
 
 
 def scratch_space(longest: int) -> tuple[Floats, Ints]:
-    """Return what the kernels work in: arrays that are made there take long to compile."""
+    """Return the kernels' scratch arrays: kernels that create arrays take long to compile."""
     return np.empty((7, longest + 1)), np.empty((2, longest + 1), dtype=np.int64)
 
 
@@ -53,12 +61,15 @@ def sort_descending(key: Floats, item: Ints, n: int, spare_key: Floats, spare_it
     """
     for start in range(0, n, RUN):
         for i in range(start + 1, start + RUN if start + RUN < n else n):
-            k, it = key[i], item[i]
+            moved_key = key[i]
+            moved_item = item[i]
             j = i - 1
-            while j >= start and key[j] < k:
-                key[j + 1], item[j + 1] = key[j], item[j]
+            while j >= start and key[j] < moved_key:
+                key[j + 1] = key[j]
+                item[j + 1] = item[j]
                 j -= 1
-            key[j + 1], item[j + 1] = k, it
+            key[j + 1] = moved_key
+            item[j + 1] = moved_item
     width = RUN
     while width < n:
         for start in range(0, n - width, 2 * width):
@@ -76,8 +87,11 @@ def _merge(
         return
     n_left = middle - start
     for i in range(n_left):
-        spare_key[i], spare_item[i] = key[start + i], item[start + i]
-    left, right, out = 0, middle, start
+        spare_key[i] = key[start + i]
+        spare_item[i] = item[start + i]
+    left = 0
+    right = middle
+    out = start
     while left < n_left and right < stop:
         from_left = bool(spare_key[left] >= key[right])  # no branch: it would be guessed wrong half the time
         key[out] = spare_key[left] if from_left else key[right]
@@ -86,7 +100,8 @@ def _merge(
         right += 1 - from_left
         out += 1
     while left < n_left:
-        key[out], item[out] = spare_key[left], spare_item[left]
+        key[out] = spare_key[left]
+        item[out] = spare_item[left]
         left += 1
         out += 1
 
@@ -94,16 +109,19 @@ def _merge(
 @subroutine
 def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
     """Sort the first n keys, of equal ones the least item first; give up where they are far from in order."""
-    most = _FAR * n
+    moves_left = _FAR * n
     for i in range(1, n):
-        k, it = key[i], item[i]
+        moved_key = key[i]
+        moved_item = item[i]
         j = i - 1
-        while j >= 0 and (key[j] < k or (key[j] == k and item[j] > it)):
-            key[j + 1], item[j + 1] = key[j], item[j]
+        while j >= 0 and (key[j] < moved_key or (key[j] == moved_key and item[j] > moved_item)):
+            key[j + 1] = key[j]
+            item[j + 1] = item[j]
             j -= 1
-        key[j + 1], item[j + 1] = k, it
-        most -= i - 1 - j
-        if most < 0:
+        key[j + 1] = moved_key
+        item[j + 1] = moved_item
+        moves_left -= i - 1 - j
+        if moves_left < 0:
             return False
     return True
 
@@ -111,7 +129,8 @@ def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
 @subroutine
 def _fetch(scores: Floats, model: int, item: Ints, n: int, key: Floats) -> tuple[int, int]:
     """Write the scores of items; return how many are greater than the one before, and of which one is NaN."""
-    rises, last = 0, np.inf
+    rises = 0
+    last = np.inf
     for i in range(n):
         score = scores[model, item[i]]
         if np.isnan(score):
@@ -152,10 +171,13 @@ def rank_all(
     O(K m log n); O(K m) where neighbours rank alike.
     """
     n_models, n_documents = scores.shape
-    key, spare_key, spare_item = reals[0], reals[1], integers[0]
+    key = reals[0]
+    spare_key = reals[1]
+    spare_item = integers[0]
     for model in range(n_models):
         for q in range(query_ptr.shape[0] - 1):
-            first, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
+            first = query_ptr[q]
+            n = query_ptr[q + 1] - query_ptr[q]
             item = order[first : first + n]
             rises, bad = (n, -1) if model == 0 else _fetch(scores, model, item, n, key)
             if bad < 0 and (_STEEP * rises > n or not _insert_descending(key, item, n)):
@@ -172,7 +194,7 @@ def rank_all(
 
 
 class Truth(NamedTuple):
-    """What is known of the queries before there is any score.
+    """Quantities of the queries that do not depend on scores.
 
     Attributes
     ----------
@@ -268,25 +290,40 @@ def measure_all(
     O(K m) or, where every measure has a cut-off k, O(K Q k); with the disagreement error O(K m log L), and
     where ties are averaged in ERR and RR the square of the longest tie.
     """
-    query_ptr, ideal, n_relevant, n_pairs = truth.query_ptr, truth.ideal, truth.n_relevant, truth.n_pairs
-    gains, relevants, chances, weight = truth.gain, truth.relevant, truth.stop, truth.weight
-    judged, n_judged = truth.judged, truth.n_judged
-    key, passed, gain, relevant = reals[0], reals[1], reals[2], reals[3]
-    dcg, hits, precisions = reals[4], reals[5], reals[6]
+    query_ptr = truth.query_ptr
+    ideal = truth.ideal
+    n_relevant = truth.n_relevant
+    n_pairs = truth.n_pairs
+    gains = truth.gain
+    relevants = truth.relevant
+    chances = truth.stop
+    weight = truth.weight
+    judged = truth.judged
+    n_judged = truth.n_judged
+    key = reals[0]
+    passed = reals[1]
+    gain = reals[2]
+    relevant = reals[3]
+    dcg = reals[4]
+    hits = reals[5]
+    precisions = reals[6]
     level = integers[0]
     for model in range(models[0], models[1]):
         for q in range(query_ptr.shape[0] - 1):
             if model < begins[q] or model >= ends[q]:
                 continue
-            first, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
-            most = deepest if deepest < n else n
-            depth = _unpack(ranked[model], first, n, most, rules.ties_reversed, level, key)
+            first = query_ptr[q]
+            n = query_ptr[q + 1] - query_ptr[q]
+            depth_limit = deepest if deepest < n else n
+            depth = _unpack(ranked[model], first, n, depth_limit, rules.ties_reversed, level, key)
             if graded:
                 _grade(gains, weight, key, level, depth, rules.ties_averaged, gain, dcg, tree)
             if counted:
                 _count(relevants, key, level, depth, rules.ties_averaged, relevant, hits, precisions, tree)
             for j in range(kinds.shape[0]):
-                kind, cut, value = kinds[j], cuts[j], np.nan
+                kind = kinds[j]
+                cut = cuts[j]
+                value = np.nan
                 if kind == _MAP:
                     value = _average_precision(cut, precisions, n_relevant[q], rules, n)
                 elif kind == _NDCG:
@@ -310,15 +347,16 @@ def measure_all(
 
 @subroutine
 def _unpack(ranked: Codes, first: int, n: int, depth: int, backwards: bool, level: Ints, key: Floats) -> int:
-    """Write levels, and keys that are equal in a tie, of at least so many ranks; return of how many."""
+    """Write the levels of at least ``depth`` ranks, and keys that are equal in a tie; return their number."""
     start = 0
     while start < depth:
         stop = start + 1
         while stop < n and ranked[first + stop] & 1:
             stop += 1
         for i in range(start, stop):
-            at = start + stop - 1 - i if backwards else i
-            level[i], key[i] = ranked[first + at] >> 1, -start  # -start: falls from tie to tie, as scores do
+            position = start + stop - 1 - i if backwards else i
+            level[i] = ranked[first + position] >> 1
+            key[i] = -start  # -start: falls from tie to tie, as scores do
         start = stop
     return start
 
@@ -363,12 +401,14 @@ def _count(
         relevant[i] = relevants[level[i]]
     if tree is not None and averaged:
         _share_between_ties(key, relevant, n)
-    found, total = 0.0, 0.0
+    n_hits = 0.0
+    total = 0.0
     for i in range(n):
         if relevant[i] > 0.0:
-            found += relevant[i]
-            total += relevant[i] * found / (i + 1)
-        hits[i], precisions[i] = found, total
+            n_hits += relevant[i]
+            total += relevant[i] * n_hits / (i + 1)
+        hits[i] = n_hits
+        precisions[i] = total
     if tree is not None and averaged:
         _one_precision_for_ties(key, relevant, hits, n, precisions)
 
@@ -399,7 +439,8 @@ def _share_between_ties(key: Floats, values: Floats, n: int) -> None:
 @subroutine
 def _one_precision_for_ties(key: Floats, relevant: Floats, hits: Floats, n: int, precisions: Floats) -> None:
     """Recompute ``precisions`` with one precision a score, as average_precision_score does."""
-    start, total = 0, 0.0
+    start = 0
+    total = 0.0
     while start < n:
         stop = _end_of_tie(key, start + 1, n)
         precision = hits[stop - 1] / stop
@@ -463,18 +504,20 @@ def _measure_hits(
         return _rank_biased_precision(persistence, hits, n if cut == 0 else min(cut, n))
     if kind == _R_PRECISION:
         return float(hits[n_relevant - 1] / n_relevant) if n_relevant else 0.0
-    found = hits[min(cut, n) - 1]
-    if found == 0.0:
+    n_hits = hits[min(cut, n) - 1]
+    if n_hits == 0.0:
         return 0.0
     return float(
-        2.0 * found / (found / _precision(cut, hits, rules, n) + n_relevant)
-    )  # r = found / n_relevant
+        2.0 * n_hits / (n_hits / _precision(cut, hits, rules, n) + n_relevant)
+    )  # recall = n_hits / n_relevant
 
 
 @subroutine
 def _rank_biased_precision(persistence: float, hits: Floats, last: int) -> float:
     """Return (1 − p) times the sum of p^i over the relevant documents, i being the documents above."""
-    total, reaching, above = 0.0, 1.0 - persistence, 0.0
+    total = 0.0
+    reaching = 1.0 - persistence
+    above = 0.0
     for i in range(last):
         total += reaching * (hits[i] - above)
         above = hits[i]
@@ -507,7 +550,8 @@ def _measure_judged(
 @subroutine
 def _judged_share(key: Floats, level: Ints, judged: Floats, last: int, n: int, averaged: bool) -> float:
     """Return the share of judged documents among the first; averaged over all orders of a tie."""
-    total, start = 0.0, 0
+    total = 0.0
+    start = 0
     while start < last:
         stop = _end_of_tie(key, start + 1, n) if averaged else start + 1
         count = 0.0
@@ -533,21 +577,24 @@ def _preference(
 
     In a tie with t irrelevant documents, 0 … t of them are above a relevant one with equal chances.
     """
-    most = min(n_relevant, n_irrelevant)
-    total, above, start = 0.0, 0, 0
+    divisor = min(n_relevant, n_irrelevant)
+    total = 0.0
+    above = 0
+    start = 0
     while start < n:
         stop = _end_of_tie(key, start + 1, n) if averaged else start + 1
-        hits, others = 0, 0
+        hits = 0
+        t = 0
         for i in range(start, stop):
             hits += relevants[level[i]] > 0.0
-            others += judged[level[i]] > 0.0 and relevants[level[i]] == 0.0
+            t += judged[level[i]] > 0.0 and relevants[level[i]] == 0.0
         total += hits
-        if hits and most:
+        if hits and divisor:
             lost = 0.0
-            for more in range(others + 1):
-                lost += min(above + more, n_relevant) / most
-            total -= hits * lost / (others + 1)
-        above += others
+            for tied_above in range(t + 1):
+                lost += min(above + tied_above, n_relevant) / divisor
+            total -= hits * lost / (t + 1)
+        above += t
         start = stop
     return total / n_relevant
 
@@ -594,16 +641,19 @@ def _cascade(
     its documents has the chance of the mean product over sets of j of them, which is computed document by
     document: O(t²) for a tie of t.
     """
-    total, reaching, start = 0.0, 1.0, 0
+    total = 0.0
+    reaching = 1.0
+    start = 0
     while start < last and reaching > 0.0:
         end = _end_of_tie(key, start + 1, n) if averaged else start + 1
         chance[0] = 1.0
         for i in range(start, end):
-            seen, passing = i - start + 1, 1.0 - stops[level[i]]
-            chance[seen] = chance[seen - 1] * passing
-            for j in range(seen - 1, 0, -1):
-                # A set of j of the documents seen has this one with probability j / seen.
-                chance[j] = ((seen - j) * chance[j] + j * chance[j - 1] * passing) / seen
+            n_tied = i - start + 1
+            passing = 1.0 - stops[level[i]]
+            chance[n_tied] = chance[n_tied - 1] * passing
+            for j in range(n_tied - 1, 0, -1):
+                # A set of j of the first n_tied documents has this one with probability j / n_tied.
+                chance[j] = ((n_tied - j) * chance[j] + j * chance[j - 1] * passing) / n_tied
         for j in range(min(end, last) - start):
             total += reaching * (chance[j] - chance[j + 1]) / (start + j + 1 if by_rank else 1)
         reaching *= chance[end - start]
@@ -617,13 +667,14 @@ def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
     n_pairs = n_relevant * (n - n_relevant)
     if n_pairs == 0:
         return np.nan
-    halves, start = 0.0, 0
+    halves = 0.0
+    start = 0
     while start < n:
         stop = _end_of_tie(key, start + 1, n)
         before = hits[start - 1] if start else 0.0
-        found = hits[stop - 1] - before
+        tied_hits = hits[stop - 1] - before
         # Other documents ranked above count twice, those of the same tie once.
-        halves += found * (2 * (start - before) + (stop - start - found))
+        halves += tied_hits * (2 * (start - before) + (stop - start - tied_hits))
         start = stop
     return 1.0 - 0.5 * halves / n_pairs
 
@@ -631,7 +682,8 @@ def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
 @subroutine
 def _greatest_f(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
     """Return the greatest F = 2 hits / (documents above + n_relevant) of the thresholds between scores."""
-    greatest, stop = 0.0, 0
+    greatest = 0.0
+    stop = 0
     while stop < n and n_relevant:
         stop = _end_of_tie(key, stop + 1, n)
         greatest = max(greatest, 2.0 * hits[stop - 1] / (stop + n_relevant))
@@ -649,7 +701,10 @@ def _order_of_pairs(kind: int, key: Floats, level: Ints, n_pairs: int, n: int, t
     """
     if n_pairs == 0:
         return np.nan
-    before, after, tied, start = 0, 0, 0, 0
+    before = 0
+    after = 0
+    tied = 0
+    start = 0
     while start < n:
         stop = _end_of_tie(key, start + 1, n)
         for i in range(start, stop):
@@ -682,7 +737,8 @@ def _enter(tree: Ints, level: int, count: np.int64) -> None:
 @subroutine
 def _count_below(tree: Ints, level: int) -> int:
     """Return how many documents of lower levels were counted in."""
-    node, count = level, 0
+    node = level
+    count = 0
     while node > 0:
         count += tree[node]
         node -= node & -node

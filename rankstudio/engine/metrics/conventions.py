@@ -233,7 +233,7 @@ def convention(key: str) -> Convention:
 
 
 def rules_text(key: str, names: Iterable[str]) -> str:
-    """Return what some measures follow: the label of the convention, and what those of others follow instead.
+    """Return the text on the rules of measures: the convention's label, and the rules of foreign measures.
 
     Parameters
     ----------
@@ -248,9 +248,11 @@ def rules_text(key: str, names: Iterable[str]) -> str:
         "LETOR 4.0", or "LETOR 4.0 (RBP2: Moffat and Zobel 2008)".
     """
     entries = dict.fromkeys(measure(name).family.entry for name in names)
-    own = [f"{entry.key}: {entry.convention}" for entry in entries if entry is not None and entry.convention]
+    exceptions = [
+        f"{entry.key}: {entry.convention}" for entry in entries if entry is not None and entry.convention
+    ]
     label = convention(key).label
-    return f"{label} ({'; '.join(own)})" if own else label
+    return f"{label} ({'; '.join(exceptions)})" if exceptions else label
 
 
 def objective(key: str) -> Convention:

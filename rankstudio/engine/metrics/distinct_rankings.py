@@ -43,10 +43,12 @@ def enter_all(
     -----
     O(K m).
     """
-    n_queries, mask = query_ptr.shape[0] - 1, table.shape[0] - 1
+    n_queries = query_ptr.shape[0] - 1
+    mask = table.shape[0] - 1
     for model in range(ranked.shape[0]):
         for q in range(n_queries):
-            first, stop = query_ptr[q], query_ptr[q + 1]
+            first = query_ptr[q]
+            stop = query_ptr[q + 1]
             if model and _equal(ranked, model, ranked, model - 1, first, stop):
                 # Neighbours on a path rank most queries alike: no hash is needed for these.
                 places[model, q] = places[model - 1, q]
@@ -68,7 +70,8 @@ def enter_all(
 @kernel
 def enter_again(codes: Codes, query_ptr: Ints, counts: Ints, table: Ints) -> None:
     """Write the positions of all known rankings into an empty table."""
-    n_queries, mask = query_ptr.shape[0] - 1, table.shape[0] - 1
+    n_queries = query_ptr.shape[0] - 1
+    mask = table.shape[0] - 1
     for q in range(n_queries):
         for row in range(counts[q]):
             slot = _hash(codes, row, query_ptr[q], query_ptr[q + 1], q) & mask
@@ -88,10 +91,10 @@ def gather(values: Floats, places: Places, out: Floats) -> None:
 @subroutine
 def _hash(ranked: Codes, model: int, first: int, stop: int, q: int) -> int:
     """Return Fowler, Noll and Vo's hash (FNV-1a, 64 bits) of a query's ranking, its high bits folded in."""
-    found = np.uint64(14695981039346656037) ^ np.uint64(q)
+    digest = np.uint64(14695981039346656037) ^ np.uint64(q)
     for i in range(first, stop):
-        found = (found ^ np.uint64(ranked[model, i])) * np.uint64(1099511628211)
-    return int((found ^ (found >> np.uint64(32))) & np.uint64(0x7FFFFFFFFFFFFFFF))
+        digest = (digest ^ np.uint64(ranked[model, i])) * np.uint64(1099511628211)
+    return int((digest ^ (digest >> np.uint64(32))) & np.uint64(0x7FFFFFFFFFFFFFFF))
 
 
 @subroutine
@@ -180,7 +183,8 @@ class DistinctRankings:
     def _gathered(self, values: Floats, entered: Sequence[Places]) -> Floats:
         """Return the value of each query's ranking by each model, shape (K, Q)."""
         gathered = np.empty((sum(len(places) for places in entered), self._counts.size))
-        flat, start = values.ravel(), 0
+        flat = values.ravel()
+        start = 0
         for places in entered:
             gather(flat, places, gathered[start : start + len(places)])
             start += len(places)
@@ -190,7 +194,8 @@ class DistinctRankings:
         """Measure those rankings that this evaluator has not."""
         shape = len(evaluator.measures), *(self._codes.shape[0], self._counts.size)
         if self._evaluator is not evaluator:
-            self._evaluator, self._values = evaluator, np.empty(shape)
+            self._evaluator = evaluator
+            self._values = np.empty(shape)
             self._measured[:] = 0
         elif self._values.shape != shape:
             values = np.empty(shape)

@@ -124,7 +124,8 @@ def evaluate(
     {'MAP': 1.0, 'P@10': 0.2}
     """
     check_none_missing(qid)
-    labels, ids = check_labels(y), np.asarray(qid)
+    labels = check_labels(y)
+    ids = np.asarray(qid)
     values = check_scores(scores, labels.size)
     rows, query_ptr, query_ids = group_by_query(ids, labels.size)
     names = () if document_ids is None else check_document_ids(document_ids, labels.size)[rows].tolist()

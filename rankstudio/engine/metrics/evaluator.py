@@ -158,10 +158,10 @@ def count_pairs(labels: Floats, query_ptr: Ints) -> Ints:
     starts = np.zeros(labels.size, dtype=np.bool_)
     starts[1:] = np.diff(labels[order]) > 0
     starts[query_ptr[:-1]] = True
-    group = np.diff(np.append(np.flatnonzero(starts), labels.size))
-    same = np.add.reduceat(group * group, np.cumsum(starts)[query_ptr[:-1]] - 1)
-    counted: Ints = (lengths * lengths - same) // 2
-    return counted
+    group_sizes = np.diff(np.append(np.flatnonzero(starts), labels.size))
+    same_label_pairs = np.add.reduceat(group_sizes * group_sizes, np.cumsum(starts)[query_ptr[:-1]] - 1)
+    n_pairs: Ints = (lengths * lengths - same_label_pairs) // 2
+    return n_pairs
 
 
 _BLOCK = 1 << 22  # values per query kept at a time: 32 MB
@@ -245,30 +245,30 @@ class Evaluator:
 
     def _compile_batches(self, labels: Floats, greatest_grade: float) -> tuple[_Batch, ...]:
         """Return the measures that are read off rankings, those with the same relevant labels together."""
-        places: dict[float, list[int]] = {}
-        for place, one in enumerate(self.measures):
-            if one.foreign or not one.by_rank:
+        indices_by_threshold: dict[float, list[int]] = {}
+        for index, m in enumerate(self.measures):
+            if m.foreign or not m.by_rank:
                 continue
-            relevant_from = one.relevant_from
+            relevant_from = m.relevant_from
             if relevant_from is None:
                 relevant_from = self.convention.relevant_from
-            places.setdefault(relevant_from, []).append(place)
+            indices_by_threshold.setdefault(relevant_from, []).append(index)
         batches = []
-        for relevant_from, batch in places.items():
-            measures = [self.measures[place] for place in batch]
+        for relevant_from, batch_indices in indices_by_threshold.items():
+            measures = [self.measures[index] for index in batch_indices]
             pairs = any(m.family.name in PAIRED for m in measures)
             rules = replace(self.convention, relevant_from=relevant_from)
             truth = compile_truth(labels, self._query_ptr, rules, greatest_grade, pairs=pairs)
-            batches.append(_Batch.of(measures, batch, truth))
+            batches.append(_Batch.of(measures, batch_indices, truth))
         return tuple(batches)
 
     def _foreign_values(self, labels: Floats, ptr: Ints, greatest_grade: float) -> ForeignValues | None:
-        """Return what computes the measures of others; None where there are none."""
-        places = [place for place, one in enumerate(self.measures) if one.foreign]
-        if not places:
+        """Return the computation of foreign measures; None where there are none."""
+        indices = [index for index, m in enumerate(self.measures) if m.foreign]
+        if not indices:
             return None
-        measures = [self.measures[place] for place in places]
-        return ForeignValues(measures, places, labels, ptr, self.convention, greatest_grade)
+        measures = [self.measures[index] for index in indices]
+        return ForeignValues(measures, indices, labels, ptr, self.convention, greatest_grade)
 
     def evaluate(self, scores: ArrayLike) -> dict[str, float]:
         """Return each measure of one model, averaged over the queries.
@@ -398,22 +398,23 @@ class Evaluator:
         """Return the measures of each model in each query, shape (M, K, Q)."""
         ranked, bad = _ranked(rows, self._level, self._query_ptr)
         if bad >= 0:
-            model, place = divmod(bad, self.n_documents)
-            document = place if self._order is None else int(self._order[place])
+            model, position = divmod(bad, self.n_documents)
+            document = position if self._order is None else int(self._order[position])
             raise _not_a_number(document, first_model + model)
-        found = self._measured(ranked, self._rules)
+        table = self._measured(ranked, self._rules)
         if not self.by_rank:  # the squared error is the one measure of scores
             with np.errstate(over="ignore"):
                 errors = np.add.reduceat((rows - self._labels) ** 2, self._query_ptr[:-1], axis=1)
-            found[self._scored] = errors / np.diff(self._query_ptr)
-        return found
+            table[self._scored] = errors / np.diff(self._query_ptr)
+        return table
 
     def _measured(self, ranked: Codes, rules: Rules) -> Floats:
         """Return the measures of each ranking in each query, shape (M, K, Q)."""
         out = np.empty((len(self.measures), ranked.shape[0], self.n_queries))
-        every = np.zeros(self.n_queries, dtype=np.int64), np.full(self.n_queries, ranked.shape[0])
+        begins = np.zeros(self.n_queries, dtype=np.int64)
+        ends = np.full(self.n_queries, ranked.shape[0])
         out[self._scored] = np.nan
-        self._measure(ranked, *every, rules, out)
+        self._measure(ranked, begins, ends, rules, out)
         return out
 
     def _measure(self, ranked: Codes, begins: Ints, ends: Ints, rules: Rules, out: Floats) -> None:
@@ -540,8 +541,8 @@ def rank(scores: Floats, y: Floats, query_ptr: Ints, order: Ints | None = None) 
         scores, y = np.ascontiguousarray(scores[:, order]), y[order]
     ranked, bad = _ranked(scores, label_codes(y)[1], np.asarray(query_ptr, dtype=np.int64))
     if bad >= 0:
-        model, place = divmod(bad, y.size)
-        raise _not_a_number(place if order is None else int(order[place]), model)
+        model, position = divmod(bad, y.size)
+        raise _not_a_number(position if order is None else int(order[position]), model)
     return ranked
 
 

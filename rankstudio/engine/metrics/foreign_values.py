@@ -76,7 +76,7 @@ class ForeignValues:
         MeasureError
             If a function fails, or returns no number.
         Cancelled
-            If somebody asked to stop.
+            If a stop was requested.
         """
         with PRINTED_AS_NOTES:
             for query, (first, stop) in enumerate(pairwise(self._query_ptr.tolist())):
@@ -113,11 +113,11 @@ class _Function(NamedTuple):
         assert entry is not None
         call = entry.load()
         names = _names_taken(call, entry.key)
-        given = {"cutoff": measure.cut, "convention": convention}
-        return cls(measure, call, {n: v for n, v in given.items() if n in names}, "ties" in names)
+        settings = {"cutoff": measure.cut, "convention": convention}
+        return cls(measure, call, {n: v for n, v in settings.items() if n in names}, "ties" in names)
 
     def value(self, labels: Floats, lengths: Ints, *, averaged: bool) -> float:
-        """Return the value of labels in ranked order, of which so many have equal scores."""
+        """Return the value of labels in ranked order; ``lengths`` are the sizes of ties."""
         if self.takes_ties:
             return self._checked(labels, ties=tuple(lengths.tolist()))
         if not averaged or lengths.size == labels.size:
@@ -136,7 +136,7 @@ class _Function(NamedTuple):
             number = float(value) if _is_number(value) else None
         except (KeyboardInterrupt, MemoryError, Cancelled):
             raise
-        except BaseException as error:  # the code of somebody else may raise anything, SystemExit included
+        except BaseException as error:  # foreign code may raise anything, SystemExit included
             raise MeasureError(self.measure.name, failure(error)) from error
         if number is None:
             text = tr("expected a number, got {value}").format(value=_shown(value))
@@ -147,7 +147,7 @@ class _Function(NamedTuple):
         return number
 
     def _problem(self, value: float) -> str:
-        """Return what is wrong with a value, "" if nothing is."""
+        """Return the reason to refuse a value, "" if there is none."""
         entry = self.measure.family.entry
         assert entry is not None
         if not math.isfinite(value):
@@ -163,27 +163,27 @@ def _is_number(value: object) -> bool:
 
 
 def _shown(value: object) -> str:
-    """Return a value of somebody else for a message; its kind, where it cannot be written."""
+    """Return a value of foreign code for a message; its type if it cannot be written."""
     try:
         return one_line(" ".join(shown(value).split()))
-    except Exception:  # the code of somebody else may raise anything
+    except Exception:  # foreign code may raise anything
         return type(value).__name__
 
 
 def _names_taken(call: Callable[..., Any], key: str) -> set[str]:
-    """Return which of the arguments a function takes by name.
+    """Return those of the offered arguments that a function takes by name.
 
     Raises
     ------
     PlanError
         If it cannot be called with labels and these.
     """
-    known = {"cutoff", "convention", "ties"}
+    offered = {"cutoff", "convention", "ties"}
     try:
         parameters = list(inspect.signature(call).parameters.values())
     except (TypeError, ValueError):  # of a compiled function
         return set()
-    names = {p.name for p in parameters[1:] if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)} & known
+    names = {p.name for p in parameters[1:] if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)} & offered
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     needed = [p.name for p in parameters[1:] if p.default is p.empty and p.kind not in variable]
     if not parameters or parameters[0].kind is inspect.Parameter.KEYWORD_ONLY or set(needed) - names:

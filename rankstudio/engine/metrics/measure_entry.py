@@ -98,8 +98,8 @@ class MeasureEntry:
                 "{name} needs the function of the file {file}. Name it again, as in --measures {place}."
             )
             function = self.key.rpartition("-")[0]
-            place = f"{self.origin.name}:{function}"
-            return text.format(name=self.key, file=self.origin.text, place=place)
+            reference = f"{self.origin.name}:{function}"
+            return text.format(name=self.key, file=self.origin.text, place=reference)
         if self.origin is not None and self.origin.lacking:
             return f"{self.key} {self.origin.lacking}"
         return ""
@@ -120,7 +120,7 @@ class MeasureEntry:
                 function = getattr(import_module(module), name)
         except (KeyboardInterrupt, MemoryError):
             raise
-        except BaseException as error:  # a package of somebody else may raise anything while it is imported
+        except BaseException as error:  # a foreign package may raise anything while it is imported
             text = tr("The measure {name} cannot be imported: {error}.")
             raise PlanError(text.format(name=self.key, error=failure(error))) from error
         if not callable(function):
@@ -144,11 +144,11 @@ def refuse_invalid_measure(entry: object) -> None:
             "key: expected a letter, then at most 31 letters, digits, hyphens and underscores, got {key}."
         )
         raise PlanError(text.format(key=shown(entry.key)))
-    for name, most in _LONGEST.items():
+    for name, max_length in _LONGEST.items():
         value = getattr(entry, name)
-        if not isinstance(value, str) or len(value) > most or one_line(value) != value:
+        if not isinstance(value, str) or len(value) > max_length or one_line(value) != value:
             text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
-            raise PlanError(text.format(key=entry.key, field=name, most=most, value=shown(value)))
+            raise PlanError(text.format(key=entry.key, field=name, most=max_length, value=shown(value)))
     if not entry.label.strip():
         raise PlanError(tr("{key}: the label is empty.").format(key=entry.key))
     if entry.cutoff not in CUTOFFS:

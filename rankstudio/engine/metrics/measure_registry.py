@@ -60,8 +60,12 @@ class MeasureRegistry:
             if entry.origin is None:
                 package = entry.function.partition(":")[0].partition(".")[0]
                 entry = replace(entry, origin=Origin(OriginKind.IMPORT, package, ""))
-            known = entries.get(entry.key.lower())
-            if known is not None and known.origin is not None and known.origin.kind is OriginKind.PACKAGE:
+            existing = entries.get(entry.key.lower())
+            if (
+                existing is not None
+                and existing.origin is not None
+                and existing.origin.kind is OriginKind.PACKAGE
+            ):
                 raise _exists(entry)
             if entry.key.lower() in BY_NAME:
                 raise _exists(entry)

@@ -91,7 +91,7 @@ class Measure:
 
     @property
     def _parameters(self) -> str:
-        """What is not as usual, in ir-measures' way: "(rel=2)", "(p=0.9,rel=2)", or ""."""
+        """The unusual parameters as ir-measures writes them: "(rel=2)", "(p=0.9,rel=2)", or ""."""
         values = []
         if self.persistence is not None:
             values.append(f"p={self.persistence:.12g}")
@@ -113,7 +113,7 @@ LETOR_MEASURES: tuple[str, ...] = (
     *(f"P@{k}" for k in range(1, 11)),
     "MAP",
 )
-"""What LETOR's script prints, in its order."""
+"""Measures that LETOR's script prints, in its order."""
 
 _NAME = re.compile(r"([a-z][a-z0-9_-]*)(?:\(([^()]*)\))?(?:@([0-9]{1,9}))?")
 _ALIKE = 0.6  # of the letters of two names, some of which have two or three
@@ -176,8 +176,8 @@ def foreign_entries(names: Iterable[str | Measure]) -> tuple[MeasureEntry, ...]:
     ParameterError
         For an unknown name.
     """
-    found = dict.fromkeys(measure(name).family.entry for name in names)
-    return tuple(entry for entry in found if entry is not None)
+    entries = dict.fromkeys(measure(name).family.entry for name in names)
+    return tuple(entry for entry in entries if entry is not None)
 
 
 def computable(names: Iterable[str]) -> tuple[str, ...]:
@@ -220,17 +220,17 @@ def _canonical(name: object) -> str | None:
 def _meant(name: object) -> str:
     """Return the measure whose name is most like another one; "" where none is alike."""
     word, _, written = name.strip().partition("@") if isinstance(name, str) else ("", "", "")
-    known = {**BY_NAME, **{family.name.lower(): family for family in families()}}
-    close = nearest(word, known, _ALIKE)
+    family_of_name = {**BY_NAME, **{family.name.lower(): family for family in families()}}
+    close = nearest(word, family_of_name, _ALIKE)
     if not close or close == word.lower():
         return ""
-    family = known[close]
+    family = family_of_name[close]
     cut = f"@{written}" if _CUT.fullmatch(written) else ""
     return family.name + {Cut.NONE: "", Cut.OPTIONAL: cut, Cut.NEEDED: cut or "@10"}[family.cut]
 
 
 def _parameters(name: str, family: Family, written: str | None) -> dict[str, float]:
-    """Return what is in the parentheses of a name by its key, or raise ParameterError."""
+    """Parse the parentheses of a name: numbers by key; raise ParameterError for anything else."""
     if written is None:
         return {}
     values: dict[str, float] = {}
@@ -251,13 +251,13 @@ def _is_parameter(key: str, written: str) -> bool:
 
 
 def _keys(family: Family) -> tuple[str, ...]:
-    """Return what may stand in the parentheses of a family's measures."""
+    """Return the keys that the parentheses of a family's measures may have."""
     persistence = () if family.persistence is None else ("p",)
     return (*persistence, "rel") if family.binary else persistence
 
 
 def _expected_parameters(family: Family) -> str:
-    """Say what may stand in the parentheses."""
+    """Return the text on the permitted parentheses, for an error."""
     meanings = {
         "p": tr("p, a number between 0 and 1"),
         "rel": tr("rel, the smallest relevant label, above 0"),
@@ -269,7 +269,7 @@ def _expected_parameters(family: Family) -> str:
 
 
 def per_query_name(name: str) -> str:
-    """Return what the value of one query is called: "AP" for "MAP"."""
+    """Return the name of the value of one query: "AP" for "MAP"."""
     return measure(name).per_query_name
 
 
@@ -279,7 +279,7 @@ def _expected() -> str:
 
 
 ONE_RANKING_MEASURES = ("AUC", "Disagreement", "MAP", "NDCG@10")
-"""What is measured at first where all documents are one ranking."""
+"""Default measures where all documents are one ranking."""
 
 _CUTS: dict[str, tuple[int | None, ...]] = {"P": (1, 5, 10), "NDCG": (1, 3, 5, 10, None), "ERR": (None, 10)}
 

@@ -64,8 +64,8 @@ def short_queries(query_sizes: Ints, key: str, names: Iterable[str]) -> ShortQue
 
 def short_query_note(query_sizes: Ints, key: str, names: Iterable[str]) -> str:
     """Return the sentence on such queries; "" if there are none."""
-    found = short_queries(query_sizes, key, names)
-    return found.note if found is not None else ""
+    short = short_queries(query_sizes, key, names)
+    return short.note if short is not None else ""
 
 
 def zero_measure_note(key: str, name: str) -> str:

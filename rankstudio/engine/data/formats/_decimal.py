@@ -122,19 +122,23 @@ def read_six_decimals(i: int) -> int:
     return int(digits_value(digits, count))  # not 8: a literal would be compiled for on its own
 
 
-OK, NOT_A_NUMBER, HARD = 0, 1, 2
+OK = 0
+NOT_A_NUMBER = 1
+HARD = 2
 
 _EXACT_POWER = 22  # 10^22 is the last power of ten that a double holds exactly
 _POWER_OF_TEN = np.array([10.0**k for k in range(_EXACT_POWER + 1)])
 _TENS = np.array([10**k for k in range(9)], dtype=np.uint64)
 _LARGEST_EXACT = 1 << 53  # whole numbers up to it are exact in float64
 _MOST_DIGITS = 19  # what always fits into 64 bits
-_LEAST_POWER, _GREATEST_POWER = -300, 288  # with up to 19 digits this stays clear of subnormals and infinity
+_LEAST_POWER = -300
+_GREATEST_POWER = 288  # with up to 19 digits this stays clear of subnormals and infinity
 
 
 def _powers_of_five() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Return 5^q for every q in range, as the two halves of 128 bits with the leading bit set."""
-    high, low = [], []
+    high = []
+    low = []
     for q in range(_LEAST_POWER, _GREATEST_POWER + 1):
         power = 5 ** abs(q)
         bits = power.bit_length()
@@ -160,8 +164,10 @@ _FRACTION = np.uint64((1 << 52) - 1)
 @inlined
 def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Return the 128 bits of a × b as (high, low)."""
-    a1, a0 = a >> _U32, a & _LOW32
-    b1, b0 = b >> _U32, b & _LOW32
+    a1 = a >> _U32
+    a0 = a & _LOW32
+    b1 = b >> _U32
+    b0 = b & _LOW32
     low = a0 * b0
     middle = a1 * b0 + (low >> _U32)
     other = a0 * b1 + (middle & _LOW32)

@@ -28,8 +28,12 @@ OVERFLOW, MISSING, BINARY, OLD_LINE_END = range(9, 13)
 """What is wrong with a line; the last four are found elsewhere."""
 
 ABSENT = 3  # a missing value: one more status beside OK, NOT_A_NUMBER and HARD
-NEWLINE, HASH = 10, 35
-_TAB, _RETURN, _SPACE, _COLON = 9, 13, 32, 58
+NEWLINE = 10
+HASH = 35
+_TAB = 9
+_RETURN = 13
+_SPACE = 32
+_COLON = 58
 _MOST_ID_DIGITS = 18  # they fit into an int64
 
 
@@ -132,7 +136,8 @@ ROWS, VALUES, GREATEST_ID, ERROR, ERROR_AT, FIRST_MISSING, HARD_TOKENS = range(7
 TALLY_SIZE = 7
 
 FAILED = -1  # stands for the address behind what could not be read
-_QID, _LOW_HALF = np.uint64(int.from_bytes(b"qid:", "little")), np.uint64(0xFFFFFFFF)
+_QID = np.uint64(int.from_bytes(b"qid:", "little"))
+_LOW_HALF = np.uint64(0xFFFFFFFF)
 
 
 @subroutine
@@ -152,7 +157,8 @@ def _read_label(i: int, base: int, row: int, n: int, y: Floats, hard: Ints, tall
     """Read the label of a row; return the address behind it."""
     value, end, status = read_number(i)
     if status == NOT_A_NUMBER or not ends_token(byte_at(end)):
-        tally[ERROR], tally[ERROR_AT] = BAD_LABEL, i - base
+        tally[ERROR] = BAD_LABEL
+        tally[ERROR_AT] = i - base
         return FAILED
     y[row] = value
     if status == HARD:
@@ -165,12 +171,14 @@ def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
     """Find the query id of a row; return the address behind it."""
     i = skip_blanks(i)
     if word_at(i) & _LOW_HALF != _QID:
-        tally[ERROR], tally[ERROR_AT] = NO_QID, i - base
+        tally[ERROR] = NO_QID
+        tally[ERROR_AT] = i - base
         return FAILED
     begin = i + 4
     i = skip_token(begin)
     if i == begin:
-        tally[ERROR], tally[ERROR_AT] = EMPTY_QID, begin - base
+        tally[ERROR] = EMPTY_QID
+        tally[ERROR_AT] = begin - base
         return FAILED
     spans[row, QID_BEGIN] = begin - base
     spans[row, QID_END] = i - base
@@ -183,7 +191,8 @@ def _same_query(base: int, row: int, spans: Ints) -> bool:
     length = spans[row, QID_END] - spans[row, QID_BEGIN]
     if spans[row - 1, QID_END] - spans[row - 1, QID_BEGIN] != length:
         return False
-    before, here = base + spans[row - 1, QID_BEGIN], base + spans[row, QID_BEGIN]
+    before = base + spans[row - 1, QID_BEGIN]
+    here = base + spans[row, QID_BEGIN]
     for k in range(length):  # noqa: SIM110 - numba has no all()
         if byte_at(before + k) != byte_at(here + k):
             return False
@@ -241,16 +250,20 @@ def _read_features(
     """Read the features of a row; return the address behind them, which is that of a comment or a newline."""
     n = X.shape[1]
     first = i
-    previous, greatest, count = 0, 0, 0
+    previous = 0
+    greatest = 0
+    count = 0
     ascending = True
-    problem, place = FINE, 0
+    problem = FINE
+    place = 0
     while True:
         i = skip_blanks(i)
         if byte_at(i) == NEWLINE or byte_at(i) == HASH:
             break
         number, begin = read_id(i)
         number += shift
-        problem, place = _id_problem(number, begin, most_features), i
+        problem = _id_problem(number, begin, most_features)
+        place = i
         if problem != FINE:
             break
         if number <= previous and ascending:
@@ -262,7 +275,8 @@ def _read_features(
         previous = number
         value, i, status = read_value(begin)
         if status == NOT_A_NUMBER:
-            problem, place = BAD_VALUE, begin
+            problem = BAD_VALUE
+            place = begin
             break
         greatest = number if number > greatest else greatest
         count += 1
@@ -271,7 +285,8 @@ def _read_features(
         if number > n:
             if ids.shape[0]:
                 at = tally[VALUES] + count - 1
-                ids[at], values[at] = number, value
+                ids[at] = number
+                values[at] = value
                 if status == HARD:
                     _note_hard(hard, tally, row, n + 1 + at, begin - base, i - base)
             continue
@@ -285,7 +300,8 @@ def _read_features(
         lengths[row] = count
     tally[GREATEST_ID] = greatest if greatest > tally[GREATEST_ID] else tally[GREATEST_ID]
     if problem != FINE:
-        tally[ERROR], tally[ERROR_AT] = problem, place - base
+        tally[ERROR] = problem
+        tally[ERROR_AT] = place - base
         return FAILED
     return i
 
@@ -399,6 +415,7 @@ def parse(
 @kernel
 def gather(text: Bytes, begin: Ints, end: Ints, offsets: Ints, out: Bytes) -> None:
     """Copy the spans ``text[begin[r]:end[r]]`` to ``out[offsets[r]:offsets[r + 1]]``."""
-    source, target = text.ctypes.data, out.ctypes.data
+    source = text.ctypes.data
+    target = out.ctypes.data
     for r in range(begin.shape[0]):
         copy_bytes(source + begin[r], target + offsets[r], end[r] - begin[r])

@@ -244,7 +244,8 @@ class _CsvRows:
         self._path = path
         self._text = text
         where = shown_path(path)
-        names, has_header = text.head.names, text.head.has_header
+        names = text.head.names
+        has_header = text.head.has_header
         with_sizes = part.sizes is not None
         found = recognise_columns(where, names, part.told, with_sizes=with_sizes, has_header=has_header)
         self._texts = {i for i in (found.qid, found.comment, found.part) if i is not None}

@@ -200,7 +200,8 @@ def letor_pieces(dataset: RankingDataset, *, comments: bool = True, queries: boo
 
 def _lines(dataset: RankingDataset, begin: int, end: int, comments: bool, queries: bool) -> bytes:
     """Return the lines of the documents from ``begin`` to ``end``."""
-    ids, lines = dataset.feature_ids.tolist(), []
+    ids = dataset.feature_ids.tolist()
+    lines = []
     for row in range(begin, end):
         query_id = dataset.query_ids[dataset.query_index[row]]
         if isinstance(dataset.X, SparseRows):

@@ -162,7 +162,8 @@ def format_sources(told: str) -> tuple[FormatSource, ...]:
         return (FormatSource(Origin(OriginKind.PACKAGE, entry.package, entry.version)),)
     if not package:
         return ()
-    name, number = one_line(package), one_line(version)
+    name = one_line(package)
+    number = one_line(version)
     return (FormatSource(Origin(OriginKind.PACKAGE, name, number, present=False)),)
 
 
@@ -194,7 +195,8 @@ def format_to_write(name: str) -> DataFormat:
     PlanError
         If the name ends as that of a format does whose ability is absent.
     """
-    form, lower = format_of_name(name), without_ending(name).lower()
+    form = format_of_name(name)
+    lower = without_ending(name).lower()
     absent = (one["key"] for one in recorded_formats() if lower.endswith(tuple(one["endings"])))
     if form is LETOR and (reason := next(filter(None, map(absent_data_format, absent)), "")):
         raise PlanError(reason)

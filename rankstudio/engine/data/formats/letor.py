@@ -164,7 +164,8 @@ def read_letor(
         reading = _LetorText(part, builder, pool, progress)
         for number, file in enumerate(files):
             reading.read(file, number)
-    path, width = part.paths[0], reading.width
+    path = part.paths[0]
+    width = reading.width
     if not builder.n_documents:
         found = "an empty file" if reading.empty else "no documents"
         raise FormatError(path, 0, 0, found, tr("at least one line such as: 2 qid:10 1:0.5 2:0.25"))
@@ -406,7 +407,8 @@ def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, how: _How) -> _Outc
     capacity = _FEW_HARD
     room = (piece.end - piece.begin) // _BYTES_OF_VALUE + 1 if rows.lengths.size else 0
     while True:
-        ids, values = np.empty(room, dtype=np.int32), np.empty(room)
+        ids = np.empty(room, dtype=np.int32)
+        values = np.empty(room)
         tally = np.zeros(kernels.TALLY_SIZE, dtype=np.int64)
         missing = np.zeros(width, dtype=np.int64)
         hard = np.empty((capacity, 4), dtype=np.int64)
@@ -546,7 +548,8 @@ def find_byte(text: Bytes, byte: bytes, begin: int, end: int) -> int:
 
 def count_lines(text: Bytes) -> tuple[int, bool]:
     """Return the number of newlines, and whether there is a zero byte."""
-    newlines, zero = 0, False
+    newlines = 0
+    zero = False
     for begin in range(0, len(text), _PIECE):  # a line may be as long as the file
         piece = text[begin : begin + _PIECE]
         newlines += int(np.count_nonzero(piece == ord("\n")))

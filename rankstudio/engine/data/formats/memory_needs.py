@@ -30,14 +30,16 @@ def csv_need(_: DataFormat, path: Path) -> ContentsNeed:
     """Return the need of a table of text."""
     from rankstudio.engine.data.formats.csv_text import csv_width  # noqa: PLC0415 - first needed here
 
-    head, text = read_beginning(path, HEAD), _text_size(path)
+    head = read_beginning(path, HEAD)
+    text = _text_size(path)
     n_lines = text * max(head.count(b"\n"), 1) / max(len(head), 1)
     return ContentsNeed(n_lines * (8 * csv_width(head) + _PER_DOCUMENT), text)
 
 
 def text_need(_: DataFormat, path: Path) -> ContentsNeed:
     """Return the need of LETOR or SVMlight text."""
-    head, text = read_beginning(path, HEAD), _text_size(path)
+    head = read_beginning(path, HEAD)
+    text = _text_size(path)
     lines = max(head.count(b"\n"), 1)
     ids = _ID.findall(head)
     width = max(map(int, set(ids)), default=1)

@@ -201,8 +201,10 @@ class PartReader:
         Of several judges, it has the documents and labels of the one in use. Missing values are filled from
         all documents, so that features do not depend on the judge.
         """
-        table, judges = found.table, self._told.judges
-        labels, place = table.y, judges.index(self._told.label) if judges else 0
+        table = found.table
+        judges = self._told.judges
+        labels = table.y
+        place = judges.index(self._told.label) if judges else 0
         made = RankingDataset.of_table(
             replace(table, y=np.nan_to_num(labels[:, place])) if judges else table,
             self._source(found),

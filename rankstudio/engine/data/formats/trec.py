@@ -27,7 +27,8 @@ from rankstudio.engine.language import tr, translatable, trn
 from rankstudio.engine.support.number_format import count_text
 
 EXPECTED = translatable("a line of a TREC run: query, Q0, document, rank, score, tag")
-_FEWEST, _MOST = 5, 6  # words: some programs leave the tag out
+_FEWEST = 5
+_MOST = 6  # words: some programs leave the tag out
 
 RunScores = Mapping[str, Mapping[str, float]]
 """Of a run: the score of each document of each query."""
@@ -64,7 +65,8 @@ def _values(
         value = value_of(words)
         if value is None:
             raise text.error(line, " ".join(words), tr(expected))
-        query, document = words[0], words[2]
+        query = words[0]
+        document = words[2]
         documents = found.setdefault(query, {})
         if document in documents:
             raise text.error(line, f"{query} {document}", tr("each document at most once per query"))

@@ -27,7 +27,8 @@ from rankstudio.engine.support.escaping import unguarded
 
 PairRule = Literal["unclicked", "skipped"]
 PAIR_RULES: tuple[str, ...] = get_args(PairRule)
-GIVEN, ESTIMATED = "given", "estimated"
+GIVEN = "given"
+ESTIMATED = "estimated"
 
 _NAMES = {
     "session": ("session", "session_id", "list", "list_id"),
@@ -225,7 +226,9 @@ class _ClickReader:
     """Reads and counts the lists of a log once."""
 
     def __init__(self, path: Path, rule: ClickRule, *, at_once: bool = False) -> None:
-        self._path, self._rule, self._at_once = path, rule, at_once
+        self._path = path
+        self._rule = rule
+        self._at_once = at_once
         self._queries: dict[str, int] = {}
         self._documents: dict[str, int] = {}
         self._sessions: dict[tuple[str, str], int] = {}
@@ -234,7 +237,8 @@ class _ClickReader:
         self._n_lists = self._n_clicks = 0
         self._rows = tuple(array("q") for _ in range(6))
         self._propensities = array("d")
-        self._shown, self._pairs = _Counts(3, 2), _Counts(4, 1)
+        self._shown = _Counts(3, 2)
+        self._pairs = _Counts(4, 1)
 
     def read(self) -> ClickLog:
         """Return the log."""
@@ -252,7 +256,8 @@ class _ClickReader:
             raise DatasetError(tr("{path}: found no clicks, expected at least one.").format(path=self._path))
         if len(np.unique(np.frombuffer(self._hashes, np.int64))) < len(self._hashes):
             raise _ScatteredError
-        (cases, shown, _), (pairs, weights, line_of) = self._shown.result(), self._pairs.result()
+        (cases, shown, _) = self._shown.result()
+        (pairs, weights, line_of) = self._pairs.result()
         query, winner, loser, position = pairs.T.copy()
         return ClickLog(
             rule,
@@ -275,10 +280,12 @@ class _ClickReader:
 
     def _add(self, line: int, content: str) -> None:
         """Add a line to the list that it belongs to."""
-        places, cells = self._places, self._cells(line, content)
+        places = self._places
+        cells = self._cells(line, content)
         if len(cells) <= max(places.values()) or not (cells[places["query"]] and cells[places["document"]]):
             raise line_error(self._path, line, content, _EXPECTED)
-        query, document = cells[places["query"]], cells[places["document"]]
+        query = cells[places["query"]]
+        document = cells[places["document"]]
         position = _whole(self._path, line, cells[places["position"]])
         clicked = _click(self._path, line, cells[places["click"]])
         session = cells[places["session"]] if "session" in places else ""
@@ -312,7 +319,8 @@ class _ClickReader:
         table = np.array([np.frombuffer(column, np.int64) for column in self._rows]).T
         propensities = np.frombuffer(self._propensities, np.float64)[: len(table)].copy()
         rest = self._propensities[len(table) :] if keep_last else array("d")
-        self._rows, self._propensities = tuple(array("q") for _ in range(6)), rest
+        self._rows = tuple(array("q") for _ in range(6))
+        self._propensities = rest
         order = np.argsort(table[:, 1], kind="stable")
         table = table[order]
         self._check_lists(table)
@@ -440,7 +448,8 @@ def estimate_bias(log: Impressions) -> PositionBias:
     _, place = np.unique(key, return_inverse=True)
     clicks = np.bincount(place, log.clicked)
     depth = np.log(log.position)
-    low, high = np.full(clicks.size, np.inf), np.full(clicks.size, -np.inf)
+    low = np.full(clicks.size, np.inf)
+    high = np.full(clicks.size, -np.inf)
     np.minimum.at(low, place, depth)
     np.maximum.at(high, place, depth)
     useful = (clicks > 0) & (high > low)

@@ -37,7 +37,8 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import unguarded
 
 _BEGINNING = 1 << 12  # bytes in which a header stands
-_NOWHERE, _ELSEWHERE = -1, -2
+_NOWHERE = -1
+_ELSEWHERE = -2
 """In place of the number of a query: no part has it, or another one."""
 
 
@@ -153,7 +154,8 @@ class PreferenceFile:
         row, names = (winner, columns.winner) if winner < 0 else (loser, columns.loser)
         name = columns.documents[int(names[place])]
         if q == _NOWHERE:
-            name, expected = query, f"a query of the data, such as {quoted(data.query_ids[0])}"
+            name = query
+            expected = f"a query of the data, such as {quoted(data.query_ids[0])}"
         elif row == SEVERAL:
             expected = "an id that is unique within the query"
         elif row == NO_DOCUMENT:
@@ -276,7 +278,8 @@ def read_preferences(path: str | os.PathLike[str], data: RankingDataset) -> Pref
     return read_preference_file(path).of_part(data)
 
 
-NO_DOCUMENT, SEVERAL = -1, -2
+NO_DOCUMENT = -1
+SEVERAL = -2
 """In place of a row: no document of the query has the name, or several have it for their id."""
 
 _MOST_DIGITS = 9  # a whole number of so many fits into an int32
@@ -334,7 +337,8 @@ class DocumentRows:
         O(l log D).
         """
         q = np.maximum(query, 0)
-        first, number = self.ptr[q], self.numbers[name]
+        first = self.ptr[q]
+        number = self.numbers[name]
         rows = np.where((number >= 1) & (number <= self.ptr[q + 1] - first), first + number - 1, NO_DOCUMENT)
         key = q * self.numbers.size + name
         at = np.searchsorted(self.keys, key)
@@ -362,14 +366,20 @@ def _number(name: str) -> int:
 
 COLUMNS = "qid", "winner", "loser", "magnitude", "weight"
 DELIMITERS = ",;\t"
-_FEWEST, _MOST = 3, len(COLUMNS)
+_FEWEST = 3
+_MOST = len(COLUMNS)
 _EXPECTED = "qid,winner,loser and optionally magnitude,weight"
 _HEADERS = {COLUMNS[:n] for n in range(_FEWEST, _MOST + 1)}
 _SHORT = 1 << 16  # characters of a line, no cell of which is too long for csv
 _QUOTING = re.compile('["\r\n\0]')
 
-_MARK, _BLANKS = b"\xef\xbb\xbf", b" \t\r\n"
-_TAB, _NEWLINE, _RETURN, _SPACE, _DELETE = 9, 10, 13, 32, 127
+_MARK = b"\xef\xbb\xbf"
+_BLANKS = b" \t\r\n"
+_TAB = 9
+_NEWLINE = 10
+_RETURN = 13
+_SPACE = 32
+_DELETE = 127
 _WIDEST = 128  # characters of a cell, as every other one of its column takes as much memory
 
 
@@ -418,7 +428,8 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
         raise DatasetError(f"{text.path}: found no preference; expected on each line {_EXPECTED}.")
     queries: dict[str, int] = {}
     documents: dict[str, int] = {}
-    names, sizes = [], []
+    names = []
+    sizes = []
     for place, line in filled:
         (query, *pair), numbers = _line(text, place, line, delimiter)
         numbered = (documents.setdefault(name, len(documents)) for name in pair)
@@ -474,7 +485,8 @@ def _columns(text: Bytes, line: Ints, begin: Ints, end: Ints) -> PreferenceColum
     magnitude, weight = (_sizes(text, begin[:, at], end[:, at]) for at in range(_FEWEST, _MOST))
     if magnitude is None or weight is None:
         return None
-    winner, loser = document[::2].copy(), document[1::2].copy()
+    winner = document[::2].copy()
+    loser = document[1::2].copy()
     return PreferenceColumns(line, query, winner, loser, magnitude, weight, queries, documents)
 
 
@@ -520,7 +532,9 @@ def _stripped(text: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
     """Return where cells begin and end without the blanks around them."""
     begin, end = begin.copy(), end.copy()
     for edge, step, shift in ((begin, 1, 0), (end, -1, -1)):
-        flat, low, high = edge.ravel(), begin.ravel(), end.ravel()
+        flat = edge.ravel()
+        low = begin.ravel()
+        high = end.ravel()
         some = np.flatnonzero(low < high)
         while some.size:
             some = some[text[flat[some] + shift] <= _SPACE]

@@ -14,7 +14,8 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import DatasetError, ParameterError, between
 
-LEAST, GREATEST = 1e-30, 1e30
+LEAST = 1e-30
+GREATEST = 1e30
 """Between which magnitudes and weights are, so that their squares and inverses are numbers."""
 
 
@@ -52,7 +53,8 @@ class Preferences:
     weight: Floats = 1.0  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        winner, loser = _rows("winner", self.winner), _rows("loser", self.loser)
+        winner = _rows("winner", self.winner)
+        loser = _rows("loser", self.loser)
         if winner.shape != loser.shape:
             raise ParameterError("loser", f"{loser.size} rows", f"{winner.size}, one per winner")
         if (same := np.flatnonzero(winner == loser)).size:
@@ -180,7 +182,8 @@ def sample_preferences(
             raise ParameterError(name, value, f"a number {'from 0' if low else 'greater than 0'} up to 1")
     between("seed", seed, 0)
     order = np.lexsort((data.y, data.query_index))
-    labels, first = data.y[order], data.query_ptr[data.query_index]
+    labels = data.y[order]
+    first = data.query_ptr[data.query_index]
     places = np.arange(order.size)
     # How many documents of its query have a lower label: where its label begins there.
     begins = (np.diff(labels, prepend=np.nan) != 0) | (places == first)
@@ -196,7 +199,8 @@ def sample_preferences(
     drawn.sort()
     above = np.searchsorted(upto, drawn, side="right")
     below = first[above] + drawn - (upto[above] - lower[above])
-    winner, loser = order[above], order[below]
+    winner = order[above]
+    loser = order[below]
     turned = rng.random(drawn.size) < noise
     magnitude = data.y[winner] - data.y[loser]
     return Preferences(np.where(turned, loser, winner), np.where(turned, winner, loser), magnitude)
@@ -264,7 +268,9 @@ def summarise_preferences(preferences: Preferences, query: Ints) -> PreferenceSu
     from scipy.sparse import coo_array  # noqa: PLC0415 - where it is needed
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - as above
 
-    winner, loser, m = preferences.winner, preferences.loser, query.size
+    winner = preferences.winner
+    loser = preferences.loser
+    m = query.size
     ways = np.unique(winner * m + loser)
     one, other = np.divmod(ways, m)
     pairs = np.unique(np.minimum(one, other) * m + np.maximum(one, other))

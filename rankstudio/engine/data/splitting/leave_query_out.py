@@ -102,7 +102,8 @@ class LeftOut(PartOfWhole):
 
 def _alone(data: RankingDataset, query: int) -> RankingDataset:
     """Return one query, its arrays views of the data's."""
-    begin, end = int(data.query_ptr[query]), int(data.query_ptr[query + 1])
+    begin = int(data.query_ptr[query])
+    end = int(data.query_ptr[query + 1])
     return replace(
         data,
         X=data.X[begin:end],

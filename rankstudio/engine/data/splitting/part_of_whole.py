@@ -136,7 +136,8 @@ class PartOfWhole(RankingDataset):
     @property
     def _rows(self) -> Ints:
         """Its rows of the whole."""
-        ptr, queries = self.whole.query_ptr, self.queries
+        ptr = self.whole.query_ptr
+        queries = self.queries
         own = self.query_ptr
         rows: Ints = np.repeat(ptr[queries] - own[:-1], np.diff(own)) + np.arange(own[-1])
         return rows

@@ -32,7 +32,8 @@ def halved(data: RankingDataset, n_halves: int, seed: int) -> FoldedDataset:
     -----
     O(B) memory besides the data; each half costs O(mn) on first use.
     """
-    kept, division = Kept(), Halves(seed)
+    kept = Kept()
+    division = Halves(seed)
     folds = (Fold(number + 1, QueryHalf(data, number, division, kept)) for number in range(2 * n_halves))
     return FoldedDataset("Data", None, tuple(folds))
 

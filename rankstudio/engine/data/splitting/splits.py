@@ -186,7 +186,8 @@ def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
     data = fold.train
     learned, _ = _counts(dataset, data, (PERCENT - share, share))
     order = shuffled(_n_dealt(dataset, data), seed, fold.number)
-    train, vali = dealt(data, order[:learned]), dealt(data, order[learned:])
+    train = dealt(data, order[:learned])
+    vali = dealt(data, order[learned:])
     return replace(fold, train=replace(train, warnings=data.warnings), vali=vali)
 
 

@@ -198,7 +198,8 @@ class ColumnsReader:
         """
         if self._first is None:
             raise _no_rows(shown_path(self._part.paths[0]))
-        names, found = self._first.names, self._first.found
+        names = self._first.names
+        found = self._first.found
         kept = [found.features[i] for i in self._builder.features()]
         if not kept:
             where = self._first.where

@@ -31,7 +31,9 @@ LABEL_NAMES = (
 DOCUMENT_NAMES = ("docid", "doc_id", "document_id", "documentid", "docno", "did", "doc", "document")
 COMMENT_NAME = "comment"
 _INDEX_NAMES = re.compile(r"|Unnamed: 0|__index_level_0__|index")
-_SHOWN, _LONGEST_SHOWN, _LONGEST = 8, 40, 200
+_SHOWN = 8
+_LONGEST_SHOWN = 40
+_LONGEST = 200
 _OR_NO_QUERIES = ", or no-queries if all documents are one ranking"
 _OR_TERMINAL = ", or --no-queries if all documents are one ranking"
 
