@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -79,6 +79,7 @@ class AdaRank(LinearRanker):
     value_: float = field(init=False)
 
     measure: str = "NDCG@10"
+    _: KW_ONLY
     n_rounds: int = 100
     direction: str = "both"
     convention: str = DEFAULT

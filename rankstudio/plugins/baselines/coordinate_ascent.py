@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 
@@ -78,6 +78,7 @@ class CoordinateAscent(LinearRanker):
     n_iter_: int = field(init=False)
 
     measure: str = "NDCG@10"
+    _: KW_ONLY
     n_restarts: int = 3
     max_iter: int = 25
     tolerance: float = 1e-3

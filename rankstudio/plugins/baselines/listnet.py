@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 
@@ -71,6 +71,7 @@ class ListNet(LinearRanker):
     n_iter_: int = field(init=False)
 
     regularization: float = 1.0
+    _: KW_ONLY
     tol: float = 1e-6
     max_iter: int = 500
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.methods.base import ConvergingRanker
@@ -72,6 +72,7 @@ class SVMMAP(ConvergingRanker):
     entry = SVM_MAP
 
     C: float = 10.0
+    _: KW_ONLY
     tol: float = 1e-4
     max_iter: int = 1000
 

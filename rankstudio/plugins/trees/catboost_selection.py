@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -84,6 +84,7 @@ class CatBoostSelection(PathSelector):
 
     ranking_: Ints = field(init=False)
 
+    _: KW_ONLY
     importance: str = "loss"
     n_stages: int = 5
     n_rounds: int = 100

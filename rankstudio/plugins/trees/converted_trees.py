@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import count
 from pathlib import Path
 from queue import SimpleQueue
@@ -202,6 +202,7 @@ class XGBoostTrees(ConvertedRanker):
     entry = XGBOOST
 
     n_rounds: int = 300
+    _: KW_ONLY
     learning_rate: float = 0.1
     max_depth: int = 6
     min_child_weight: float = 1.0
@@ -294,6 +295,7 @@ class CatBoostTrees(ConvertedRanker):
     entry = CATBOOST
 
     n_rounds: int = 300
+    _: KW_ONLY
     learning_rate: float = 0.1
     depth: int = 6
     objective: str = "YetiRank"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,7 @@ class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
     booster_: Any = field(init=False)
     gains_: Floats = field(init=False)
 
+    _: KW_ONLY
     n_rounds: int = 30
     cost_weight: float = 1.0
 

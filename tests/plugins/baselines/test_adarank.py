@@ -54,7 +54,7 @@ def test_rounds_are_those_of_the_figure(
 ) -> None:
     for seed in range(4):
         X, y, qid = ranking_problem(seed)
-        steps = list(AdaRank(measure, 8, direction, repeats=repeats).steps(X, y, qid=qid))
+        steps = list(AdaRank(measure, n_rounds=8, direction=direction, repeats=repeats).steps(X, y, qid=qid))
         expected = slow_adarank(X, y, qid, measure, 8, signs, repeats)
         assert repeats or len({step.selected for step in steps}) == len(steps)
         assert len(steps) == len(expected)
@@ -67,7 +67,7 @@ def test_rounds_are_those_of_the_figure(
 def test_any_shape_gives_finite_weights(problem: Problem) -> None:
     X, y, qid, _ = problem
     y = np.clip(np.round(y), 0, 2)
-    found = AdaRank("NDCG@2", 5).fit(X, y, qid=qid)
+    found = AdaRank("NDCG@2", n_rounds=5).fit(X, y, qid=qid)
     assert np.isfinite(found.coef_).all()
     assert found.value_ == pytest.approx(evaluate(y, found.predict(X), qid, measures=["NDCG@2"])["NDCG@2"])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -156,6 +156,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     _sums: Sums | None = field(init=False)
 
     regularization: float = 1.0
+    _: KW_ONLY
     solver: str = "auto"
     tol: float = 1e-15
     max_iter: int = 100_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -109,6 +109,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     dual_coef_: Floats = field(init=False)
 
     C: float = 1.0
+    _: KW_ONLY
     loss: str = "squared_hinge"
     weighting: str = "none"
     solver: str = "auto"

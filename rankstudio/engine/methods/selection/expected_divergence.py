@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -106,6 +106,7 @@ class ExpectedDivergence(ScoredSelector):
     importance_: Floats = field(init=False)
     divergence_: Floats = field(init=False)
 
+    _: KW_ONLY
     density: str = "normalised"
     kde: str = "fast"
     convention: str = DEFAULT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import count
 from typing import Any
 
@@ -109,6 +109,7 @@ class FSBFS(PathSelector):
     combinations_: Floats = field(init=False)
     subset_scores_: Floats = field(init=False)
 
+    _: KW_ONLY
     subset_size: int = 5
     measure: str = "NDCG@10"
     patience: int = 5

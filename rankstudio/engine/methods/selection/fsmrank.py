@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -181,6 +181,7 @@ class FSMRank(_Weighing):
 
     objective_: float = field(init=False)
 
+    _: KW_ONLY
     solver: str = "nesterov"
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
@@ -448,6 +449,7 @@ class FSMSVM(_OfFSMRank):
 
     entry = selectors.FSMSVM
 
+    _: KW_ONLY
     C: float = 1.0
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 
@@ -91,6 +91,7 @@ class GAS(PathSelector):
             return shard_need(shape, states=shape.documents)  # ranks and orders, of Kendall's τ
         return whole_need(shape, 2.0)
 
+    _: KW_ONLY
     importance: str | OwnValues = "map"
     c: float = 0.1
     convention: str = DEFAULT

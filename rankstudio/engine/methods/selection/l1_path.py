@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 
@@ -68,6 +68,7 @@ class L1Path(PathSelector):
     lasso_alphas_: Floats = field(init=False)
     lasso_coefs_: Floats = field(init=False)
 
+    _: KW_ONLY
     scaling: str = "unit"
     regularization: float = 1.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 
@@ -73,6 +73,7 @@ class RecursiveElimination(PathSelector):
 
     ranking_: Ints = field(init=False)
 
+    _: KW_ONLY
     importance: str = "weight"
     regularization: float = 1.0
     ranker: str = "rankrls"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -74,6 +74,7 @@ class SingleFeatureRanking(ScoredSelector):
 
     directions_: Floats = field(init=False)
 
+    _: KW_ONLY
     measure: str = "NDCG@10"
     direction: str = "best"
     convention: str = DEFAULT
@@ -229,6 +230,7 @@ class MutualInformation(ScoredSelector):
     entry = MUTUAL_INFORMATION
     accepts_sparse: ClassVar[bool] = True
 
+    _: KW_ONLY
     n_bins: int = 10
 
     def statistic(self, counts: Floats) -> float:

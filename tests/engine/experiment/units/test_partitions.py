@@ -165,7 +165,9 @@ def test_left_out_queries_are_measured_alike_in_blocks(key: str) -> None:
 
 @pytest.mark.parametrize("key", ["letor4", "trec_eval"])
 @pytest.mark.parametrize(
-    "method", [AdaRank("ERR", 3), CoordinateAscent("ERR", 1, 2)], ids=["adarank", "coordinate ascent"]
+    "method",
+    [AdaRank("ERR", n_rounds=3), CoordinateAscent("ERR", n_restarts=1, max_iter=2)],
+    ids=["adarank", "coordinate ascent"],
 )
 def test_methods_that_raise_a_measure_raise_that_of_the_whole(method: LinearRanker, key: str) -> None:
     train = group_training(folded().folds[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -170,6 +170,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     accepts_sparse: ClassVar[bool] = True
 
     regularization: float = 1.0
+    _: KW_ONLY
     pinned: Sequence[int] = ()
     banned: Sequence[int] = ()
     algorithm: str = "auto"
