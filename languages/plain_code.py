@@ -29,7 +29,7 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "rankstudio/engine/support": (0.5, 8.0, 0.0, 0.0, 0.0, 0.0, 35.0),
     "rankstudio/engine/statistics": (0.0, 3.0, 0.0, 0.0, 0.0, 0.0, 37.0),
     "rankstudio/engine/metrics": (0.0, 7.0, 0.0, 0.0, 0.0, 0.0, 37.5),
-    "rankstudio/engine/data": (9.5, 4.5, 6.0, 0.5, 0.5, 7.0, 38.5),
+    "rankstudio/engine/data": (0.0, 4.5, 0.0, 0.0, 0.0, 0.0, 38.5),
     "rankstudio/engine/plugins": (7.5, 16.5, 1.5, 0.0, 0.0, 12.5, 35.5),
     "rankstudio/engine/arithmetic": (5.0, 4.0, 21.0, 0.0, 0.0, 2.0, 38.5),
     "rankstudio/engine/methods": (8.5, 7.5, 14.0, 1.5, 0.5, 6.0, 40.0),

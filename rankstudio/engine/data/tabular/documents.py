@@ -338,9 +338,8 @@ def _features(
         raise _not_numbers(table, texts)
     if not with_values:
         raise no_features(table.where)
-    return (X if len(with_values) == X.shape[1] else np.ascontiguousarray(X[:, : len(with_values)])), tuple(
-        with_values
-    )
+    X = X if len(with_values) == X.shape[1] else np.ascontiguousarray(X[:, : len(with_values)])
+    return X, tuple(with_values)
 
 
 def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
@@ -474,16 +473,8 @@ def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[st
         rows = {kind: np.flatnonzero((of_row == fold_id) & (kind_of_row == kind)) for kind in PART_WORDS}
         if not rows["train"].size:
             raise DatasetError(f"{_WHERE}: found no training part of fold {short(fold_id)}, expected one.")
-        frames.append(
-            (
-                short(fold_id),
-                {
-                    kind: _rows(frame, rows_of_part)
-                    for kind, rows_of_part in rows.items()
-                    if rows_of_part.size
-                },
-            )
-        )
+        parts = {kind: _rows(frame, part_rows) for kind, part_rows in rows.items() if part_rows.size}
+        frames.append((short(fold_id), parts))
     return frames
 
 
