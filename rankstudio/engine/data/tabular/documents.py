@@ -473,8 +473,8 @@ def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[st
         rows = {kind: np.flatnonzero((of_row == fold_id) & (kind_of_row == kind)) for kind in PART_WORDS}
         if not rows["train"].size:
             raise DatasetError(f"{_WHERE}: found no training part of fold {short(fold_id)}, expected one.")
-        parts = {kind: _rows(frame, part_rows) for kind, part_rows in rows.items() if part_rows.size}
-        frames.append((short(fold_id), parts))
+        frames_by_part = {kind: _rows(frame, part_rows) for kind, part_rows in rows.items() if part_rows.size}
+        frames.append((short(fold_id), frames_by_part))
     return frames
 
 
