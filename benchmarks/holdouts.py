@@ -20,12 +20,12 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from rankstudio.engine import GreedyRankRLS, RankRLS, load_letor
-from rankstudio.engine.analysis.permutation.label_permutation import permutation_test
 from rankstudio.engine.arithmetic.query_data import centre, group
 from rankstudio.engine.methods.holdout import HeldOutPredictor, KernelDecomposition
 from rankstudio.engine.statistics.auc import averaged_auc, pair_auc, pooled_auc
 from rankstudio.engine.support.work import finish
 from rankstudio.plugins.lab.simulation.auc_simulation import TwoClasses, simulate_auc
+from rankstudio.plugins.permutation.label_permutation import permutation_test
 
 ROUNDS = 5
 

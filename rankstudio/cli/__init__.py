@@ -35,7 +35,6 @@ CORE_COMMANDS = (
     "figures",
     "plan",
     "studies",
-    "permute",
     "evidence",
     "importance",
     "evaluate",

@@ -169,9 +169,9 @@ def _printed(tables: Sequence[AnalysisTable]) -> Block:
 
 
 def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
-    """Return what is analysed, without test parts that are sealed."""
+    """Return the subject of an analysis, without test parts that are sealed."""
     from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_run
-    from rankstudio.engine.analysis.permutation.criterion_band import training_fold
+    from rankstudio.engine.experiment.units.single_path import training_fold
 
     if needs is Needs.RUN:
         run = opened_run(args.study, args.number)

@@ -215,7 +215,7 @@ class MainWindow(QMainWindow):
         for page in self.sections.pages.values():
             self._connect_page(page)
         self.workspace.pageMade.connect(self._connect_page)
-        for model in (self.current, self.models.permutations, self.models.left_out):
+        for model in (self.current, self.models.left_out):
             model.failed.connect(self.say_error)
         self.current.recovered.connect(self.notice.withdraw)
         self.crashed.connect(self.say_error)
@@ -291,8 +291,9 @@ class MainWindow(QMainWindow):
         self.session.planChanged.connect(self._update)
         self.session.undo.indexChanged.connect(self._update)
         self.current.changed.connect(self._update)
-        self.models.permutations.changed.connect(self._update)
-        self.commands["stop"].triggered.connect(self.models.permutations.stop)
+        for controller in self.sections.contributed.over_window:
+            controller.stateChanged.connect(self._update)
+            self.commands["stop"].triggered.connect(controller.stop)
         self.commands["stop"].triggered.connect(self.method_files.stop)
         self.method_files.busyChanged.connect(self._update)
         self.runs.added.connect(self._show_runs)
@@ -434,7 +435,8 @@ class MainWindow(QMainWindow):
         """Enable what can be done now, and name the window after the data."""
         session, current = self.session, self.runs.current
         self.commands.enable(**enabled_commands(self.models), **self.sections.contributed.possible())
-        if self.method_files.busy:
+        over_window = self.sections.contributed.over_window
+        if self.method_files.busy or any(controller.busy for controller in over_window):
             self.commands.enable(stop=True)
         there = session.dataset is not None
         self.commands.enable(**{command.key: there for command in self.commands.of_parts})

@@ -43,12 +43,14 @@ def test_the_rule_field_offers_the_smallest_and_the_run_chooses_what_is_marked(w
 
 
 @pytest.mark.thorough
+@pytest.mark.ability("permutation")
 def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_path: Path) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     finish(window)
     wait_until(lambda: window.current.test and window.sections.features.inspector.plot.numbers()[1])
+    tests = window.sections.contributed.controllers["permutation"].tests
     window.commands["chance"].trigger()
-    wait_until(lambda: window.models.permutations.band is not None and not window.models.permutations.busy)
+    wait_until(lambda: tests.band is not None and not tests.busy)
     dialog = dialog_of(window)
     for item in dialog._items:
         if item.key in ("feature-set", *(f"evidence-code.{kind}" for kind in ("sh", "py", "ipynb"))):

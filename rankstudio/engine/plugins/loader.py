@@ -52,6 +52,7 @@ _ABILITIES = {
     "tables": (("data_formats",), "rankstudio.plugins.tables:PLUGIN"),
     "trees": (("methods",), "rankstudio.plugins.trees:PLUGIN"),
     "judges": (("analyses", "parts"), "rankstudio.plugins.judges:PLUGIN"),
+    "permutation": (("commands", "window_commands"), "rankstudio.plugins.permutation:PLUGIN"),
     "lab": (("commands", "pages"), "rankstudio.plugins.lab:PLUGIN"),
     "papers": (
         ("commands", "window_commands", "run_tables", "printed_results", "analyses"),

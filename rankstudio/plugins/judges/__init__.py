@@ -115,7 +115,7 @@ PLUGIN = Plugin(
                         "Repeat the current run with a share of the labels flipped. Choose again to stop."
                     ),
                     menu="Run",
-                    after="chance",
+                    after="analyses",
                     slot="toggle",
                 ),
             ),

@@ -13,8 +13,9 @@ from rankstudio.ui.compare.run_changes import RunChanges
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
+from rankstudio.ui.page.controller import OtherPages
 from rankstudio.ui.page.page import Splitter, column, row
-from rankstudio.ui.page.page_controller import OtherPages, PanelsOf
+from rankstudio.ui.page.page_controller import PanelsOf
 from rankstudio.ui.page.palette_entry import PaletteEntry
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel

@@ -11,8 +11,9 @@ from rankstudio.ui.data.controller import DataController
 from rankstudio.ui.data.feature_names import FeatureNames
 from rankstudio.ui.data.preferences import PreferencesController
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import OtherPages
 from rankstudio.ui.page.page import Splitter, column, row
-from rankstudio.ui.page.page_controller import OtherPages, PanelsOf
+from rankstudio.ui.page.page_controller import PanelsOf
 from rankstudio.ui.style.theme import Theme
 
 

@@ -23,7 +23,7 @@ from rankstudio.ui.evidence.probability_panel import ProbabilityPanel
 from rankstudio.ui.evidence.sets_panel import NOTHING as NO_SETS
 from rankstudio.ui.evidence.sets_panel import TOO_MANY, SetsPanel
 from rankstudio.ui.evidence.sizes_dialog import SizesDialog
-from rankstudio.ui.evidence.stop_panel import REPEATED, REPEATED_PREFERRED, TOO_LARGE, StopPanel
+from rankstudio.ui.evidence.stop_panel import TOO_LARGE, StopPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.evidence import GREEDY, Package, Progress
@@ -34,7 +34,6 @@ from rankstudio.ui.page.page import Splitter, column, row
 from rankstudio.ui.page.page_controller import PageController, PanelsOf
 from rankstudio.ui.plots.maps.set_matrix import EXCLUDED, FREE, REQUIRED
 from rankstudio.ui.process.turns import single_shot, turns
-from rankstudio.ui.select.curve_controllers import show_chance
 from rankstudio.ui.select.shown_paths import smallest_set_of
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.table import RowAction
@@ -85,7 +84,7 @@ class EvidenceController(PageController):
         super().__init__(parent)
         self._theme = theme
         self._models, self._session, self._current = models, models.session, models.current
-        self._absence, self._tests = models.absence, models.permutations
+        self._absence = models.absence
         self.evidence = models.evidence
         self.panel, self.best, self.sets = EvidencePanel(theme), BestSetPanel(theme), SetsPanel(theme)
         self.probability, self.stop = ProbabilityPanel(theme), StopPanel(theme)
@@ -106,7 +105,6 @@ class EvidenceController(PageController):
         self.best.use.clicked.connect(self.use_best)
         self.best.compare.clicked.connect(self.compare_best)
         self.best.sizes.clicked.connect(self.show_sizes)
-        self.stop.chance.button.clicked.connect(self._tests.toggle)
         self._rows = {
             Package.FEATURES: self.panel.work,
             Package.BEST: self.best.work,
@@ -123,7 +121,7 @@ class EvidenceController(PageController):
         self.evidence.changed.connect(self.importance.look)
         given = self, models.task_worker, self._asked_key, self._search, self.failed.emit
         self._best_with = OnDemand(*given, slot="best-with", panel=self.sets)
-        for signal in (self.evidence.changed, self.evidence.grew, self._tests.changed, self._tests.grew):
+        for signal in (self.evidence.changed, self.evidence.grew):
             signal.connect(self._ask)
         self.evidence.failed.connect(self.failed)
         self._session.inspected.connect(self._mark)
@@ -174,10 +172,10 @@ class EvidenceController(PageController):
         rows = [one for one in self.panel.table.rows() if one.feature == feature]
         self.panel.table.select(rows[0] if rows else None, scroll=False)
 
-    def show_chance(self) -> None:
-        """Show the permutation test of the whole path."""
-        self.stop.show_chance()
-        self._show_chance()
+    def show_path(self) -> None:
+        """Show what is said of the whole path."""
+        self.stop.show_path()
+        self._place_stop()
 
     # What is shown
 
@@ -237,7 +235,7 @@ class EvidenceController(PageController):
         self.stop.show_steps(evidence.steps_tested or (model is None and not self._ranks))
         self.best.setVisible(selects)
         self.sets.setVisible(selects and not evidence.too_many)
-        self._show_chance()
+        self._place_stop()
         self.probability.setVisible(not self._ranks)
         self._right.setVisible(not self._ranks or self.stop.isVisibleTo(self._right))
         if evidence.found is None or model is None:
@@ -335,16 +333,10 @@ class EvidenceController(PageController):
         if found is not None:
             self.stop.show_stop(found, self._columns[0], whole=whole, final=final, done=done)
 
-    def _show_chance(self) -> None:
-        """Show what the permutation test of the whole path says."""
-        tests, model, line = self._tests, self._current.model, self.stop.chance
-        line.setVisible(model is not None)
+    def _place_stop(self) -> None:
+        """Show the panel where there is something to say of steps or of the whole path."""
         selects = self.evidence.steps_tested or (self.evidence.model is None and not self._ranks)
-        self.stop.setVisible(selects or tests.possible)
-        if model is None:
-            return
-        self.stop.about.setText(REPEATED_PREFERRED if preferences_of(model.plan) else REPEATED)
-        show_chance(line, tests, model)
+        self.stop.setVisible(selects or self.stop.path_possible())
 
     def _why_none(self) -> str:
         model = self._current.model

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QWidget
 from rankstudio.ui.evidence.controller import EvidenceController
 from rankstudio.ui.evidence.set_tray import SetTrayController
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import OtherPages
 from rankstudio.ui.page.page import Page
-from rankstudio.ui.page.page_controller import OtherPages
 from rankstudio.ui.style.theme import Theme
 
 
@@ -41,8 +41,6 @@ class EvidencePage(EvidenceController):
             for path in (features.features, features.path):
                 path.offered = self.tray.actions
         if select is not None:
-            select.curves.chance.button.clicked.connect(lambda: self.pageAsked.emit("evidence"))
-            select.curves.chance.button.clicked.connect(self.show_chance)
             self.comparisonShown.connect(select.stop_following)
         if compare is not None:
             self.comparisonShown.connect(lambda: self.pageAsked.emit("compare"))

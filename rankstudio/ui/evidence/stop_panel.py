@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,6 @@ from rankstudio.engine.export.figures.values import Level
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.step_curves import StepCurve, StepCurvesPlot
-from rankstudio.ui.select.curve_controls import ChanceRow
 from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
@@ -25,16 +24,10 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
     from rankstudio.engine.analysis.evidence.step_significance import StepSignificance
 
-P, CURVE, CHANCE = "p", "curve", "chance"
-_VIEWS = ((P, tr("steps")), (CURVE, tr("curve")), (CHANCE, tr("path")))
+P, CURVE, PATH = "p", "curve", "path"
+_VIEWS = (P, tr("steps")), (CURVE, tr("curve"))
+_PATH_VIEW = PATH, tr("path")
 _BLUE, _ORANGE = 0, 1
-REPEATED = tr("Is the whole path better than chance? The selection is repeated with permuted labels.")
-REPEATED_PREFERRED = tr(
-    "Is the whole path better than chance? The selection is repeated with the documents of the "
-    "preferences permuted."
-)
-
-
 _P_HERE = tr("The p value of each step appears here.")
 _CURVE_HERE = tr("The left-out error with the whole selection repeated appears here.")
 TOO_LARGE = tr("Not possible: the products of all features in each query take too much space.")
@@ -45,7 +38,7 @@ _TOO_LONG = tr("Not possible with this number of queries: the time grows with it
 
 
 class StopPanel(Panel):
-    """The p of each step or the left-out curve, a sentence, and the permutation test of the whole path.
+    """The p of each step or the left-out curve, a sentence, and what an ability says of the whole path.
 
     Parameters
     ----------
@@ -53,7 +46,8 @@ class StopPanel(Panel):
 
     Attributes
     ----------
-    chance : ChanceRow
+    path_possible : callable
+        Returns whether there is something to see of the whole path.
     view : Segmented
     work : WorkRow
     """
@@ -79,19 +73,13 @@ class StopPanel(Panel):
                 "each query."
             ),
         )
-        self.chance = ChanceRow()
-        for name, widget in (
-            ("evidence-chance", self.chance.button),
-            ("evidence-chance-said", self.chance.sentence),
-        ):
-            widget.setObjectName(name)
-        self._steps, self._path = QWidget(), QWidget()
+        self._steps = QWidget()
+        self._path: QWidget | None = None
+        self._path_title = ""
+        self.path_possible: Callable[[], bool] = lambda: False
         told = self.work, self.advice, self.optimism
         fill(QVBoxLayout(self._steps), *told, margins=(0, 0, 0, 0), spacing=4)
-        self.about = named(WrappedLabel(), "evidence-chance-about", role="caption")
-        self.about.setText(REPEATED)
-        fill(QVBoxLayout(self._path), self.about, self.chance, 1, margins=(0, 0, 0, 0), spacing=4)
-        fill(self.body, (self.p_plot, 1), (self.curve, 1), self._steps, (self._path, 1))
+        fill(self.body, (self.p_plot, 1), (self.curve, 1), self._steps)
         self.body.setSpacing(4)
         self._whole = True
         self._path_ids: tuple[int, ...] = ()
@@ -99,6 +87,22 @@ class StopPanel(Panel):
             plot.feature_at = self._selected_at
         self.view.chosen.connect(self._show_view)
         self.clear()
+
+    def add_path(self, widget: QWidget, title: str, possible: Callable[[], bool]) -> None:
+        """Add a view of the whole path.
+
+        Parameters
+        ----------
+        widget : QWidget
+        title : str
+            What the panel is called where it shows nothing else.
+        possible : callable
+            Returns whether there is something to see.
+        """
+        self._path, self._path_title, self.path_possible = widget, title, possible
+        self.view.set_options((*_VIEWS, _PATH_VIEW))
+        self.body.addWidget(widget, 1)
+        self._show_view()
 
     def show_stop(
         self, found: SelectionEvidence, ids: Sequence[int], *, whole: bool, final: bool, done: bool = False
@@ -144,15 +148,15 @@ class StopPanel(Panel):
         self._say_permutations(tests)
 
     def show_steps(self, whole: bool) -> None:
-        """Show the plots of greedy RankRLS; else the panel is that of the permutation test alone."""
-        self._whole = whole
-        self.set_title(tr("Where to stop") if whole else tr("Permutation test"))
-        self.view.setVisible(whole)
+        """Show the plots of greedy RankRLS; else the panel is that of the whole path alone, if any."""
+        self._whole = whole or self._path is None
+        self.set_title(tr("Where to stop") if self._whole else self._path_title)
+        self.view.setVisible(self._whole)
         self._show_view()
 
-    def show_chance(self) -> None:
-        """Show the permutation test of the whole path."""
-        self.view.select(CHANCE)
+    def show_path(self) -> None:
+        """Show what is said of the whole path, if anything."""
+        self.view.select(PATH)
         self._show_view()
 
     def clear(self) -> None:
@@ -176,16 +180,17 @@ class StopPanel(Panel):
         return self._path_ids[step - 1] if 0 < step <= len(self._path_ids) else 0
 
     def _show_view(self) -> None:
-        shown = self.view.value() if self._whole else CHANCE
+        shown = self.view.value() if self._whole else PATH
         self.p_plot.setVisible(shown == P)
         self.curve.setVisible(shown == CURVE)
-        self._steps.setVisible(shown != CHANCE)
+        self._steps.setVisible(shown != PATH)
         self.advice.setVisible(shown == P and bool(self.advice.text()))
         self.optimism.setVisible(shown == CURVE and bool(self.optimism.text()))
-        self._path.setVisible(shown == CHANCE)
+        if self._path is not None:
+            self._path.setVisible(shown == PATH)
         figure = self.findChild(QToolButton, "figure-button")  # of the page; there is no plot then
         if figure is not None:
-            figure.setVisible(shown != CHANCE)
+            figure.setVisible(shown != PATH)
 
 
 def optimism_sentence(found: SelectionEvidence) -> str:

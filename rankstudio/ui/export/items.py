@@ -25,7 +25,6 @@ from rankstudio.ui.export.written_models import compare_rankings, save_and_compa
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.evidence import Evidence
-from rankstudio.ui.model.permutation_tests import PermutationTests
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
@@ -65,7 +64,6 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         *sections.export_items(),
         *(_table_item(table, name) for page in pages for table in page.shared(TableView) if _there(table)),
         *(_plot_item(models, plot, name) for page in pages for plot in page.shared(Plot)),
-        *_permutation_items(models.permutations),
         *_evidence_items(models.evidence),
         *sections.contributed.export_items(),
         *_plan_items(session, name),
@@ -274,14 +272,6 @@ def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
         yield ExportItem(
             f"plan-{form.key}", label, tr(form.help), formats, f"{name}-plan", write, text.rstrip
         )
-
-
-def _permutation_items(tests: PermutationTests) -> Iterator[ExportItem]:
-    """Yield the permutation test of the path that is looked at as what does it again."""
-    if tests.possible:
-        labels = {".sh": tr("Permutation test as a command"), ".py": tr("Permutation test as Python")}
-        why = tr("No permutation test yet: start one below the plot of the criterion.")
-        yield from code_items("permutation", labels, tests.as_code(), "permutation", why)
 
 
 def _evidence_items(evidence: Evidence) -> Iterator[ExportItem]:

@@ -21,7 +21,6 @@ from rankstudio.ui.model.execution import ExecutionBackend, MemoryBudget
 from rankstudio.ui.model.importance import Importance
 from rankstudio.ui.model.left_out_measures import LeftOutMeasures
 from rankstudio.ui.model.measured_runs import MeasuredRuns
-from rankstudio.ui.model.permutation_tests import PermutationTests
 from rankstudio.ui.model.run_queue import RunMarks, Runner, Runs, engine_run
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.selected_model import CurrentModel
@@ -164,7 +163,6 @@ class Models(QObject):
         self.current = CurrentModel(
             self.session, self.runs, self.measured, self.task_worker, self.fold_cache, self
         )
-        self.permutations = PermutationTests(self.session, self.current, self.task_worker, self)
         seen = self.session, self.runs, self.measured, self.current
         self.left_out = LeftOutMeasures(*seen, self.task_worker, self.fold_cache, self)
         seen_alone = self.session, self.runs, self.current

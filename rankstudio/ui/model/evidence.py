@@ -272,7 +272,7 @@ class Evidence(QObject):
             evidence_as_notebook,
             evidence_as_python,
         )
-        from rankstudio.engine.analysis.permutation.criterion_band import single_plan  # noqa: PLC0415 - brings kernels
+        from rankstudio.engine.experiment.units.single_path import single_plan  # noqa: PLC0415 - brings kernels
 
         parameters = dict(model.parameters)
         if "n_features_to_select" in parameters:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any, Protocol
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
@@ -42,6 +43,24 @@ class Controller(QObject):
         """Do no more for what nobody sees: its page is left."""
 
 
+class OtherPages(Protocol):
+    """The pages of the window: by their keys, and none where a page is absent.
+
+    Attributes
+    ----------
+    window : QWidget
+        Over which dialogs open; it tells what its own controllers say.
+    """
+
+    window: QWidget
+
+    def find(self, key: str) -> Any:
+        """Return the controller of a page; None where there is no such page."""
+
+    def show_page(self, key: str) -> None:
+        """Show a page."""
+
+
 class CommandController(Controller):
     """Carries out commands of the window's menus.
 
@@ -56,8 +75,22 @@ class CommandController(Controller):
     """A sentence of which the user should know."""
     pageAsked = Signal(str)
     """What there is to see is on the page of this key."""
+    stateChanged = Signal()
+    """Other commands may be possible now."""
 
     def __init__(self, models: Models, window: QWidget) -> None:
         super().__init__(window)
         self._models = models
         self._window = window
+
+    @property
+    def busy(self) -> bool:
+        """Whether it works on something that the command *Stop* ends."""
+        return False
+
+    @Slot()
+    def stop(self) -> None:
+        """End what it works on; what it has found stays."""
+
+    def join(self, pages: OtherPages) -> None:
+        """Connect with the pages, when the controllers of all are made and before any is laid out."""

@@ -3,36 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.controller import Controller, OtherPages
 from rankstudio.ui.page.page import Page, Part, Splitter
 from rankstudio.ui.page.palette_entry import PaletteEntry
 from rankstudio.ui.widgets import Panel
 
 PanelsOf = Callable[[str], Iterable[Part]]
 """From the name of a column or row to the panels that others put at its end."""
-
-
-class OtherPages(Protocol):
-    """The other pages, as a page knows them: by their keys, and none where a page is absent.
-
-    Attributes
-    ----------
-    window : QWidget
-        Over which dialogs open; it tells what its own controllers say.
-    """
-
-    window: QWidget
-
-    def find(self, key: str) -> Any:
-        """Return the controller of a page; None where there is no such page."""
-
-    def show_page(self, key: str) -> None:
-        """Show a page."""
 
 
 class PageController(Controller):

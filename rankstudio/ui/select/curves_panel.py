@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from itertools import pairwise
+from typing import Any, Literal
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
@@ -18,7 +19,7 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.curves.curve_set import Band, SmallestMark
 from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
-from rankstudio.ui.select.curve_controls import ChanceRow, LeftOutBox, SmallestButton
+from rankstudio.ui.select.curve_controls import LeftOutBox, SmallestButton
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -26,9 +27,6 @@ from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import LambdaSlider, Notice, Panel, Segmented
 from rankstudio.ui.widgets.layout import fill, named
-
-if TYPE_CHECKING:
-    from rankstudio.engine.analysis.permutation.criterion_band import CriterionBand
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,6 @@ Key = int | Literal["live", "inspected"]
 _LEFT_OUT = "left_out"  # key of the curve of left-out queries
 _HIGH = 0.8  # times its width is a panel in which plots above each other are better to read
 _ACROSS = 440  # pixels from which on sentence and box stand side by side
-_BESIDE_BUTTON = 260  # pixels from which on the sentence of the permutation test stands beside its button
 _BESIDE_SLIDER = 335  # pixels from which on the choice of the view stands beside the slider
 CURVES, MAP = "curves", "map"
 """What the validation is seen as."""
@@ -181,7 +178,7 @@ class CurvesPanel(Panel):
         validation = CurvesPlot(theme, tr("validation {measure}").format(measure=self._measure))
         self.validation_plot = named(validation, "validation-plot")
         self.validation_plot.shared = Shared("validation", tr("Validation curves"), always=True)
-        self.chance, self.left_out, self.smallest = ChanceRow(), LeftOutBox(), SmallestButton()
+        self.left_out, self.smallest = LeftOutBox(), SmallestButton()
         self.view = named(Segmented(_VIEWS, tr("validation as")), "validation-view")
         self.view.chosen.connect(self._show_view)
         self._map: QWidget | None = None
@@ -197,8 +194,7 @@ class CurvesPanel(Panel):
         high = self.height() > _HIGH * self.width()
         self._row.setDirection(QBoxLayout.Direction.TopToBottom if high else QBoxLayout.Direction.LeftToRight)
         self.smallest.set_short(self.width() < scaled(_NAMED))
-        below = (self._foot, _ACROSS), (self._asked, _ACROSS), (self.chance.row, _BESIDE_BUTTON)
-        for row, least in (*below, (self._values, _BESIDE_SLIDER)):
+        for row, least in self._rows:
             across = self.width() >= scaled(least)
             row.setDirection(QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom)
 
@@ -383,15 +379,32 @@ class CurvesPanel(Panel):
         self._band = ([int(k) for k in ks], criterion, validation)
         self._draw_band()
 
-    def set_permuted(self, ks: Sequence[int] | Ints, found: CriterionBand | None) -> None:
-        """Show between which values the permuted criterion lies; None takes that away."""
+    def add_asked(self, widget: QWidget, row: QBoxLayout, least: int) -> None:
+        """Add what can be asked for, below the curves and before the left-out queries.
+
+        Parameters
+        ----------
+        widget : QWidget
+        row : QBoxLayout
+            Layout in it, whose parts stand above each other in a panel that is narrower than `least`.
+        least : int
+            Pixels, at the usual size of the font.
+        """
+        self._asked.insertWidget(0, widget, 1)
+        self._rows.append((row, least))
+        focused = (one for one in widget.findChildren(QWidget) if one.focusPolicy() & Qt.FocusPolicy.TabFocus)
+        for before, after in pairwise((self.smallest, *focused, self.left_out)):
+            self.setTabOrder(before, after)
+
+    def set_permuted(
+        self, ks: Sequence[int] | Ints, interval: Interval | None, p_values: Floats | None = None
+    ) -> None:
+        """Show between which values the permuted criterion lies, with the p of each; None takes that away."""
         plot = self.criterion_plot
-        if found is not None:
-            ends = found.mean, found.low, found.high
-            of_each = (np.asarray(values, dtype=np.float64)[: len(ks)] for values in (*ends, found.p_values))
-            plot.family.band = Band(
-                np.array(self._chosen_xs(ks[: found.mean.size]), dtype=np.float64), *of_each
-            )
+        if interval is not None and p_values is not None:
+            of_each = (np.asarray(values, dtype=np.float64)[: len(ks)] for values in (*interval, p_values))
+            xs = self._chosen_xs(ks[: p_values.size])
+            plot.family.band = Band(np.array(xs, dtype=np.float64), *of_each)
             plot.mark_dirty()
         elif plot.family.band is not None and plot.family.band.p_values is not None:
             plot.family.band = None
@@ -449,10 +462,12 @@ class CurvesPanel(Panel):
         plots = (self.criterion_plot, 1), (self.validation_plot, 1)
         self._row = fill(QBoxLayout(QBoxLayout.Direction.LeftToRight), *plots, spacing=12)
         self._foot = fill(QHBoxLayout(), (self._below, 1), self.smallest, spacing=8)
-        self._asked = fill(QHBoxLayout(), (self.chance, 1), self.left_out, spacing=8)
+        self._asked = fill(QHBoxLayout(), self.left_out, spacing=8)
         self._asked.setAlignment(self.left_out, Qt.AlignmentFlag.AlignRight)
         self._values = fill(QHBoxLayout(), (self.slider, 3), 1, self.view, margins=(0, 0, 0, 6))
         fill(self.body, self.hint, self._values, (self._row, 1), self._foot, self._asked, spacing=2)
+        across = (self._foot, _ACROSS), (self._asked, _ACROSS), (self._values, _BESIDE_SLIDER)
+        self._rows: list[tuple[QBoxLayout, int]] = [*across]
 
     def _link(self) -> None:
         for plot in self.plots().values():

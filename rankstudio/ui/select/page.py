@@ -13,14 +13,15 @@ from rankstudio.engine.methods.catalog import methods
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
+from rankstudio.ui.page.controller import OtherPages
 from rankstudio.ui.page.page import Splitter, column, row
-from rankstudio.ui.page.page_controller import OtherPages, PanelsOf, hide_where_empty
+from rankstudio.ui.page.page_controller import PanelsOf, hide_where_empty
 from rankstudio.ui.page.palette_entry import PaletteEntry
-from rankstudio.ui.select.curve_controllers import ChanceController, SliderController
 from rankstudio.ui.select.method_controller import FoldHint, MethodController
 from rankstudio.ui.select.run_commands import MemoryForecast, RunCommands
 from rankstudio.ui.select.run_controller import RunController
 from rankstudio.ui.select.run_strip import NO_RUN, RunStrip
+from rankstudio.ui.select.slider_controller import SliderController
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Notice, Panel
 from rankstudio.ui.widgets.layout import fill
@@ -34,7 +35,6 @@ class SelectPage(RunController):
     Attributes
     ----------
     method : MethodController
-    chance : ChanceController
     fold_hint : FoldHint
         Also on the Compare page.
     strip : RunStrip
@@ -54,7 +54,6 @@ class SelectPage(RunController):
         self._models = models
         session, runs = models.session, models.runs
         self.method = MethodController(theme, session, self)
-        self.chance = ChanceController(models.current, models.permutations, self.curves, self)
         self.strip = RunStrip()
         self.forecast = MemoryForecast(models, self)
         self.foot = QWidget()
@@ -118,7 +117,6 @@ class SelectPage(RunController):
 
     def commands(self) -> Mapping[str, Callable[[], object]]:  # noqa: D102 - inherited
         return {
-            "chance": self._models.permutations.toggle,
             "left_out": self._models.left_out.toggle,
             "follow": lambda: self.follow(not self.following),
             "run": self.control.run,

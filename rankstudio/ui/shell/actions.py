@@ -289,11 +289,6 @@ _RUN = (
         tr("Carry out an analysis of the open data, of the plan or of the current run."),
     ),
     Command(
-        "chance",
-        tr("Permutatio&n test"),
-        tr("Run a permutation test of the selection. Choose again to stop."),
-    ),
-    Command(
         "left_out",
         tr("&Left-out queries"),
         tr("Show the leave-query-out measure next to the validation measure. Choose again to hide it."),
@@ -498,9 +493,8 @@ def enabled_commands(models: Models) -> dict[str, bool]:
         "go_on": shown is not None and shown.can_go_on,
         "pause": models.runs.busy,
         "follow": current is not None,
-        "stop": models.runs.busy or loading or models.permutations.busy,
+        "stop": models.runs.busy or loading,
         "analyses": ready,
-        "chance": models.permutations.possible,
         "left_out": models.left_out.possible and not models.left_out.brought,
         "stop_all": models.runs.busy,
         "cancel_load": loading,

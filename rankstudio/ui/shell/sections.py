@@ -55,6 +55,8 @@ class Sections(QObject):
         self.plugin_parts = PluginParts(theme, models, self)
         for controller in self.controllers.values():
             controller.join(self)
+        for over_window in self.contributed.over_window:
+            over_window.join(self)
         self.choose_buttons = ChooseButtons(models.current, models.session, (), self)
         for controller in self.controllers.values():
             for panel, offers in controller.choosing():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,6 @@ from rankstudio.engine import (
     stability_selection,
     step_significance,
 )
-from rankstudio.engine.analysis.permutation.label_permutation import permutation_test
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.capabilities import Capabilities
@@ -106,6 +106,11 @@ def same(one: object, other: object) -> bool:
     return repr(one) == repr(other)
 
 
+def _permutation() -> Any:
+    """Return a module of an ability, whose folder may be absent."""
+    return import_module("rankstudio.plugins.permutation.label_permutation")
+
+
 @pytest.mark.parametrize(
     "analysis",
     [
@@ -116,7 +121,10 @@ def same(one: object, other: object) -> bool:
         lambda method, data: step_significance(method, **data, n_permutations=4),
         lambda method, data: set_changes(method, **data, features=[1, 3]),
         lambda method, data: shapley_shares(method, **data, features=[1, 3]),
-        lambda method, data: permutation_test(method, **data, n_permutations=3),
+        pytest.param(
+            lambda method, data: _permutation().permutation_test(method, **data, n_permutations=3),
+            marks=pytest.mark.ability("permutation"),
+        ),
         lambda method, data: selection_evidence(method, **data, n_halves=2, n_permutations=3),
     ],
 )

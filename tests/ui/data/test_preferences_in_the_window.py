@@ -80,15 +80,6 @@ def test_they_are_opened_counted_learned_from_and_taken_off(
     assert "preferences: clicks.csv" in window.sections.select.strip._state.text()
     before = window.runs.records[0].paths[1, 0].steps[-1].coef
     assert not np.array_equal(record.paths[1, 0].steps[-1].coef, before)
-    tests, row = window.models.permutations, window.sections.select.curves.chance
-    assert naming("documents preferences").search(row.sentence.text())
-    window.commands["chance"].trigger()
-    wait_until(lambda: tests.band is not None)
-    window.commands["stop"].trigger()
-    assert tests.band is not None and window.current.model is not None
-    path = window.current.model.path  # it ends before the constant feature, the permuted one after it
-    np.testing.assert_allclose(tests.band.observed[: len(path.steps)], path.criterion, rtol=1e-12)
-    assert naming("preference documents").search(row.sentence.text())
 
     plan_file = tmp_path / "plan.toml"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(plan_file), ""))

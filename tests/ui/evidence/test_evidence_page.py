@@ -32,7 +32,7 @@ from rankstudio.ui.background.tasks import FoldCache
 from rankstudio.ui.evidence.best_set_panel import BestSetPanel, best_of_size, gap_so_far
 from rankstudio.ui.evidence.controller import EvidenceController
 from rankstudio.ui.evidence.evidence_panel import DECIDING, EvidenceRow, EvidenceTable, evidence_rows
-from rankstudio.ui.evidence.stop_panel import CHANCE, CURVE, TOO_LARGE, StopPanel
+from rankstudio.ui.evidence.stop_panel import CURVE, TOO_LARGE, StopPanel
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
@@ -577,18 +577,6 @@ def test_each_half_is_stored_when_it_is_learned(
     rest(window)
     assert all(kept >= known - 1 for known, kept in told), told
     assert stored() == evidence.found.stability.n_paths, "stopped, all of them are stored"
-
-
-def test_more_than_chance_leads_to_the_page(window: MainWindow) -> None:
-    finish(window)
-    window.sections.select.curves.chance.button.click()
-    assert window.workspace.page == "evidence"
-    stop = window.sections.evidence.stop
-    assert stop.view.value() == CHANCE and stop.chance.isVisible()
-    wait_until(lambda: window.models.permutations.band is not None)
-    wait_until(lambda: "p = " in stop.chance.sentence.text())
-    window.models.permutations.stop()
-    rest(window)
 
 
 @pytest.mark.thorough

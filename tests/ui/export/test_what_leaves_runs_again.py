@@ -26,7 +26,6 @@ from rankstudio.engine.experiment.reports import RESULT_FILES, write_results
 from rankstudio.engine.export.models import load_model
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS
 from rankstudio.ui.page.export_item import ExportItem
 
 _RUN_NOTEBOOK = """
@@ -156,6 +155,7 @@ def test_plan_command_program_and_notebook_give_the_same_bytes(
         assert files(tmp_path / "notebook") == expected
 
 
+@pytest.mark.ability("permutation")
 def test_the_band_of_permuted_labels_is_what_the_terminal_says(
     ran: MainWindow, tmp_path: Path, folds: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -163,9 +163,9 @@ def test_the_band_of_permuted_labels_is_what_the_terminal_says(
     finish(ran)
     ran.session.look_at(2)
     settle(ran)
-    tests = ran.models.permutations
+    tests = ran.sections.contributed.controllers["permutation"].tests
     ran.commands["chance"].trigger()
-    wait_until(lambda: tests.band is not None and tests.band.n_permutations == N_PERMUTATIONS)
+    wait_until(lambda: tests.band is not None and tests.band.n_permutations == 999)
     settle(ran)
     written = export(ran, tmp_path, "plot-criterion")["plot-criterion"]
     assert {path.suffix for path in written} == PLOTS
@@ -179,6 +179,7 @@ def test_the_band_of_permuted_labels_is_what_the_terminal_says(
     assert [[float(cell) for cell in row[2:]] for row in rows] == [[s[name] for name in names] for s in steps]
 
 
+@pytest.mark.ability("permutation")
 @pytest.mark.parametrize("choose", [left_out, preferences])
 def test_a_permutation_test_runs_again_from_its_command_and_its_program(
     ran: MainWindow,
@@ -195,7 +196,7 @@ def test_a_permutation_test_runs_again_from_its_command_and_its_program(
     settle(ran)
     items = {item.key: item for item in export_items(ran.models, ran.sections)}
     assert items["permutation.sh"].unavailable.startswith("No permutation test yet")
-    tests = ran.models.permutations
+    tests = ran.sections.contributed.controllers["permutation"].tests
     ran.commands["chance"].trigger()
     wait_until(lambda: tests.band is not None and tests.band.n_permutations > 0)
     ran.commands["stop"].trigger()

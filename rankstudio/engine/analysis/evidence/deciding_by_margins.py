@@ -67,11 +67,14 @@ def margin_steps(
 
 def _decided(compared: ComparedByQuery) -> list[DecidedStep]:
     """Return the fewest queries without which a rival is ahead of what a step selects."""
-    winner, scores, parts = compared.winners[0], compared.scores, compared.parts
+    winner = compared.winners[0]
+    scores = compared.scores
+    parts = compared.parts
     rivals = np.setdiff1d(np.flatnonzero(~np.isnan(scores)), compared.winners)
     rivals = rivals[np.argsort(-scores[rivals], kind="stable")]
     counted = np.flatnonzero(compared.counted)
-    queries, instead = np.empty(0, dtype=np.int64), None
+    queries = np.empty(0, dtype=np.int64)
+    instead = None
     step = max(1, _AT_ONCE // max(1, counted.size))
     if np.isnan(scores[winner]) or counted.size < 3:
         rivals = rivals[:0]
@@ -86,5 +89,6 @@ def _decided(compared: ComparedByQuery) -> list[DecidedStep]:
         needed = np.where(behind.any(axis=1), behind.argmax(axis=1) + 1, counted.size)
         best = int(needed.argmin())
         if needed[best] < (queries.size or counted.size):
-            queries, instead = counted[order[best, : needed[best]]], int(part[best])
+            queries = counted[order[best, : needed[best]]]
+            instead = int(part[best])
     return [DecidedStep(one, tuple(queries.tolist()), instead, exact=False) for one in compared.winners]

@@ -62,7 +62,8 @@ class _RefitSearch:
     """The search for deciding queries, which counts how often a method is trained."""
 
     def __init__(self, estimator: Selector, data: TrainingData, n_refits: int) -> None:
-        self._estimator, self._data = estimator, data
+        self._estimator = estimator
+        self._data = data
         self._left = n_refits
 
     def path(self, removed: Ints) -> Waiting[Path]:
@@ -76,7 +77,8 @@ class _RefitSearch:
     def decided(self, path: Path, place: int) -> Waiting[DecidedStep]:
         """Return the fewest queries that were found for the feature at a place of the path, from 0."""
         order = path[-1]
-        winner, before = order[place], set(order[:place])
+        winner = order[place]
+        before = set(order[:place])
         undecided = DecidedStep(winner, (), None)
         lead = yield from self._lead(winner, before, order[place + 1] if place + 1 < len(order) else None)
         queries: Ints = np.argsort(-lead, kind="stable")
@@ -97,7 +99,8 @@ class _RefitSearch:
             if stays:
                 few = fewer
             else:
-                count, instead = fewer, other
+                count = fewer
+                instead = other
         return DecidedStep(winner, tuple(queries[:count].tolist()), instead)
 
     def _stays(
@@ -124,7 +127,8 @@ class _RefitSearch:
     def _fits(self, columns: list[int]) -> Waiting[Floats]:
         """Return what least squares of one feature each explain of the labels of each query, (Q, c)."""
         grams = yield from grams_by_query(self._data, columns)
-        squares, products = np.diagonal(grams, axis1=1, axis2=2)[:, :-1], grams[:, -1, :-1]
+        squares = np.diagonal(grams, axis1=1, axis2=2)[:, :-1]
+        products = grams[:, -1, :-1]
         total = squares.sum(axis=0)
         weights = np.divide(products.sum(axis=0), total, out=np.zeros_like(total), where=total > 0)
         explained: Floats = weights * (2.0 * products - weights * squares)

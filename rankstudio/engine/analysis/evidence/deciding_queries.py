@@ -115,7 +115,8 @@ class _QuerySearch:
 
     def decided(self, step: int) -> DecidedStep:
         """Return the fewest queries that were found for a step, from 0."""
-        winner, before = self.selected[step], self.selected[:step]
+        winner = self.selected[step]
+        before = self.selected[:step]
         best = DecidedStep(winner, (), None)
         if step < self._paths.n_pinned:
             return best
@@ -130,7 +131,8 @@ class _QuerySearch:
 
     def _rivals(self, step: int, errors: Floats) -> list[int]:
         """Return the candidates that seem to need the fewest queries to win."""
-        winner, compared = self.selected[step], self._compared[step]
+        winner = self.selected[step]
+        compared = self._compared[step]
         candidates = prefer(np.flatnonzero(~np.isnan(compared)), self._paths.informative)
         candidates = candidates[candidates != winner]
         leads = -np.sort(errors[:, [winner]] - errors[:, candidates], axis=0)
@@ -140,7 +142,8 @@ class _QuerySearch:
 
     def _fewest(self, step: int, order: Ints, estimate: int) -> DecidedStep:
         """Return the fewest of the first queries of an order, near an estimate, that decide a step."""
-        winner, most = self.selected[step], min(order.size - 2, 2 * estimate + 8)
+        winner = self.selected[step]
+        most = min(order.size - 2, 2 * estimate + 8)
         count, stride, few = min(max(1, estimate), most), 1, 0  # without so few the step stays
         while (instead := self._chosen(step, order[:count])) == winner:
             if count >= most:

@@ -33,7 +33,7 @@ def evidence_as_command(plan: Plan, measure: str) -> str:
     Parameters
     ----------
     plan : Plan
-        Of one path, as :func:`rankstudio.engine.analysis.permutation.criterion_band.single_plan` returns it,
+        Of one path, as :func:`rankstudio.engine.experiment.units.single_path.single_plan` returns it,
         with the size of the selection.
     measure : str
         Of the losses; "" for the squared error.
@@ -73,10 +73,10 @@ def evidence_as_python(plan: Plan, measure: str, computed_with: Mapping[str, str
 
 def evidence_as_notebook(plan: Plan, measure: str, computed_with: Mapping[str, str] = UNKNOWN) -> str:
     """Return a Jupyter notebook that gathers the evidence and shows its table; parameters as of a program."""
-    said = origin(computed_with) or "Evidence for a selection."
+    caption = origin(computed_with) or "Evidence for a selection."
     table = "pd.DataFrame(evidence_rows(last.found, ids, lambda column: dataset.feature_names[column]))"
     return notebook(
-        ("markdown", f"# {markdown_escaped(plan.title)}\n\n{markdown_escaped(said)}"),
+        ("markdown", f"# {markdown_escaped(plan.title)}\n\n{markdown_escaped(caption)}"),
         ("code", "\n".join(["import pandas as pd", "", *_IMPORTS])),
         ("code", plan_code(plan)),
         ("code", "\n".join(_gathering(measure))),

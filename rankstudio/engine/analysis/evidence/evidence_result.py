@@ -161,7 +161,8 @@ class SelectionEvidence:
             return None
         if not forward_stop([1 / (self.significance.permuted.shape[0] + 1)], self.rules.stop_level):
             return None
-        p, n = self.significance.p_values, self.significance.n_steps(self.rules.stop_level)
+        p = self.significance.p_values
+        n = self.significance.n_steps(self.rules.stop_level)
         return StopAdvice(n, p.size, float(p[n]) if n < p.size else None)
 
     @property
@@ -192,11 +193,13 @@ class SelectionEvidence:
         """
         if self.best is None or not self.best.sizes or self.best.sizes[-1].size != self.size:
             return ()
-        best, own = self.best.sizes[-1], set(self.selected)
+        best = self.best.sizes[-1]
+        own = set(self.selected)
         if not best.features or self.changes is None or best.criterion <= 0:
             return ()
         above = max(0.0, relative_excess(self.changes.criterion, best.criterion))
-        inside, outside = sorted(set(best.features) - own), sorted(own - set(best.features))
+        inside = sorted(set(best.features) - own)
+        outside = sorted(own - set(best.features))
         sentences = [self._above(above, best.proved, best.relative_gap)]
         if inside and self.groups:
             known = (
@@ -307,7 +310,8 @@ class SelectionEvidence:
             return row
         inside = (self.stability.places > 0) & (self.stability.places <= self.size)
         if self.exchanges is not None:
-            exchanges, n_tests = self.exchanges.get(row.column, ()), len(self.exchanges)
+            exchanges = self.exchanges.get(row.column, ())
+            n_tests = len(self.exchanges)
             pair = partner_of(row.column, inside, exchanges, self.rules, n_tests)
             if pair is not None:
                 twin = pair[0] if pair[0].twins(self.rules, n_tests) else None

@@ -12,7 +12,6 @@ from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidenc
 from rankstudio.engine.analysis.evidence.refitted_stability import refitting_seconds, refitting_steps
 from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions, Gathering, evidence_steps
 from rankstudio.engine.analysis.evidence.stability_selection import StabilitySelection
-from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan, single_plan
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.errors import PlanError
@@ -22,6 +21,7 @@ from rankstudio.engine.experiment.results.results import FoldResult
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.units.fold_context import group_training
 from rankstudio.engine.experiment.units.preferred import with_preferences
+from rankstudio.engine.experiment.units.single_path import SinglePath, single_plan
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog import Method
@@ -66,7 +66,7 @@ class JudgedSelection:
         Parameters
         ----------
         plan, dataset, given
-            As in :meth:`rankstudio.engine.analysis.permutation.criterion_band.PermutedPlan.of`.
+            As in :meth:`rankstudio.engine.experiment.units.single_path.SinglePath.of`.
         options : EvidenceOptions
 
         Raises
@@ -77,12 +77,12 @@ class JudgedSelection:
             If the preferences do not fit the data.
         """
         _check_selects(plan)
-        what = PermutedPlan.of(plan, dataset, given)
-        combination = what.plan.combinations[0]
-        judge = _judge(what.plan, combination.parameters, combination.ranker, dataset.feature_ids)
-        train = next(one for one in dataset.folds if one.number == what.fold).train
+        path = SinglePath.of(plan, dataset, given)
+        combination = path.plan.combinations[0]
+        judge = _judge(path.plan, combination.parameters, combination.ranker, dataset.feature_ids)
+        train = next(fold for fold in dataset.folds if fold.number == path.fold).train
         options = replace(options, judge=judge, n_refits=refits_of(plan.entry))
-        return cls(what.plan, what.fold, what.method, train, what.data, options)
+        return cls(path.plan, path.fold, path.method, train, path.data, options)
 
     @classmethod
     def of_run(
@@ -105,13 +105,13 @@ class JudgedSelection:
             If the method selects no features.
         """
         _check_selects(plan)
-        fold = next(one for one in dataset.folds if one.number == result.fold)
-        unit, selected = result.chosen.unit, result.chosen.step.selected
+        fold = next(fold for fold in dataset.folds if fold.number == result.fold)
+        unit = result.chosen.unit
+        selected = result.chosen.step.selected
         ids = dataset.feature_ids
         method = estimator(plan, plan.entry, unit.parameters, ids)
         judge = _judge(plan, unit.parameters, unit.combination.ranker, ids)
-        asked = options.n_features
-        selected_first = selected if asked is None else None
+        selected_first = selected if options.n_features is None else None
         options = replace(options, judge=judge, selected=selected_first, n_refits=refits_of(plan.entry))
         data = with_preferences(plan, fold, group_training(fold))
         single = single_plan(plan, unit.parameters, fold.number)
@@ -134,7 +134,8 @@ class JudgedSelection:
         """
 
         def refit(method: Selector) -> Generator[WorkProgress, None, StabilitySelection]:
-            n_halves, seed = self.options.n_halves, self.options.seed
+            n_halves = self.options.n_halves
+            seed = self.options.seed
             return refitting_steps(self._plan_of(method), self.train, study, n_halves, seed, executor)
 
         learns_here = executor is None or bool(preferences_of(self.plan))
@@ -191,6 +192,6 @@ def _judge(
     entry = plan.ranker_entry
     if entry is None and plan.entry.lacking:
         return None
-    made = estimator(plan, entry or plan.entry, parameters if entry is None else ranker, feature_ids)
-    exchange = made.exact_exchange()
-    return None if exchange is None or (entry is None and exchange.is_criterion) else made
+    judge = estimator(plan, entry or plan.entry, parameters if entry is None else ranker, feature_ids)
+    exchange = judge.exact_exchange()
+    return None if exchange is None or (entry is None and exchange.is_criterion) else judge

@@ -183,7 +183,8 @@ def _of_few(
     X = part.X
     if not isinstance(X, SparseRows):
         return score, part, used
-    columns, n = np.array(used, dtype=np.int64), X.shape[1]
+    columns = np.array(used, dtype=np.int64)
+    n = X.shape[1]
 
     def of_few(rows: Floats) -> Floats:
         wide: Features = SparseRows.spread(rows, columns, n)

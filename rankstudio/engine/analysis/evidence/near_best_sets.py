@@ -87,7 +87,8 @@ class SizedNearBestSets:
         self, required: Collection[int] = (), excluded: Collection[int] = ()
     ) -> tuple[NearBestSet, ...]:
         """Return the sets that contain some features and not others, best first."""
-        inside, outside = set(required), set(excluded)
+        inside = set(required)
+        outside = set(excluded)
         return tuple(
             one for one in self.sets if inside <= set(one.features) and not outside & set(one.features)
         )
@@ -168,7 +169,9 @@ def near_sets_of_size(
     """Yield progress, and return the result of :func:`near_best_sets` for one size with a known best set."""
     _, problem, _ = space.problem(data)
     criterion, reference = problem.errors(best.features)
-    width, evaluated, left = _WINDOW if window is None else window, 0, 1.0
+    width = _WINDOW if window is None else window
+    evaluated = 0
+    left = 1.0
     while True:
         state = NearSets()
         most = inf if width == inf else criterion * (1 + width) + problem.tie

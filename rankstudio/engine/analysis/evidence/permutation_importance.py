@@ -27,7 +27,8 @@ from rankstudio.engine.support.query_ids import check_none_missing
 from rankstudio.engine.support.shard import shards_of
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
-_WHAT, _WITHOUT = "permuting features within queries", "scoring without each feature"
+_WHAT = "permuting features within queries"
+_WITHOUT = "scoring without each feature"
 _VALUES = 4_000_000  # of documents with exchanged values that are scored at a time
 _MOST_REPEATS = 10_000  # the standard error falls with the root: a hundredth of that of one repeat
 
@@ -215,7 +216,8 @@ def importance_steps(
         One per group; after some of the queries a :class:`PartialResult` with a
         :class:`PermutationImportance`.
     """
-    n, ptr = documents.X.shape[1], documents.ptr
+    n = documents.X.shape[1]
+    ptr = documents.ptr
     repeats = 0 if n_repeats is None else between("n_repeats", n_repeats, 1, _MOST_REPEATS)
     start = between("seed", seed, 0, MOST_SEED)
     confidence(level)
@@ -223,9 +225,12 @@ def importance_steps(
     what = _WHAT if repeats else _WITHOUT
     enough_queries(ptr.size - 1, 2, "Permutation importance" if repeats else "The loss without a feature")
     draws = [np.random.default_rng([start, number]) for number in range(repeats)]
-    baseline, loss = np.empty(ptr.size - 1), np.empty((len(together), ptr.size - 1))
+    baseline = np.empty(ptr.size - 1)
+    loss = np.empty((len(together), ptr.size - 1))
     for shard in shards_of(ptr, max(1, _VALUES // (n * max(1, repeats)))):
-        first, last, part = shard.first_query, shard.end_query, shard.rows
+        first = shard.first_query
+        last = shard.end_query
+        part = shard.rows
         own = ptr[first : last + 1] - part.start
         graded = documents.grading.taken(part)
         evaluator = Evaluator(documents.y[part], own, convention, [measure], grading=graded)
@@ -278,7 +283,8 @@ def _of_queries(
     yield baseline
     copies = np.tile(X, (repeats, 1))
     for group in groups:
-        columns, changed = list(group), np.zeros(ptr.size - 1)
+        columns = list(group)
+        changed = np.zeros(ptr.size - 1)
         values = X[:, columns]
         varies = np.maximum.reduceat(values, ptr[:-1]) != np.minimum.reduceat(values, ptr[:-1])
         if varies.any():

@@ -62,9 +62,10 @@ class RepeatedLeftOut:
 
         NaN where nothing is gained.
         """
-        lost, gain = self.criterion - self.usual_criterion, self.empty.sum() - self.usual_criterion
+        loss = self.criterion - self.usual_criterion
+        gain = self.empty.sum() - self.usual_criterion
         shares: Floats = np.full_like(gain, np.nan)
-        np.divide(lost, gain, out=shares, where=gain > TIE * self.empty.sum())
+        np.divide(loss, gain, out=shares, where=gain > TIE * self.empty.sum())
         return shares
 
     def no_gain(self, k: int) -> str:
@@ -133,27 +134,28 @@ def left_out_steps(
         paths = summed_paths(estimator, rows)
         order = paths.path()[-1].selected
         errors = [paths.errors(order[:size]).present for size in range(len(order) + 1)]
-    empty, usual = errors[0], np.column_stack(errors[1:] or errors)
+    empty = errors[0]
+    usual = np.column_stack(errors[1:] or errors)
     repeated = np.empty_like(usual)
     selected: list[tuple[int, ...]] = [()] * paths.n_queries if known is None else [*known.selected]
-    done = 0 if known is None else known.repeated.shape[0]
+    start = 0 if known is None else known.repeated.shape[0]
     if known is not None:
-        repeated[:done] = known.repeated
-        selected += [()] * (paths.n_queries - done)
-    found = RepeatedLeftOut(usual[:done], repeated[:done], empty[:done], tuple(selected[:done]))
+        repeated[:start] = known.repeated
+        selected += [()] * (paths.n_queries - start)
+    left_out = RepeatedLeftOut(usual[:start], repeated[:start], empty[:start], tuple(selected[:start]))
     with pool() as (executor, workers):
 
         def learn(query: int) -> None:
             coefs, selected[query] = _without(paths, query, usual.shape[1])
             repeated[query] = paths.errors_of(query, coefs)
 
-        for first in range(done, paths.n_queries, _AT_ONCE):
+        for first in range(start, paths.n_queries, _AT_ONCE):
             end = min(first + _AT_ONCE, paths.n_queries)
             with STEADY:
                 share(executor, workers, learn, range(first, end))
-            found = RepeatedLeftOut(usual[:end], repeated[:end], empty[:end], tuple(selected[:end]))
-            yield PartialResult(_WHAT, end / paths.n_queries, found)
-    return found
+            left_out = RepeatedLeftOut(usual[:end], repeated[:end], empty[:end], tuple(selected[:end]))
+            yield PartialResult(_WHAT, end / paths.n_queries, left_out)
+    return left_out
 
 
 def _without(paths: PathsFromSums, query: int, n_steps: int) -> tuple[list[Floats], tuple[int, ...]]:

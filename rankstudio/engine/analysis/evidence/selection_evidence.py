@@ -217,10 +217,13 @@ class _Evidence:
             raise ParameterError("estimator", type(estimator).__name__, "a method that selects features")
         self._data = training_data(data).for_method(accepts_sparse=False)
         several_queries(self._data.ptr, "The evidence for a selection")
-        self._estimator, self._options, self._refit = estimator, options, refit
+        self._estimator = estimator
+        self._options = options
+        self._refit = refit
         if known is None:
             required = tuple(int(column) for column in getattr(estimator, "pinned", ()))
-            selected, n_queries = self._selected(), int(self._data.ptr.size) - 1
+            selected = self._selected()
+            n_queries = int(self._data.ptr.size) - 1
             groups = tuple(tuple(map(int, group)) for group in getattr(estimator, "groups", ()))
             known = SelectionEvidence(selected, n_queries, required, options.rules, groups=groups)
         self.found = known
@@ -258,7 +261,8 @@ class _Evidence:
 
     def _selected(self) -> tuple[int, ...]:
         """Return the set: the one given, or the first features of the estimator's path."""
-        n, options = self._data.X.shape[1], self._options
+        n = self._data.X.shape[1]
+        options = self._options
         if options.selected is not None:
             columns = tuple(int(column) for column in options.selected)
             if len(set(columns)) < len(columns) or not all(0 <= column < n for column in columns):
@@ -276,7 +280,8 @@ class _Evidence:
 
     def _applies(self, part: str) -> bool:
         """Return whether a part is defined for the method and the data."""
-        k, n_queries = self.found.k, self.found.n_queries
+        k = self.found.k
+        n_queries = self.found.n_queries
         labelled = not self._data.preferring
         if part == "alternatives":
             return k > 0
@@ -289,7 +294,9 @@ class _Evidence:
 
     def _learns(self, part: str) -> bool:
         """Return whether the method can be asked for a part about its steps, or for its best sets."""
-        k, path, data = self.found.k, self._path, self._data
+        k = self.found.k
+        path = self._path
+        data = self._data
         if part in ("best", "near_best"):
             exact = self._exchange is not None and self._exchange.is_criterion
             return exact and k > 0 and self._sums_fit
@@ -334,7 +341,8 @@ class _Evidence:
 
     def _changes(self) -> Work:
         yield WorkProgress("changing the set", 0.0)
-        selected, others = self.found.selected, tuple((yield from self._others()).tolist())
+        selected = self.found.selected
+        others = tuple((yield from self._others()).tolist())
         if swap_seconds(self.found.n_queries, len(selected), len(others)) <= self._options.max_seconds:
             self._keep(changes=exchanged_changes(self._by, self._data, selected), candidates=others)
 
@@ -360,7 +368,9 @@ class _Evidence:
             self._keep(deciding=steps, deciding_by_margins=not all(step.exact for step in steps))
 
     def _best(self) -> Work:
-        began, share, compiled = inf, 0.0, list[str]()
+        began = inf
+        share = 0.0
+        compiled = list[str]()
         with announced(compiled.append), closing(find_best_subset(self._data, self._space())) as work:
             for told in work:
                 self._keep(best=told.found)
@@ -405,11 +415,13 @@ class _Evidence:
 
         Scores per cost and of random candidates are not compared, and sets that are not nested.
         """
-        method, found = self._estimator, self.found
+        method = self._estimator
+        found = self.found
         other = any(getattr(method, name, None) is not None for name in ("costs", "n_candidates"))
         if other or not isinstance(method, GrowingSelector):
             return {}
-        tied, before = dict[int, int](), 0
+        tied = dict[int, int]()
+        before = 0
         for step in (yield from without_notes(steps_of(_sized(self._path, found.size).work(self._data)))):
             if step.selected != found.selected[: len(step.selected)] or not step.candidates.size:
                 return {}
@@ -465,12 +477,14 @@ class _Evidence:
 
     def _near_best(self) -> Work:
         sizes = self.found.best.sizes if self.found.best is not None else ()
-        most, own = self._options.most_sets, (self.found.size - 1, self.found.size)
+        most = self._options.most_sets
+        own = (self.found.size - 1, self.found.size)
         wanted = [
             one for one in sizes if one.proved and one.features and one.n_sets <= most and one.size in own
         ]
         near: list[Any] = []
-        done, whole = 0, sum(one.n_sets for one in wanted)
+        done = 0
+        whole = sum(one.n_sets for one in wanted)
         for best in wanted:
             work = near_sets_of_size(self._data, self._space(), best)
             near.append((yield from part_of(work, done / whole, (done + best.n_sets) / whole)))
@@ -502,7 +516,8 @@ def _difference(features: tuple[int, ...], errors: Floats, others: Floats) -> Se
 
     A set and its copy have the same error but for rounding, of which a test would make a finding.
     """
-    by_query, total = errors - others, float(errors.sum() - others.sum())
+    by_query = errors - others
+    total = float(errors.sum() - others.sum())
     deviation = float(np.sqrt(by_query.size * by_query.var(ddof=1)))
     return SetDifference(features, 0.0 if abs(total) <= TIE * others.sum() else total, deviation)
 

@@ -108,10 +108,12 @@ def exchanged_changes(judge: ExactExchange, data: GivenData, features: Sequence[
     rows = training_data(data)
     n = rows.X.shape[1]
     columns = columns_of(features, n, least=0)
-    others = np.setdiff1d(np.arange(n), columns)
+    outside = np.setdiff1d(np.arange(n), columns)
     with STEADY:
         pairs = summed_rows(rows, judge.cost)
-        criterion, among, without, beside = swap_criteria(pairs, judge.regularization, columns, others)
-    added, swapped = np.full(n, np.nan), np.full((len(columns), n), np.nan)
-    added[others], swapped[:, others] = beside, among
+        criterion, among, without, extended = swap_criteria(pairs, judge.regularization, columns, outside)
+    added = np.full(n, np.nan)
+    swapped = np.full((len(columns), n), np.nan)
+    added[outside] = extended
+    swapped[:, outside] = among
     return SetChanges(columns, criterion, added, without, swapped)

@@ -75,7 +75,9 @@ class SmallestSet:
     @property
     def sentence(self) -> str:
         """Which of the sets the reader should look at, and why."""
-        smallest, best, chosen = self.smallest, self.best, self.chosen
+        smallest = self.smallest
+        best = self.best
+        chosen = self.chosen
         difference = fixed(smallest.value - best.value, sign=True)
         if self.is_one_set:
             text = tr(
@@ -132,7 +134,8 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
     """
     if plan.select_by not in path.validation:  # measured by another measure, which chose nothing
         return None
-    smallest, best = smallest_position(plan, path), best_position(plan, path)
+    smallest = smallest_position(plan, path)
+    best = best_position(plan, path)
     if smallest is None or best is None:
         return None
     if path.sizes[smallest] == path.sizes[best]:

@@ -272,7 +272,8 @@ def without_paths(estimator: Selector, informative: Bools, seed: int) -> Stabili
     """Return the empty result for features that vary within some query or not, (n,)."""
     n = informative.size
     k = min(estimator.n_steps(n), n) if isinstance(estimator, GrowingSelector) else n
-    counts, places = np.zeros((k, n), dtype=np.int64), np.zeros((0, n), dtype=np.int64)
+    counts = np.zeros((k, n), dtype=np.int64)
+    places = np.zeros((0, n), dtype=np.int64)
     return StabilitySelection(counts, places, max(1, int(informative.sum())), seed)
 
 

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.analysis.evidence.set_checks import enough_queries
-from rankstudio.engine.analysis.permutation.label_permutation import permuted_rows
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.statistics._checks import confidence
+from rankstudio.engine.statistics.row_permutation import permuted_rows
 from rankstudio.engine.support.threads import STEADY, pool, share
 from rankstudio.engine.support.work import Waiting, finish
 
@@ -112,8 +112,8 @@ def step_significance(
     -----
     The residuals of the model with the features so far are permuted within their queries (Freedman and Lane
     1983) and added to its predictions, and all remaining features are compared again. Residuals of a query
-    are only approximately exchangeable, so p is approximate from step 2 on. At step 1 it equals that of
-    :func:`rankstudio.engine.analysis.permutation.label_permutation.permutation_test`.
+    are only approximately exchangeable, so p is approximate from step 2 on. At step 1 it equals that of a
+    permutation test of the whole path.
 
     Examples
     --------
@@ -160,21 +160,21 @@ def significance_steps(
         raise ParameterError("estimator", type(estimator).__name__, expected)
     with STEADY:
         test = prepare()
-    nothing = np.empty((0, test.drops.size))
-    found = StepSignificance(test.selected, test.drops, nothing, test.empty) if known is None else known
+    no_drops = np.empty((0, test.drops.size))
+    tests = StepSignificance(test.selected, test.drops, no_drops, test.empty) if known is None else known
     # Several shards have threads of their own.
     with pool(not rows.several) as (executor, workers):
-        for first in range(found.permuted.shape[0], count, test.at_once):
+        for first in range(tests.permuted.shape[0], count, test.at_once):
             numbers = range(first, min(first + test.at_once, count))
-            drops = np.empty((len(numbers), found.drops.size))
+            drops = np.empty((len(numbers), tests.drops.size))
             orders = [permuted_rows(rows.ptr, start, number) for number in numbers]
 
             def learn(step: int, drops: Floats = drops, orders: list[Ints] = orders) -> None:
                 drops[:, step] = test.permuted(orders, step)
 
             with STEADY:
-                share(executor, workers, learn, range(found.drops.size))
-            permuted = np.vstack((found.permuted, drops))
-            found = StepSignificance(found.selected, found.drops, permuted, found.empty)
-            yield PartialResult(_WHAT, numbers.stop / count, found)
-    return found
+                share(executor, workers, learn, range(tests.drops.size))
+            permuted = np.vstack((tests.permuted, drops))
+            tests = StepSignificance(tests.selected, tests.drops, permuted, tests.empty)
+            yield PartialResult(_WHAT, numbers.stop / count, tests)
+    return tests

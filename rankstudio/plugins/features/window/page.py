@@ -19,8 +19,9 @@ from rankstudio.plugins.features.window.why_panel import WhyController
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.feature_search import MOST_LISTED, asked_for
+from rankstudio.ui.page.controller import OtherPages
 from rankstudio.ui.page.page import Part, Splitter, column, row
-from rankstudio.ui.page.page_controller import OtherPages, PanelsOf, hide_where_empty
+from rankstudio.ui.page.page_controller import PanelsOf, hide_where_empty
 from rankstudio.ui.page.palette_entry import PaletteEntry
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel

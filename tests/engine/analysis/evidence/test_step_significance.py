@@ -12,10 +12,10 @@ from strategies import Problem
 
 from rankstudio.engine import GreedyRankRLS, RankSVM, step_significance
 from rankstudio.engine.analysis.evidence.step_significance import forward_stop
-from rankstudio.engine.analysis.permutation.label_permutation import permutation_test, permuted_rows
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.selection.greedy_rankrls.step_test import ResidualTest
+from rankstudio.engine.statistics.row_permutation import permuted_rows
 
 
 @settings(max_examples=10)
@@ -47,17 +47,6 @@ def test_drops_are_those_of_retraining_with_permuted_residuals(problem: Problem,
             ]
             drop = leave_query_out_error(X, labels, qid, before, regularization) - min(errors)
             assert found.permuted[number, step] == pytest.approx(drop, abs=1e-8 * scale)
-
-
-@pytest.mark.parametrize("options", [{}, {"weighting": "pairs"}, {"banned": (0, 1)}])
-def test_the_first_step_is_the_test_of_the_whole_path(options: dict[str, object]) -> None:
-    X, _, qid = planted(0)
-    y = np.round(0.15 * X[:, 3] + np.random.default_rng(1).normal(size=640))
-    method = GreedyRankRLS(1, **options)  # type: ignore[arg-type]
-    found = step_significance(method, X, y, qid=qid, n_permutations=30, seed=4)
-    whole = permutation_test(method, X, y, qid, n_permutations=30, seed=4)
-    np.testing.assert_allclose(found.empty - found.permuted, whole.permuted, rtol=1e-10)
-    assert found.p_values == whole.p_values
 
 
 def test_planted_steps_are_significant_and_noise_is_not() -> None:

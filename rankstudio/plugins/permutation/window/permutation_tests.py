@@ -22,7 +22,7 @@ from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.permutation.criterion_band import CriterionBand
+    from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
 N_PERMUTATIONS = 999
 """How often labels or preferences are permuted."""
@@ -59,7 +59,8 @@ class PermutationTests(QObject):
         self, session: Session, current: CurrentModel, worker: Worker, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._session, self._current = session, current
+        self._session = session
+        self._current = current
         self._found: dict[_PathKey, CriterionBand] = {}
         self._working: _PathKey | None = None
         self._simulation = BackgroundSimulation(worker, tr("Permuting"), "permutation", self)
@@ -75,7 +76,7 @@ class PermutationTests(QObject):
 
     @property
     def growing(self) -> bool:
-        """Whether the test of the path that is looked at is the one that works."""
+        """Whether the test of the shown path is the one that works."""
         return self.busy and self._working == self._key()
 
     @property
@@ -85,26 +86,26 @@ class PermutationTests(QObject):
 
     @property
     def obstacle(self) -> str:
-        """Why the path that is looked at cannot be tested, as a sentence; "" where it can."""
+        """Why the shown path cannot be tested, as a sentence; "" where it can."""
         model = self._current.model
         if model is None:
             return ""
-        entry = model.plan.entry
-        if entry.lacking:
-            return entry.lacking
-        if entry.given:
+        method = model.plan.entry
+        if method.lacking:
+            return method.lacking
+        if method.given:
             return _GIVEN
         if model.plan.ranker:
             return _TWO_STAGES
         if np.isnan(model.path.criterion).any():
-            return _NO_CRITERION.format(method=entry.label)
+            return _NO_CRITERION.format(method=method.label)
         return "" if self._session.has_documents else _NO_DOCUMENTS
 
     @property
     def seconds(self) -> float:
         """How long a test takes at most that trains again with each permutation; infinity where unknown.
 
-        That is told of methods whose paths share no computations. The run's time has its measuring, too.
+        It is known of methods whose paths share no computations. The run's time has its measuring, too.
         """
         model = self._current.model
         if model is None or model.plan.entry.permutes:
@@ -113,21 +114,23 @@ class PermutationTests(QObject):
 
     @property
     def band(self) -> CriterionBand | None:
-        """What is known of the path that is looked at."""
+        """The result so far for the shown path."""
         key = self._key()
         return self._found.get(key) if key is not None else None
 
     def as_code(self) -> dict[str, str]:
         """Return a command and a program, by suffix, that find again what is known; {} where nothing is."""
-        band, model = self.band, self._current.model
+        band = self.band
+        model = self._current.model
         if band is None or model is None:
             return {}
-        from rankstudio.engine.analysis.permutation.criterion_band import (  # noqa: PLC0415 - first needed here
+        from rankstudio.plugins.permutation.criterion_band import (  # noqa: PLC0415 - first needed here
             permutation_as_command,
             permutation_as_python,
         )
 
-        single, n = _path(model.plan, model.values, model.fold.number), band.n_permutations
+        single = _path(model.plan, model.values, model.fold.number)
+        n = band.n_permutations
         with_these = {"RankStudio": rankstudio.__version__}
         return {
             ".sh": permutation_as_command(single, n) + "\n",
@@ -136,7 +139,7 @@ class PermutationTests(QObject):
 
     @Slot()
     def toggle(self) -> None:
-        """Test the path that is looked at, or stop that."""
+        """Test the shown path, or stop that."""
         if self.growing:
             self.stop()
         elif self.possible:
@@ -148,11 +151,14 @@ class PermutationTests(QObject):
         self._simulation.stop()
 
     def _start(self) -> None:
-        dataset, model = self._session.dataset, self._current.model
+        dataset = self._session.dataset
+        model = self._current.model
         assert dataset is not None and model is not None  # it is possible
         self._working = self._key()
-        plan, values, fold = model.plan, model.values, model.fold.number
-        self._simulation.start(lambda: _steps(plan, values, fold, dataset))
+        plan = model.plan
+        combination = model.values
+        fold = model.fold.number
+        self._simulation.start(lambda: _steps(plan, combination, fold, dataset))
 
     @Slot(object)
     def _grow(self, band: CriterionBand) -> None:
@@ -161,7 +167,8 @@ class PermutationTests(QObject):
             self.grew.emit()
 
     def _key(self) -> _PathKey | None:
-        dataset, model = self._session.dataset, self._current.model
+        dataset = self._session.dataset
+        model = self._current.model
         if dataset is None or model is None or not self.possible:
             return None
         return dataset.origin.checksum, *model.learned_by
@@ -173,14 +180,14 @@ def tested_x_values(model: SelectedModel, band: CriterionBand) -> Ints:
 
 
 def _steps(
-    plan: Plan, values: tuple[object, ...], fold: int, dataset: FoldedDataset
+    plan: Plan, combination: tuple[object, ...], fold: int, dataset: FoldedDataset
 ) -> Iterator[CriterionBand | None]:
     """Yield the test of a path as it grows, and None where another task may have its turn."""
-    from rankstudio.engine.analysis.permutation.criterion_band import band_steps  # noqa: PLC0415 - on the worker only
+    from rankstudio.plugins.permutation.criterion_band import band_steps  # noqa: PLC0415 - on the worker only
 
     until = -inf
     untold: CriterionBand | None = None
-    for band in band_steps(_path(plan, values, fold), dataset, N_PERMUTATIONS):
+    for band in band_steps(_path(plan, combination, fold), dataset, N_PERMUTATIONS):
         untold = band or untold
         due = untold is not None and time.perf_counter() > until
         yield untold if due else None
@@ -191,8 +198,8 @@ def _steps(
         yield untold
 
 
-def _path(plan: Plan, values: tuple[object, ...], fold: int) -> Plan:
+def _path(plan: Plan, combination: tuple[object, ...], fold: int) -> Plan:
     """Return the plan of one path."""
-    from rankstudio.engine.analysis.permutation.criterion_band import single_plan  # noqa: PLC0415 - brings kernels
+    from rankstudio.engine.experiment.units.single_path import single_plan  # noqa: PLC0415 - brings kernels
 
-    return single_plan(plan, plan.combination(values).parameters, fold)
+    return single_plan(plan, plan.combination(combination).parameters, fold)

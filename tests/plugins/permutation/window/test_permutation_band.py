@@ -11,21 +11,30 @@ from waiting import wait_until
 from windows import finish, settle
 from wording import naming
 
-from rankstudio.engine.analysis.permutation.criterion_band import band_steps, single_plan
+from rankstudio.engine.experiment.units.single_path import single_plan
 from rankstudio.engine.methods import catalog
+from rankstudio.plugins.permutation.criterion_band import band_steps
+from rankstudio.plugins.permutation.window import permutation_tests
+from rankstudio.plugins.permutation.window.path_test import PathTestController
+from rankstudio.plugins.permutation.window.permutation_tests import N_PERMUTATIONS, PermutationTests
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.model import permutation_tests
-from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS, PermutationTests
 from rankstudio.ui.widgets import Question
 
 prepare = settle
 
 
 def finished(window: MainWindow) -> None:
-    """Run the method of the form, and look at the first fold."""
+    """Run the method of the form, and show the first fold."""
     finish(window)
     window.session.look_at(1)
     settle(window)
+
+
+def of(window: MainWindow) -> PathTestController:
+    """Return the controller of the permutation test."""
+    controller = window.sections.contributed.controllers["permutation"]
+    assert isinstance(controller, PathTestController)
+    return controller
 
 
 def done(tests: PermutationTests) -> bool:
@@ -34,8 +43,9 @@ def done(tests: PermutationTests) -> bool:
 
 def test_a_finished_path_is_tested_on_demand(ran: MainWindow) -> None:
     finished(ran)
-    tests, curves = ran.models.permutations, ran.sections.select.curves
-    plot, row = curves.criterion_plot, curves.chance
+    tests = of(ran).tests
+    row = of(ran).row
+    plot = ran.sections.select.curves.criterion_plot
     model = ran.current.model
     assert model is not None and plot.family.band is None
     grown: list[int] = []
@@ -90,7 +100,8 @@ def test_a_finished_path_is_tested_on_demand(ran: MainWindow) -> None:
 def test_stop_ends_it_and_what_is_counted_stays(ran: MainWindow) -> None:
     ran.session.change("another path", parameters={"regularization": (2.0,)})
     finished(ran)
-    tests, row = ran.models.permutations, ran.sections.select.curves.chance
+    tests = of(ran).tests
+    row = of(ran).row
     ran.commands["chance"].trigger()
     assert "so far" not in row.sentence.text()
     wait_until(lambda: tests.band is not None)
@@ -106,7 +117,8 @@ def test_stop_ends_it_and_what_is_counted_stays(ran: MainWindow) -> None:
 def test_a_ranker_has_one_step(ran: MainWindow) -> None:
     ran.session.change("the method", method="rankrls", parameters={})
     finished(ran)
-    tests, row = ran.models.permutations, ran.sections.select.curves.chance
+    tests = of(ran).tests
+    row = of(ran).row
     ran.commands["chance"].trigger()
     wait_until(lambda: done(tests))
     model = ran.current.model
@@ -120,7 +132,8 @@ def test_a_ranker_has_one_step(ran: MainWindow) -> None:
 def test_a_method_that_is_trained_again_says_how_long_at_most(ran: MainWindow) -> None:
     ran.session.change("the method", method="gas", parameters={"n_features_to_select": 3})
     finished(ran)
-    tests, row = ran.models.permutations, ran.sections.select.curves.chance
+    tests = of(ran).tests
+    row = of(ran).row
     assert tests.possible and row.isVisible() and ran.commands["chance"].isEnabled()
     record = ran.runs.shown
     assert record is not None
@@ -142,7 +155,8 @@ def test_of_an_optimiser_the_last_step_is_tested(ran: MainWindow, monkeypatch: p
     monkeypatch.setattr(permutation_tests, "N_PERMUTATIONS", 3)
     ran.session.change("the method", method="ranksvm", parameters={"C": (0.01,)})
     finished(ran)
-    tests, curves = ran.models.permutations, ran.sections.select.curves
+    tests = of(ran).tests
+    curves = ran.sections.select.curves
     ran.commands["chance"].trigger()
     wait_until(lambda: not tests.busy)
     model = ran.current.model
@@ -150,7 +164,7 @@ def test_of_an_optimiser_the_last_step_is_tested(ran: MainWindow, monkeypatch: p
     assert model.path.x_values.size > 1 and tests.band.observed.size == 1
     band = curves.criterion_plot.family.band
     assert band is not None and band.xs.tolist() == [model.path.x_values[-1]]
-    assert f"iteration = {model.path.x_values[-1]}" in curves.chance.sentence.text()
+    assert f"iteration = {model.path.x_values[-1]}" in of(ran).row.sentence.text()
 
 
 METHODS = """
@@ -181,12 +195,14 @@ def test_a_method_of_a_file_is_tested(
     wait_until(lambda: ran.session.plan.entry.label == "covariance")
     ran.session.change("one λ", parameters={"regularization": (1.0,)})
     finished(ran)
-    tests, row = ran.models.permutations, ran.sections.select.curves.chance
+    tests = of(ran).tests
+    row = of(ran).row
     assert "at most " in row.sentence.text()
     press(row.button)
     assert tests.busy
     wait_until(lambda: not tests.busy)
-    model, found = ran.current.model, tests.band
+    model = ran.current.model
+    found = tests.band
     assert model is not None and found is not None and found.n_permutations == 19
     np.testing.assert_allclose(found.observed[: len(model.path.steps)], model.path.criterion, rtol=1e-12)
     assert "mine.py:covariance" in tests.as_code()[".sh"]
@@ -201,7 +217,8 @@ def test_a_method_of_a_file_is_tested(
 def test_what_cannot_be_tested_says_why(ran: MainWindow) -> None:
     ran.session.change("two stages", ranker="rankrls", parameters={"n_features_to_select": 2})
     finished(ran)
-    tests, row = ran.models.permutations, ran.sections.select.curves.chance
+    tests = of(ran).tests
+    row = of(ran).row
     assert tests.obstacle and not tests.possible and row.sentence.text() == tests.obstacle
     assert row.isVisible() and not row.button.isVisible() and not ran.commands["chance"].isEnabled()
 
@@ -212,7 +229,7 @@ def test_the_form_s_next_method_changes_nothing_of_what_is_tested(ran: MainWindo
     finished(ran)
     ran.session.change("one stage", ranker="", ranker_parameters={}, parameters={})
     settle(ran)
-    row = ran.sections.select.curves.chance
+    row = of(ran).row
     assert ran.current.model is not None and ran.current.model.plan.ranker == "rankrls"
     assert not row.button.isVisible() and not ran.commands["chance"].isEnabled()
     finish(ran)

@@ -2,28 +2,20 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from abilities import estimator_class
+from evidence_problems import planted
 from hypothesis import given
 from hypothesis import strategies as st
 from preference_oracles import preferred
 from strategies import Problem, problems, tolerance
 from wording import naming
 
-from rankstudio.engine import GreedyRankRLS, RankRLS, RankSVM, sample_preferences
-from rankstudio.engine.analysis.permutation import label_permutation
-from rankstudio.engine.analysis.permutation.label_permutation import (
-    PermutationTest,
-    compared_rows,
-    permutation_steps,
-    permutation_test,
-    permuted_rows,
-)
+from rankstudio.engine import GreedyRankRLS, RankRLS, RankSVM, sample_preferences, step_significance
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.preferences.preferences import Preferences
@@ -32,8 +24,16 @@ from rankstudio.engine.methods import permuted_labels
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.selection.single_feature import SingleFeatureRanking
 from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.statistics.row_permutation import permuted_rows
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import blas
+from rankstudio.plugins.permutation import label_permutation
+from rankstudio.plugins.permutation.label_permutation import (
+    PermutationTest,
+    compared_rows,
+    permutation_steps,
+    permutation_test,
+)
 
 KernelRankRLS = estimator_class("kernel-rankrls")
 
@@ -73,7 +73,8 @@ def test_criteria_are_those_of_fitting_to_permuted_labels(problem: Problem, seed
 
 def ranked(m: int = 240, n: int = 6, noise: float = 0.5) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
-    X, qid = rng.random((m, n)), np.arange(m) // 8
+    X = rng.random((m, n))
+    qid = np.arange(m) // 8
     return X, np.round(2 * X[:, 2] + noise * rng.normal(size=m)), qid
 
 
@@ -189,16 +190,6 @@ def test_what_is_free_just_now_changes_no_bit_but_may_refuse(monkeypatch: pytest
     monkeypatch.setattr(memory, "available", lambda: needed - 1)
     with pytest.raises(OutOfMemoryError, match=naming("240 6")):
         permutation_test(method, X, y, qid, 9)
-
-
-def test_labels_stay_in_their_queries() -> None:
-    ptr = np.array([0, 3, 4, 9])
-    orders = [permuted_rows(ptr, 0, number) for number in range(50)]
-    for order in orders:
-        for first, last in pairwise(ptr):
-            assert sorted(order[first:last]) == list(range(first, last))
-    assert len({tuple(order) for order in orders}) > 40
-    np.testing.assert_array_equal(orders[7], permuted_rows(ptr, 0, 7))
 
 
 def test_p_counts_equal_criteria_and_the_observed_one() -> None:
@@ -326,7 +317,8 @@ def test_the_rows_are_those_of_a_method_that_learns_anew(monkeypatch: pytest.Mon
 
 def test_chance_is_chance_where_preferences_come_of_labels() -> None:
     rng = np.random.default_rng(5)
-    p, turned = [], []
+    p: list[float] = []
+    turned: list[float] = []
     for seed in range(12):
         data = replace(ranked_anew(80, 4), X=rng.random((80, 4)))
         preferences = sample_preferences(data, share=0.7, seed=seed)
@@ -354,3 +346,14 @@ def test_any_method_of_preferences_and_no_other() -> None:
         permutation_test(LambdaMART(), data.X, None, data.qid, 3, preferences=some)
     with pytest.raises(ParameterError, match=naming("preferences")):
         permutation_test(RankRLS(), data.X, data.y, data.qid, 3, preferences=some)
+
+
+@pytest.mark.parametrize("options", [{}, {"weighting": "pairs"}, {"banned": (0, 1)}])
+def test_the_first_step_is_the_test_of_the_whole_path(options: dict[str, object]) -> None:
+    X, _, qid = planted(0)
+    y = np.round(0.15 * X[:, 3] + np.random.default_rng(1).normal(size=640))
+    method = GreedyRankRLS(1, **options)  # type: ignore[arg-type]
+    found = step_significance(method, X, y, qid=qid, n_permutations=30, seed=4)
+    whole = permutation_test(method, X, y, qid, n_permutations=30, seed=4)
+    np.testing.assert_allclose(found.empty - found.permuted, whole.permuted, rtol=1e-10)
+    assert found.p_values == whole.p_values

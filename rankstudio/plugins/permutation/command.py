@@ -16,12 +16,11 @@ from rankstudio.cli.run_options import add_costs, add_parameters, add_reading, f
 from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.data.dataset import FoldedDataset, id_and_name
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
-from rankstudio.engine.methods.catalog import method, methods
+from rankstudio.engine.methods.catalog import methods
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan
-    from rankstudio.engine.analysis.permutation.label_permutation import PermutationTest
-
+    from rankstudio.engine.experiment.units.single_path import SinglePath
+    from rankstudio.plugins.permutation.label_permutation import PermutationTest
 
 HELP = "run a permutation test of a selection"
 DESCRIPTION = """\
@@ -68,72 +67,73 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan
-    from rankstudio.engine.analysis.permutation.label_permutation import permutation_steps
+    from rankstudio.engine.experiment.units.single_path import SinglePath
+    from rankstudio.plugins.permutation.label_permutation import permutation_steps
 
     check_numbers(args, permutations=1, seed=0)
     refuse_both(args)
-    plan, dataset, given = fold_of_data(args, "--folds")
-    what = PermutedPlan.of(plan, dataset, given)
-    steps = permutation_steps(what.method, what.data, args.permutations, plan.seed)
+    plan, dataset, explicit = fold_of_data(args, "--folds")
+    path = SinglePath.of(plan, dataset, explicit)
+    steps = permutation_steps(path.method, path.data, args.permutations, plan.seed)
     test, stopped = last_state(steps, lambda state: state.permuted.shape[0], args.permutations)
     if args.json:
-        tell(as_json(as_dict(what, test, dataset)))
+        tell(as_json(as_dict(path, test, dataset)))
     else:
-        tell(*_heading(what, test, dataset), "", _table(what, test, dataset))
-    done = f"{test.permuted.shape[0]:,} of {args.permutations:,}"
-    return status(stopped, f"Stopped after {done} permutations.")
+        tell(*_heading(path, test, dataset), "", _table(path, test, dataset))
+    progress = f"{test.permuted.shape[0]:,} of {args.permutations:,}"
+    return status(stopped, f"Stopped after {progress} permutations.")
 
 
-def as_dict(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> dict[str, Any]:
+def as_dict(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> dict[str, Any]:
     """Return the test as plain values."""
-    from rankstudio.engine.analysis.permutation.criterion_band import CriterionBand
+    from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
-    found = CriterionBand.of(test, what.divisor).as_dict()
-    features = _features(what, test, dataset)
-    steps = [{"feature": f, **step} for f, step in zip(features, found["steps"], strict=True)]
+    band = CriterionBand.of(test, path.divisor).as_dict()
+    features = _features(path, test, dataset)
+    steps = [{"feature": f, **step} for f, step in zip(features, band["steps"], strict=True)]
     return {
         "data": dataset.name,
-        "fold": what.fold,
-        "method": what.plan.method,
-        "parameters": what.plan.entry.validate(what.plan.parameters),
-        "criterion": what.plan.entry.criterion.name,
+        "fold": path.fold,
+        "method": path.plan.method,
+        "parameters": path.plan.entry.validate(path.plan.parameters),
+        "criterion": path.plan.entry.criterion.name,
         "permutations": test.permuted.shape[0],
-        "seed": what.plan.seed,
-        "preferences": preferences_of(what.plan).get("path"),
+        "seed": path.plan.seed,
+        "preferences": preferences_of(path.plan).get("path"),
         "steps": steps,
     }
 
 
-def _features(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> list[int | None]:
+def _features(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> list[int | None]:
     """Return the id of the feature of each step; None where the steps are not features."""
-    selected = what.selected()
+    selected = path.selected()
     if len(selected) != test.observed.size:
         return [None] * test.observed.size
     return [int(dataset.feature_ids[column]) for column in selected]
 
 
-def _heading(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> tuple[str, str]:
-    entry, N = method(what.plan.method), test.permuted.shape[0]
-    part = f", training part of fold {what.fold}" if len(dataset.folds) > 1 else ""
-    queries, path = what.data.ptr.size - 1, preferences_of(what.plan).get("path")
-    what_of = "clicks" if "pairs" in preferences_of(what.plan) else "preferences"
-    permuted = f"documents of the {what_of} in {Path(path).name} permuted" if path else "labels permuted"
+def _heading(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> tuple[str, str]:
+    N = test.permuted.shape[0]
+    part = f", training part of fold {path.fold}" if len(dataset.folds) > 1 else ""
+    n_queries = path.data.ptr.size - 1
+    file = preferences_of(path.plan).get("path")
+    kind = "clicks" if "pairs" in preferences_of(path.plan) else "preferences"
+    permuted = f"documents of the {kind} in {Path(file).name} permuted" if file else "labels permuted"
     return (
-        f"{entry.label} on {dataset.name}{part}: {queries} queries, {what.data.y.size} documents",
-        f"{entry.criterion.name}; {permuted} within each query, {N:,} times",
+        f"{path.plan.entry.label} on {dataset.name}{part}: {n_queries} queries, {path.data.y.size} documents",
+        f"{path.plan.entry.criterion.name}; {permuted} within each query, {N:,} times",
     )
 
 
-def _table(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> Block:
-    from rankstudio.engine.analysis.permutation.criterion_band import CriterionBand
+def _table(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> Block:
+    from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
     names = dict(zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True))
-    found = CriterionBand.of(test, what.divisor)
+    band = CriterionBand.of(test, path.divisor)
     rows = []
-    for k, feature in enumerate(_features(what, test, dataset)):
+    for k, feature in enumerate(_features(path, test, dataset)):
         name = "" if feature is None else id_and_name(feature, names[feature])
-        values = found.observed[k], found.low[k], found.high[k]
-        rows.append([str(k + 1), name, *(f"{value:#.6g}" for value in values), f"{found.p_values[k]:.4g}"])
+        criteria = (f"{criterion:#.6g}" for criterion in (band.observed[k], band.low[k], band.high[k]))
+        rows.append([str(k + 1), name, *criteria, f"{band.p_values[k]:.4g}"])
     header = ["k", "feature", "criterion", "permuted 2.5 %", "97.5 %", "p"]
     return as_text(header, rows, left=(1,))

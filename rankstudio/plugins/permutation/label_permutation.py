@@ -1,8 +1,7 @@
 """Labels or preferences permuted within their queries: what a method finds where features say nothing.
 
 Labels change places among all documents of their query. Of preferences it is the documents that do, those of
-a query that have a part in some preference: see
-:mod:`rankstudio.engine.analysis.permutation.label_permutation`.
+a query that have a part in some preference.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from rankstudio.engine.methods.capabilities import LabelPaths, Share
 from rankstudio.engine.methods.pair_learners import labels_or_zeros, preferring
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.statistics._checks import confidence
+from rankstudio.engine.statistics.row_permutation import permuted_rows
 from rankstudio.engine.steps import steps_of
 from rankstudio.engine.support.threads import STEADY, pool, share, steadily
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
@@ -70,7 +70,7 @@ def labelled_paths(estimator: LinearRanker, data: TrainingData) -> Iterator[Perm
 
 
 def _shared(paths: LabelPaths, y: Floats, on_threads: Share) -> Callable[[Sequence[Ints]], Criteria]:
-    """Return what learns several paths with shared computations."""
+    """Return a function that learns several paths with shared computations."""
 
     def learn(orders: Sequence[Ints]) -> Criteria:
         yield from ()
@@ -80,7 +80,7 @@ def _shared(paths: LabelPaths, y: Floats, on_threads: Share) -> Callable[[Sequen
 
 
 def _refitted(estimator: LinearRanker, relabelled: Callable[[Ints], GivenData]) -> PermutedPaths:
-    """Return what learns each path anew."""
+    """Return a function that learns each path anew."""
 
     def learn(orders: Sequence[Ints]) -> Criteria:
         criteria = []
@@ -132,14 +132,14 @@ def preferred_paths(estimator: LinearRanker, data: QueryData) -> Iterator[Permut
     with pool() as (executor, workers):
 
         def paths(orders: Sequence[Ints]) -> Criteria:
-            found: list[Floats] = [np.empty(0)] * len(orders)
+            criteria: list[Floats] = [np.empty(0)] * len(orders)
 
             def learn(number: int) -> None:
-                found[number] = finish(learned_path(estimator, exchanged(orders[number])))
+                criteria[number] = finish(learned_path(estimator, exchanged(orders[number])))
 
             yield from ()
             share(executor, workers, learn, range(len(orders)))
-            return found
+            return criteria
 
         yield PermutedPaths(paths)
 
@@ -260,14 +260,14 @@ def permutation_steps(
         (observed,) = yield from _moments(steadily(paths.of([np.arange(data.y.size)])))
         if np.isnan(observed).any():
             raise ParameterError("estimator", type(estimator).__name__, "a method with a criterion")
-        found = np.empty((count, observed.size))
+        criteria = np.empty((count, observed.size))
         block = 1 if paths.refits else block
         for first in range(0, count, block):
             numbers = range(first, min(first + block, count))
             orders = [permuted_rows(data.ptr, start, number, among) for number in numbers]
             for number, path in zip(numbers, (yield from _moments(steadily(paths.of(orders)))), strict=True):
-                found[number] = _of_length(path, observed.size)
-            test = PermutationTest(observed, found[: numbers.stop])
+                criteria[number] = _of_length(path, observed.size)
+            test = PermutationTest(observed, criteria[: numbers.stop])
             yield test
     return test
 
@@ -286,32 +286,13 @@ def _moments(work: Criteria) -> Generator[None, None, list[Floats]]:
 def _paths(
     estimator: LinearRanker, data: TrainingData
 ) -> tuple[AbstractContextManager[PermutedPaths], Bools | None]:
-    """Return what provides the paths, and which rows change places (m,), None for all."""
+    """Return the source of the paths, and the rows that change places (m,), None for all."""
     rows = None if data.several else data.whole("The permutation test")
     if rows is None or rows.preferences is None:
         return labelled_paths(estimator, data), None
     if not estimator.entry.learns_preferences:
         raise ParameterError("estimator", type(estimator).__name__, "a method that learns from preferences")
     return preferred_paths(estimator, rows), compared_rows(rows)
-
-
-def permuted_rows(ptr: Ints, seed: int, number: int, among: Bools | None = None) -> Ints:
-    """Return an order that permutes rows within their queries; equal numbers give equal orders.
-
-    Parameters
-    ----------
-    ptr : ndarray of shape (Q + 1,)
-        Query q has the rows ``ptr[q]:ptr[q + 1]``.
-    seed, number : int
-    among : ndarray of shape (m,), optional
-        Rows to permute; all by default.
-    """
-    keys = np.random.default_rng([seed, number]).random(int(ptr[-1]))
-    query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
-    order: Ints = np.arange(keys.size)
-    rows = order if among is None else np.flatnonzero(among)
-    order[rows] = rows[np.lexsort((keys[rows], query[rows]))]
-    return order
 
 
 def _of_length(path: Floats, size: int) -> Floats:

@@ -11,24 +11,23 @@ import numpy as np
 import pytest
 
 from rankstudio.cli import main
-from rankstudio.engine.analysis.permutation.criterion_band import (
-    CriterionBand,
-    PermutedPlan,
-    band_steps,
-    permutation_as_command,
-    permutation_as_python,
-    single_plan,
-)
-from rankstudio.engine.analysis.permutation.label_permutation import (
-    PermutationTest,
-    permutation_steps,
-    permutation_test,
-)
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.runner import open_data
+from rankstudio.engine.experiment.units.single_path import SinglePath, single_plan
 from rankstudio.engine.support.work import finish
+from rankstudio.plugins.permutation.criterion_band import (
+    CriterionBand,
+    band_steps,
+    permutation_as_command,
+    permutation_as_python,
+)
+from rankstudio.plugins.permutation.label_permutation import (
+    PermutationTest,
+    permutation_steps,
+    permutation_test,
+)
 
 
 @pytest.mark.parametrize("key", ["greedy-rankrls", "rankrls"])
@@ -38,12 +37,13 @@ def test_it_is_the_test_of_the_path_however_many_a_step(key: str) -> None:
     single = single_plan(plan, plan.combination((4.0,)).parameters, 2)
     assert single.folds == (2,) and len(single.combinations) == 1
     assert single == single_plan(plan.changed(rule="one-se"), plan.combination((4.0,)).parameters, 2)
-    seen = list(band_steps(single, data, n_permutations=99))
-    assert [band.n_permutations for band in seen] == [32, 64, 96, 99]
+    bands = list(band_steps(single, data, n_permutations=99))
+    assert [band.n_permutations for band in bands] == [32, 64, 96, 99]
     train = data.folds[1].train
-    last, m = seen[-1], train.n_documents
-    what = PermutedPlan.of(single, data, plan.entry.defaults)
-    whole = finish(permutation_steps(what.method, what.data, 99, 3))
+    last = bands[-1]
+    m = train.n_documents
+    path = SinglePath.of(single, data, plan.entry.defaults)
+    whole = finish(permutation_steps(path.method, path.data, 99, 3))
     for values, expected in (
         (last.observed, whole.observed),
         (last.mean, whole.permuted.mean(axis=0)),

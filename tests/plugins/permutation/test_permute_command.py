@@ -9,8 +9,8 @@ import pytest
 from wording import naming
 
 from rankstudio.engine import GreedyRankRLS, open_dataset, sample_preferences
-from rankstudio.engine.analysis.permutation.label_permutation import permutation_test
 from rankstudio.engine.data.preferences.csv_file import read_preference_file
+from rankstudio.plugins.permutation.label_permutation import permutation_test
 
 
 @pytest.fixture
@@ -24,7 +24,8 @@ def test_json_is_what_the_function_returns(folder: str, answer) -> None:
     train = open_dataset(folder).folds[1].train
     method = GreedyRankRLS(3, 4.0)
     told = permutation_test(method, train.X, train.y, train.qid, 19, seed=2)
-    steps, m = printed.pop("steps"), train.n_documents
+    steps = printed.pop("steps")
+    m = train.n_documents
     low, high = told.band(0.95)
     for name, values in (
         ("criterion", told.observed / m),
@@ -51,11 +52,13 @@ def test_the_table_has_a_line_for_every_size(folder: str, done) -> None:
 
 def test_preferences_take_the_place_of_labels(folder: str, tmp_path: Path, refused, answer, done) -> None:
     data = open_dataset(folder)
-    train, lines = data.folds[0].train, []
+    train = data.folds[0].train
+    lines = []
     for part in data.folds[0].parts.values():
         some = sample_preferences(part, share=0.5, noise=0.1)
         query = part.query_index[some.winner]
-        ids, first = [part.query_ids[q] for q in query], part.query_ptr[query]
+        ids = [part.query_ids[q] for q in query]
+        first = part.query_ptr[query]
         pairs = some.winner - first + 1, some.loser - first + 1, some.magnitude
         lines += [f"{q},{w},{lost},{size:g}" for q, w, lost, size in zip(ids, *pairs, strict=True)]
     path = tmp_path / "clicks.csv"

@@ -1,0 +1,26 @@
+"""Rows permuted within their queries, the same ones for equal numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankstudio.engine.arrays import Bools, Ints
+
+
+def permuted_rows(ptr: Ints, seed: int, number: int, among: Bools | None = None) -> Ints:
+    """Return an order that permutes rows within their queries; equal numbers give equal orders.
+
+    Parameters
+    ----------
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    seed, number : int
+    among : ndarray of shape (m,), optional
+        Rows to permute; all by default.
+    """
+    keys = np.random.default_rng([seed, number]).random(int(ptr[-1]))
+    query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
+    order: Ints = np.arange(keys.size)
+    rows = order if among is None else np.flatnonzero(among)
+    order[rows] = rows[np.lexsort((keys[rows], query[rows]))]
+    return order

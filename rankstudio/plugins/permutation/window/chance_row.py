@@ -1,0 +1,125 @@
+"""The row of the permutation test: a button, and the sentence that says what the test has found."""
+
+from __future__ import annotations
+
+from math import inf, isinf
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QBoxLayout, QPushButton, QSizePolicy, QWidget
+
+from rankstudio.engine.analysis.comparisons.significance import ALPHA
+from rankstudio.ui.language import tr
+from rankstudio.ui.style.number_format import duration
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import WrappedLabel
+
+if TYPE_CHECKING:
+    from rankstudio.plugins.permutation.criterion_band import CriterionBand
+
+
+class ChanceRow(QWidget):
+    """A button that begins or stops the permutation test, and the sentence that it makes.
+
+    Attributes
+    ----------
+    button : QPushButton
+    row : QBoxLayout
+        Of the two, which stand above each other where a row is too long.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.button = named(QPushButton(), "chance-button")
+        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.sentence = named(WrappedLabel(keeps=False), "chance-sentence", role="caption")
+        self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        fill(self.row, self.button, (self.sentence, 1), margins=(0, 4, 0, 0), spacing=8)
+        self.hide()
+
+    def show_obstacle(self, sentence: str) -> None:
+        """Show why there can be no test."""
+        self.sentence.setText(sentence)
+        self.button.hide()
+
+    def show_state(
+        self, sentence: str, *, growing: bool, complete: bool, preferred: bool = False, seconds: float = inf
+    ) -> None:
+        """Show a sentence, "" before a test; the button begins one, stops it, or is gone at its end.
+
+        ``seconds`` says how long one takes at most, infinity where that is unknown.
+        """
+        tip = tr(
+            "Run a permutation test of the selection: repeat it 999 times with labels permuted "
+            "within queries."
+        )
+        begin = tr("999 permutations of the labels")
+        if preferred:
+            tip = tr(
+                "Run a permutation test of the selection: repeat it 999 times with the "
+                "documents of preferences permuted within queries."
+            )
+            begin = tr("999 permutations of the documents in preferences")
+        if not isinf(seconds):
+            begin = tr("{permutations}, at most {time}").format(permutations=begin, time=duration(seconds))
+        self.sentence.setText(sentence or begin)
+        text = tr("Stop") if growing else tr("Permutation test")
+        self.button.setText(text)
+        self.button.setToolTip(tr("Stop the test and keep the permutations so far") if growing else tip)
+        self.button.setAccessibleName(text)
+        self.button.setVisible(growing or not complete)
+
+
+def chance_sentence(
+    band: CriterionBand, position: int, step: str, total: int, *, growing: bool, preferred: bool = False
+) -> str:
+    """Return the sentence of a permutation test about a step, from the values that are drawn.
+
+    Parameters
+    ----------
+    band : CriterionBand
+    position : int
+        Of the step.
+    step : str
+        "k = 3".
+    total : int
+        Permutations of a complete test.
+    growing : bool
+        Whether it still counts.
+    preferred : bool
+        Whether preferences are learned from.
+    """
+    n = band.n_permutations
+    p = float(band.p_values[position])
+    count = band.as_good(position)
+    verdict = tr("significant") if p <= ALPHA else tr("not significant")
+    template = tr(
+        "p = {p:.3g} at {where}, {verdict}: {count} of {n} repetitions with permuted labels have a "
+        "criterion of {observed:.4f} or less; 95 % of all repetitions are between {low:.4f} and "
+        "{high:.4f}."
+    )
+    if preferred:
+        template = tr(
+            "p = {p:.3g} at {where}, {verdict}: {count} of {n} repetitions with permuted preference "
+            "documents have a criterion of {observed:.4f} or less; 95 % of all repetitions are between "
+            "{low:.4f} and {high:.4f}."
+        )
+    sentence = template.format(
+        p=p,
+        where=step,
+        verdict=verdict,
+        count=count or tr("none"),
+        n=n,
+        observed=band.observed[position],
+        low=band.low[position],
+        high=band.high[position],
+    )
+    if n >= total:
+        return sentence
+    text = (
+        tr("{n} of {most} permutations so far. {result}")
+        if growing
+        else tr("Stopped at {n} of {most} permutations. {result}")
+    )
+    return text.format(n=n, most=total, result=sentence)

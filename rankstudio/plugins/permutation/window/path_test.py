@@ -1,0 +1,152 @@
+"""The permutation test of the shown path, on the pages *Select* and *Evidence*."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
+from rankstudio.plugins.permutation.window.chance_row import ChanceRow, chance_sentence
+from rankstudio.plugins.permutation.window.permutation_tests import (
+    N_PERMUTATIONS,
+    PermutationTests,
+    tested_x_values,
+)
+from rankstudio.ui.export.items import code_items
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.selected_model import SelectedModel
+from rankstudio.ui.page.controller import CommandController, OtherPages
+from rankstudio.ui.page.export_item import ExportItem
+from rankstudio.ui.select.curves_panel import X_NAMES, CurvesPanel
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import WrappedLabel
+
+_BESIDE_BUTTON = 260  # pixels from which on the sentence stands beside its button
+_REPEATED = tr("Is the whole path better than chance? The selection is repeated with permuted labels.")
+_REPEATED_PREFERRED = tr(
+    "Is the whole path better than chance? The selection is repeated with the documents of the "
+    "preferences permuted."
+)
+
+
+class PathView(QWidget):
+    """Tells the permutation test of the whole path on the page *Evidence*.
+
+    Attributes
+    ----------
+    about : WrappedLabel
+    chance : ChanceRow
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.about = named(WrappedLabel(), "evidence-chance-about", role="caption")
+        self.about.setText(_REPEATED)
+        self.chance = ChanceRow()
+        self.chance.button.setObjectName("evidence-chance")
+        self.chance.sentence.setObjectName("evidence-chance-said")
+        fill(QVBoxLayout(self), self.about, self.chance, 1, margins=(0, 0, 0, 0), spacing=4)
+
+
+class PathTestController(CommandController):
+    """Tests the shown path, and shows its band and its sentences.
+
+    Attributes
+    ----------
+    tests : PermutationTests
+    row : ChanceRow
+        Below the curves.
+    path : PathView
+    """
+
+    def __init__(self, models: Models, window: QWidget) -> None:
+        super().__init__(models, window)
+        self._current = models.current
+        self.tests = PermutationTests(models.session, models.current, models.task_worker, self)
+        self.row = ChanceRow()
+        self.path = PathView()
+        self.tests.failed.connect(self.failed)
+        self.tests.changed.connect(self.stateChanged)
+
+    @property
+    def possible(self) -> bool:
+        """Whether the shown path can be tested."""
+        return self.tests.possible
+
+    @property
+    def busy(self) -> bool:
+        """Whether labels or preferences are permuted just now."""
+        return self.tests.busy
+
+    @Slot()
+    def toggle(self) -> None:
+        """Test the shown path, or stop that."""
+        self.tests.toggle()
+
+    @Slot()
+    def stop(self) -> None:
+        """End the test that works; what it has found stays."""
+        self.tests.stop()
+
+    def export_items(self) -> Iterator[ExportItem]:
+        """Yield the test of the shown path as what does it again."""
+        if self.tests.possible:
+            labels = {".sh": tr("Permutation test as a command"), ".py": tr("Permutation test as Python")}
+            reason = tr("No permutation test yet: start one below the plot of the criterion.")
+            yield from code_items("permutation", labels, self.tests.as_code(), "permutation", reason)
+
+    def join(self, pages: OtherPages) -> None:
+        """Stand below the curves, and among the evidence; whoever draws the curves anew is made before.
+
+        To draw them anew takes all bands away.
+        """
+        self._curves: CurvesPanel = pages.find("select").curves
+        self._curves.add_asked(self.row, self.row.row, _BESIDE_BUTTON)
+        for row in (self.row, self.path.chance):
+            row.button.clicked.connect(self.toggle)
+        evidence = pages.find("evidence")
+        if evidence is not None:
+            evidence.stop.add_path(self.path, tr("Permutation test"), lambda: self.possible)
+            self.row.button.clicked.connect(lambda: pages.show_page("evidence"))
+            self.row.button.clicked.connect(evidence.show_path)
+        self._current.changed.connect(self.update)
+        for signal in (self.tests.changed, self.tests.grew, self._models.evidence.changed):
+            signal.connect(self.update)
+
+    @Slot()
+    def update(self) -> None:
+        """Show the band and the sentences of the shown path."""
+        model = self._current.model
+        band = self.tests.band
+        for row in (self.row, self.path.chance):
+            row.setVisible(model is not None)
+        if model is None:
+            self._curves.set_permuted((), None)
+            return
+        xs = () if band is None else tested_x_values(model, band)
+        interval = None if band is None else (band.mean, band.low, band.high)
+        self._curves.set_permuted(xs, interval, None if band is None else band.p_values)
+        self.path.about.setText(_REPEATED_PREFERRED if preferences_of(model.plan) else _REPEATED)
+        for row in (self.row, self.path.chance):
+            _show_chance(row, self.tests, model)
+
+
+def _show_chance(row: ChanceRow, tests: PermutationTests, model: SelectedModel) -> None:
+    """Show in a row what the permutation test of a model's path says, or why there is none."""
+    if tests.obstacle:
+        row.show_obstacle(tests.obstacle)
+        return
+    growing = tests.growing
+    preferred = bool(preferences_of(model.plan))
+    band = tests.band
+    sentence = ""
+    if band is not None:
+        places = tested_x_values(model, band)
+        position = min(model.position, places.size - 1, band.observed.size - 1)
+        step = f"{X_NAMES[model.path.step_kind]} = {places[position]}"
+        sentence = chance_sentence(band, position, step, N_PERMUTATIONS, growing=growing, preferred=preferred)
+    complete = band is not None and band.n_permutations >= N_PERMUTATIONS
+    row.show_state(sentence, growing=growing, complete=complete, preferred=preferred, seconds=tests.seconds)

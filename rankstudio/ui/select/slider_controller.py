@@ -1,0 +1,56 @@
+"""The slider above the curves, which lets models between the values of a grid be inspected."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Slot
+
+from rankstudio.ui.model.selected_model import CurrentModel
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.widgets import LambdaSlider
+
+FINE = tuple(2.0 ** (step / 4) for step in range(-60, 61))
+"""Where the slider can stand between the values of the grid: quarters of powers, 2^-15 to 2^15."""
+
+
+class SliderController(QObject):
+    """Lets the slider inspect models of the shown run, and gives it grid and model of what is shown.
+
+    Parameters
+    ----------
+    session, current, slider
+    """
+
+    def __init__(
+        self, session: Session, current: CurrentModel, slider: LambdaSlider, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._current, self._slider = session, current, slider
+        slider.moved.connect(self._glide)
+        self._offered: tuple[str, tuple[float, ...], tuple[float, ...]] = "", (), ()
+        for signal in (current.changed, current.inspected):
+            signal.connect(self._show)
+
+    @Slot(float)
+    def _glide(self, value: float) -> None:
+        moved = self._current.shown.axis
+        on_axes = zip(self._current.shown.plan.axes, self._current.inspected_values, strict=True)
+        values = tuple(value if axis == moved else present for axis, present in on_axes)
+        self._current.look_at(values, self._session.choice.place, gliding=True)
+
+    @Slot()
+    def _show(self) -> None:
+        """Let the slider stop at the values of the first grid, and between them where paths are fast."""
+        shown = self._current.shown
+        axis, live = shown.axis, shown.plan.live
+        stops = tuple(sorted({*(FINE if live else ()), *axis.values})) if axis is not None else ()
+        self._slider.setVisible(len(stops) > 1)  # with one value there is nothing to move
+        self._slider.setEnabled(shown.fold is not None and axis is not None)
+        if axis is None:
+            return
+        offered = axis.label, stops, tuple(axis.values)
+        if offered != self._offered:
+            self._offered = offered
+            self._slider.set_values(stops, axis.label, axis.values)
+        for one, value in zip(shown.plan.axes, self._current.inspected_values, strict=True):
+            if one == axis:
+                self._slider.select(value)
