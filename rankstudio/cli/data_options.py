@@ -16,7 +16,8 @@ from rankstudio.engine.support.resources import resource
 
 MISSING: dict[str, Any] = {
     "choices": ("query_min", "zero", "refuse"),
-    "help": "treatment of missing values",
+    "help": "replace missing values by the query's minimum (query_min) or by 0 (zero), or stop with an error "
+    "(refuse)",
 }
 NORMALIZE: dict[str, Any] = {"choices": ("none", "query_minmax"), "help": "scaling within each query"}
 """Of the options of these names."""
@@ -150,7 +151,7 @@ def add_column_options(where: Any) -> None:
         metavar="FILE",
         action="append",
         help="judgments of feature logs: TREC qrels, a CSV file with query, docid and rating, or a judgment "
-        "list of OpenSearch; by default the file next to the logs that is named so; again for another judge",
+        "list of OpenSearch; by default a judgments file next to the logs. Repeat for each judge",
     )
 
 

@@ -27,7 +27,7 @@ show, so no caller has to add to it.
     ├── StoreError            a study that cannot be opened, read or written
     │   ├── ChangedDataError  data that are not those that a study recorded
     │   └── StudyInUseError   another process has the study open
-    └── Cancelled             not a fault: somebody asked to stop
+    └── Cancelled             not a fault: a stop was requested
 
 and five warnings: ``MissingQueryWarning`` for what is most likely forgotten, ``OpenClusterWarning`` for a
 network that has to be trusted, ``FewerThresholdsWarning`` for RankBoost on features of many values,
@@ -60,9 +60,9 @@ def shown(value: object) -> str:
     return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "…"
 
 
-def nearest(word: object, known: Iterable[str], alike: float = ALIKE) -> str:
+def nearest(word: object, candidates: Iterable[str], alike: float = ALIKE) -> str:
     """Return the known name that is most like a word, ignoring case, or "" where none is at all alike."""
-    by_key = {name.casefold(): name for name in known}
+    by_key = {name.casefold(): name for name in candidates}
     if not isinstance(word, str):
         return ""
     close = get_close_matches(word.strip().casefold().replace("_", "-"), by_key, n=1, cutoff=alike)
@@ -147,15 +147,17 @@ class FormatError(DataError):
         self.column = column
         self.found = found
         self.expected = expected
-        where = shown_path(self.path)
+        location = shown_path(self.path)
         if line and column:
-            where = tr("{path}, line {line}, column {column}").format(path=where, line=line, column=column)
+            location = tr("{path}, line {line}, column {column}").format(
+                path=location, line=line, column=column
+            )
         elif line:
-            where = tr("{path}, line {line}").format(path=where, line=line)
+            location = tr("{path}, line {line}").format(path=location, line=line)
         elif column:
-            where = tr("{path}, column {column}").format(path=where, column=column)
+            location = tr("{path}, column {column}").format(path=location, column=column)
         text = tr("{where}: found {found}, expected {expected}.")
-        super().__init__(text.format(where=where, found=found, expected=expected))
+        super().__init__(text.format(where=location, found=found, expected=expected))
 
 
 class MissingValueError(FormatError):
@@ -219,7 +221,8 @@ class SeveralDatasetsError(DatasetError):
     """
 
     def __init__(self, folder: Path, found: Sequence[Path]) -> None:
-        self.folder, self.found = folder, tuple(found)
+        self.folder = folder
+        self.found = tuple(found)
         *first, last = map(str, self.found)
         text = tr("{path}: found {n} datasets, expected one. Choose {datasets} or {last}.")
         super().__init__(text.format(path=folder, n=len(self.found), datasets=", ".join(first), last=last))
@@ -291,8 +294,8 @@ def between(name: str, value: Any, low: int, high: int | None = None) -> int:
     >>> between("k", 3, 1, 5)
     3
     """
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if whole and low <= value and (high is None or value <= high):
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if is_whole and low <= value and (high is None or value <= high):
         return int(value)
     text = tr("a whole number from {low} up") if high is None else tr("a whole number from {low} to {high}")
     raise ParameterError(name, value, text.format(low=low, high=high))

@@ -58,7 +58,7 @@ class _Text(str):
 
 
 def thousands_separator() -> str:
-    """Return what stands between groups of three digits in the language of the process: "," in English."""
+    """Return the sign between groups of three digits in the language of the process: "," in English."""
     return tr(",", "thousands separator")
 
 
@@ -94,12 +94,12 @@ def translatable(text: str) -> str:
     return text
 
 
-def trn(one: str, several: str, number: int) -> str:
+def trn(singular: str, plural: str, number: int) -> str:
     """Return the singular or plural text for a number, in the language of the process."""
     if _english.get():
-        return one if number == 1 else several
+        return singular if number == 1 else plural
     _language.used = True
-    translated = _language.catalog.ngettext(one, several, number)
+    translated = _language.catalog.ngettext(singular, plural, number)
     return translated if _language.key == SOURCE else _Text(translated)
 
 

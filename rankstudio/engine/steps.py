@@ -1,4 +1,4 @@
-"""What a method tells while it works: one immutable step per selected feature or iteration."""
+"""Steps of a method while it works: an immutable one per selected feature or iteration."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Step:
 
     @property
     def kind(self) -> str:
-        """What a model is made of that few programs support: "kernel" functions, or "sums"; "" otherwise."""
+        """Unusual part of a model that few programs support: "kernel" functions, or "sums"; "" otherwise."""
         return ""
 
     @property
@@ -146,7 +146,7 @@ class Iteration(Step):
 
 
 def steps_of(
-    work: Iterator[Step | WorkProgress], told: Callable[[Step], WorkProgress] | None = None
+    work: Iterator[Step | WorkProgress], progress_of: Callable[[Step], WorkProgress] | None = None
 ) -> Waiting[list[Step]]:
     """Return the steps of a work, with its progress events and what a function makes of each step.
 
@@ -161,11 +161,11 @@ def steps_of(
     [2.5]
     """
     steps: list[Step] = []
-    for one in work:
-        if isinstance(one, Step):
-            steps.append(one)
-            if told is not None:
-                yield told(one)
+    for event in work:
+        if isinstance(event, Step):
+            steps.append(event)
+            if progress_of is not None:
+                yield progress_of(event)
         else:
-            yield one
+            yield event
     return steps

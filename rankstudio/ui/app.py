@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import FrameType
 from typing import NoReturn
 
@@ -35,6 +36,8 @@ SWITCH_SECONDS = 0.001  # how long a worker may hold the interpreter while the w
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 LEAVE_SECONDS = 0.8  # after which the process ends whatever a worker is doing
+
+CLOSE_SECONDS = 2.0  # that the study has to be closed in before
 
 _MOST_MILLISECONDS = 1000  # after which a window that nobody sees, being minimised, is not waited for
 
@@ -63,7 +66,7 @@ def main(argv: Sequence[str] = ()) -> int:
     with theme.building():
         window = MainWindow(theme, settings)
     reports.tell = window.crashed.emit
-    window.closing.connect(leave_in_time)
+    window.closing.connect(partial(leave_in_time, window.models.study_store.close_all))
     interrupts = Interrupts(window.close_unasked, window)
     interrupts.setObjectName("interrupts")
     if asks_for_sample(window, argv):
@@ -105,13 +108,28 @@ def leave_room_for_the_window() -> None:
     sys.setswitchinterval(SWITCH_SECONDS)
 
 
-def leave_in_time() -> None:
+def leave_in_time(close_study: Callable[[], None]) -> None:
     """End the process soon, even where a worker cannot stop at once.
 
     Compiled kernels and imports cannot be interrupted. By now the state is kept, and what workers write,
-    the cache of data, takes its place as a whole or not at all.
+    the cache of data, takes its place as a whole or not at all. The study is closed between two of its
+    transactions; a log that stays beside it loses nothing, and would only look as if it were in use.
+
+    Parameters
+    ----------
+    close_study : callable
+        Closes the study; it is called from another thread.
     """
-    timer = threading.Timer(LEAVE_SECONDS, os._exit, (0,))
+
+    def leave() -> None:
+        try:
+            closing = threading.Thread(target=close_study, daemon=True)
+            closing.start()
+            closing.join(CLOSE_SECONDS)
+        finally:
+            os._exit(0)
+
+    timer = threading.Timer(LEAVE_SECONDS, leave)
     timer.daemon = True
     timer.start()
 

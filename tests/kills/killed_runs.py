@@ -274,9 +274,8 @@ class Way:
         # What was being written aside at a kill is in nobody's way, and goes when it is a day old.
         found = {path.name for path in self._out.iterdir() if not path.match(".rankstudio-*.part")}
         assert found == expected
-        assert [path.name for path in study.parent.iterdir() if path.name.startswith(study.name)] == [
-            study.name
-        ]
+        beside = [path.name for path in study.parent.iterdir() if path.name.startswith(study.name)]
+        assert beside == [study.name], self.printed()
         left = [path for path in (self._case / "temporary").iterdir() if not path.match("RankStudio-*")]
         assert left == []  # but for the pictures of the window's buttons
         for part in (self._cache / "mapped").glob("*"):

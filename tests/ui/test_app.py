@@ -110,18 +110,26 @@ def test_nothing_is_opened_or_imported_before_the_first_paint(tmp_path: Path) ->
 
 
 def test_the_process_ends_soon_whatever_a_worker_is_doing(tmp_path: Path) -> None:
+    """The study is closed all the same: nothing beside it says that it is in use."""
     text = (
         "import time\n"
+        "from pathlib import Path\n"
         "from PySide6.QtCore import QTimer\n"
         "from rankstudio.ui import app\n"
-        "from rankstudio.ui.model import app_model\n"
-        "app_model.warm_up = lambda: time.sleep(300)\n"
-        "application = app.application()\n"
-        "QTimer.singleShot(500, application.closeAllWindows)\n"
+        "begin = app.begin\n"
+        "def begun(window, *given):\n"
+        "    begin(window, *given)\n"
+        "    window.models.study_store.save_as(Path(r'{}'))\n"
+        "    def work():\n"
+        "        QTimer.singleShot(0, window, window.close_unasked)\n"
+        "        time.sleep(300)\n"
+        "    window.models.task_worker.task('It did not end', work)\n"
+        "app.begin = begun\n"
         "app.main([])\n"
-    )
+    ).format(tmp_path / "open.rankstudio")
     assert started(text, tmp_path) == ("", "")
     assert (tmp_path / "window.ini").exists()
+    assert [path.name for path in tmp_path.glob("open.rankstudio*")] == ["open.rankstudio"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -76,7 +76,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--greatest-grade",
         metavar="LABEL",
         type=float,
-        help="greatest label of the whole dataset, used by ERR; by default the greatest label in DATA",
+        help="highest label of the whole dataset, used by ERR; by default the highest label in DATA",
     )
     add_column_options(parser.add_argument_group("columns of tables"))
     parser.add_argument("--per-query", action="store_true", help="also print the measures of each query")

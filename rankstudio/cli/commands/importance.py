@@ -38,7 +38,7 @@ HELP = "show what a model loses without each feature, and with it permuted"
 DESCRIPTION = """\
 Print what a measure loses without each feature of a model, and with the feature permuted among the documents
 of each query, with 95 % intervals over queries. The model stays as it is, trees included: a feature that
-others could replace may show a loss all the same. "Without" gives all documents of a query its mean.
+others could replace may show a loss all the same. "Without" sets the feature to its mean in each query.
 Use documents that the model was not trained on.
 
   rankstudio importance --sample --model results/models/fold1.json
@@ -74,7 +74,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--convention",
         choices=list(CONVENTIONS),
-        help="evaluation convention; by default the usual one of the data",
+        help="evaluation convention; by default the usual one for this dataset",
     )
     add_column_options(parser.add_argument_group("columns of tables"))
     add_memory_option(parser)

@@ -30,7 +30,7 @@ COLUMN_OPTIONS = {
 """The options by which the terminal has what is said of columns and files."""
 
 FILES = ("judgments", "feature_set")
-"""What names files; of judgments there may be several."""
+"""Fields that name files; there may be several files of judgments."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,9 @@ def _checked(values: Any) -> dict[str, Any]:
     checked |= {name: _texts(checked[name]) for name in ("features", "ignore", "labels", "missing_texts")}
     files = checked["judgments"]
     begin = checked["ids_from"]
-    checked["judgments"] = tuple(files) if isinstance(files, list | tuple) else (files,) if files else ()
+    if not isinstance(files, list | tuple):
+        files = (files,) if files else ()
+    checked["judgments"] = tuple(files)
     names = [checked[name] for name in ("qid", "label", "part", "feature_set", "document", "format")]
     right = (
         values.keys() <= checked.keys() - {"no_labels"},

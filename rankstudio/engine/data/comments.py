@@ -1,4 +1,4 @@
-"""The comments of the documents, kept as bytes until somebody reads them."""
+"""The comments of the documents, kept as bytes until they are read."""
 
 from __future__ import annotations
 

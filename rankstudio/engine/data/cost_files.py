@@ -20,7 +20,7 @@ from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.escaping import one_line, unguarded
 
 COST_FILES = ("costs.csv", "costs.json")
-"""What costs beside the data are called."""
+"""Name of the file of costs beside the data."""
 
 _COLUMNS = ("per_document", "per_query")
 _EXPECTED = translatable(
@@ -208,7 +208,7 @@ def _from_json(path: Path, text: str) -> _Costs:
 
 
 def _loaded(path: Path, text: str) -> list[Any]:
-    """Return what JSON holds as a list, also JSON of which every line has its own."""
+    """Parse JSON, or lines of JSON, into a list."""
     try:
         try:
             document = json.loads(text)
@@ -276,8 +276,8 @@ def _from_profiles(path: Path, answers: Sequence[Mapping[str, Any]]) -> list[tup
 
 
 def _roots(answer: Mapping[str, Any]) -> list[Any]:
-    shards = answer["profile"]["shards"]
-    return [query for shard in shards for search in shard["searches"] for query in search["query"]]
+    searches = [search for shard in answer["profile"]["shards"] for search in shard["searches"]]
+    return [query for search in searches for query in search["query"]]
 
 
 def _ltr_queries(queries: Iterable[Any], depth: int) -> Iterator[Mapping[str, Any]]:

@@ -51,7 +51,7 @@ class DataBlock:
 
 @dataclass(frozen=True)
 class Beginning:
-    """What is looked at to tell the format of a file.
+    """Evidence for the format of a file.
 
     Attributes
     ----------
@@ -290,7 +290,7 @@ class DataFormat:
         return bool(imported(f"{_ADAPTER}:is_named")(self, beginning))
 
     def parsing(self) -> str:
-        """Return what parsed files are kept under: for a format of a plug-in also its reader's checksum."""
+        """Return the key of parsed files: for a format of a plug-in with its reader's checksum."""
         if not self.package:
             return self.parsed_as
         return f"{self.parsed_as} {imported(f'{_ADAPTER}:code_digest')(self)}"

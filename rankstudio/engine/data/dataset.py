@@ -95,7 +95,7 @@ class RankingDataset:
     convention: str = STANDARD
 
     def __post_init__(self) -> None:
-        """Take the greatest grade of the labels where nobody says of what dataset they are."""
+        """Take the greatest grade from the labels if none is given."""
         object.__setattr__(self, "greatest_grade", max(self.greatest_grade, greatest(self.y)))
 
     @classmethod
@@ -379,7 +379,7 @@ def default_names(feature_ids: Ints) -> tuple[str, ...]:
 
 
 def id_and_name(feature: int, name: str) -> str:
-    """Return what a feature is called in a table: "25 BM25 of anchor"; "7" without a name of its own."""
+    """Return the label of a feature in a table: "25 BM25 of anchor"; "7" without a name of its own."""
     return f"{feature} {name}".removesuffix(f" feature {feature}")
 
 
@@ -476,7 +476,7 @@ class FoldedDataset:
         return self.folds[0].train.greatest_grade
 
     def extension(self, kind: type[Value]) -> Value | None:
-        """Return what an ability knows of the data, by its type, such as `FeatureCosts`; None if nothing."""
+        """Return an ability's knowledge of the data by its type, such as `FeatureCosts`, or None."""
         return self.extensions.find(kind)
 
     def extended(self, *values: object) -> FoldedDataset:
@@ -573,7 +573,8 @@ class FoldedDataset:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings of the reader, over all parts."""
-        return tuple(w for fold in self.folds for part in fold.parts.values() for w in part.warnings)
+        parts = [part for fold in self.folds for part in fold.parts.values()]
+        return tuple(warning for part in parts for warning in part.warnings)
 
 
 Scalar = TypeVar("Scalar", bound=np.generic)

@@ -1,4 +1,4 @@
-"""What features cost at query time: milliseconds per document and per query."""
+"""Costs of features at query time: milliseconds per document and per query."""
 
 from __future__ import annotations
 

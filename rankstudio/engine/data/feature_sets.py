@@ -24,7 +24,7 @@ LABELS: Mapping[Engine, str] = {
 }
 
 FEATURE_SET_FILES = ("featureset.json", "features.json", "features.profile")
-"""What a feature set beside the data is called."""
+"""Name of the file of a feature set beside the data."""
 _ENDINGS = (".json", ".profile", ".sd")
 
 _EXPECTED = translatable(
@@ -77,12 +77,12 @@ class FeatureSet:
 
     @property
     def suffix(self) -> str:
-        """What the name of a file ends with that :meth:`text` is written into."""
+        """Ending of the name of a file with :meth:`text`."""
         return ".profile" if self.engine == "vespa" else ".json"
 
     @property
     def labels(self) -> dict[int, str]:
-        """What its features are called in the data that it was matched with, by their ids."""
+        """Names of its features in the data that it was matched with, by their ids."""
         return {number: one_line(name) for number, name in self.ids.items() if one_line(name)}
 
     def of(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
@@ -250,7 +250,7 @@ def first_feature_set(places: Iterable[Path]) -> FeatureSet | None:
     """Return the first feature set in files; those that are not there, or are none, are passed over."""
     for path in places:
         if path.is_file():
-            with suppress(DataError):  # a list of names alone, or nobody may read it
+            with suppress(DataError):  # a list of names alone, or no permission to read
                 return read_feature_set(path)
     return None
 
@@ -295,7 +295,7 @@ def is_rank_feature(text: str) -> bool:
 
 @dataclass(frozen=True)
 class _Found:
-    """What a file holds: whose features, the name of their set, and names with definitions."""
+    """Contents of a file: the engine, the name of the set, and names with definitions."""
 
     engine: Engine
     name: str
@@ -341,7 +341,7 @@ def _from_lines(path: Path, text: str) -> _Found:
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Yield what the lists of a rank profile have, after a colon or in braces; O(n) for n characters.
+    """Yield the contents of a rank profile's lists, after a colon or in braces; O(n) for n characters.
 
     Lists that inherit others may all wait for one brace, which is looked for once.
     """
@@ -402,7 +402,7 @@ def _match_features(document: Any) -> list[str]:
 
 
 def _split(line: str) -> Iterator[str]:
-    """Yield what blanks separate, but for those in brackets."""
+    """Yield the words between blanks, ignoring blanks in brackets."""
     depth = 0
     start = 0
     for position, sign in enumerate(line + " "):

@@ -1,4 +1,4 @@
-"""What every reader of data files needs: sizes, room for bytes, how files begin, and unpacking."""
+"""Access to data files for all readers: sizes, buffers, first bytes, and decompression."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ARROW = b"ARROW1\0\0"
 """How files begin that are no text."""
 
 HEAD = 1 << 16
-"""Bytes of a file's text from which its format is told."""
+"""Number of bytes of a text by which its format is recognised."""
 
 
 def regular_file_size(path: Path) -> int:
@@ -106,7 +106,7 @@ def _sibling(path: Path) -> str:
 
 
 ENDINGS = (".gz", ".bz2", ".xz", ".zst")
-"""What the names of compressed files end with."""
+"""Endings of the names of compressed files."""
 
 _MUCH_ALIKE = 0.75  # of the letters of two names of files
 _MOST_SIBLINGS = 1_000
@@ -208,7 +208,7 @@ def _kind_of(begin: bytes) -> tuple[str, Callable[[Path], _Member]] | None:
 
 
 def _unpacked(path: Path, kind: str, member: _Member, waiting: bytes) -> Iterator[bytes]:
-    """Yield what comes of so many bytes more of a packed text."""
+    """Yield the decompressed pieces of more packed bytes."""
     pieces = member.pieces(waiting)
     while True:
         try:
@@ -266,7 +266,7 @@ class _Member(ABC):
 
     @abstractmethod
     def pieces(self, packed: bytes) -> Iterator[bytes]:
-        """Yield what comes of so many bytes more, a piece of a bounded size at a time."""
+        """Yield the decompressed pieces of more packed bytes, each of a bounded size."""
 
     @property
     def eof(self) -> bool:

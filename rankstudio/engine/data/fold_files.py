@@ -1,4 +1,4 @@
-"""Which files a dataset is: folds, their parts, the files of each part; no output replaces one of them."""
+"""The files of a dataset: folds, their parts, the files of each part; no output replaces one of them."""
 
 from __future__ import annotations
 
@@ -154,8 +154,10 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
                 folder=folder, values=_listed(file for part in parts.values() for file in part)
             )
         )
+    if not parts:
+        return []
     match = FOLD.fullmatch(folder.name)
-    return [FilesOfFold(int(match[1]) if match else 1, parts)] if parts else []
+    return [FilesOfFold(int(match[1]) if match else 1, parts)]
 
 
 def _logs_in(folder: Path) -> dict[str, tuple[Path, ...]]:
@@ -285,7 +287,8 @@ def _files_of(source: Path) -> Iterator[Path]:
         yield from judgment_files(source.parent) if holds_logs(source) else ()
         return
     try:
-        data_files = [path for fold in find_folds(source) for paths in fold.parts.values() for path in paths]
+        parts = [paths for fold in find_folds(source) for paths in fold.parts.values()]
+        data_files = [path for paths in parts for path in paths]
     except RankStudioError:  # scores, or models
         data_files = []
     for path in data_files:

@@ -1,4 +1,4 @@
-"""Open what a researcher calls a dataset: a folder with folds, a folder with parts, or one file."""
+"""Opening of a dataset: a folder with folds, a folder with parts, or one file."""
 
 from __future__ import annotations
 
@@ -127,13 +127,17 @@ def open_dataset(
 
 def _with_the_same_features(tables: dict[Files, FileContents]) -> tuple[dict[Files, FileContents], int]:
     """Return the contents of all parts with the ids of all, and the greatest number of features."""
-    _check_names({part[0]: contents.table.feature_names for part, contents in tables.items()})
-    if any(contents.table.feature_ids.size for contents in tables.values()):
-        ids = reduce(np.union1d, (contents.table.ids for contents in tables.values()))
+    _check_names({part[0]: file_contents.table.feature_names for part, file_contents in tables.items()})
+    if any(file_contents.table.feature_ids.size for file_contents in tables.values()):
+        ids = reduce(np.union1d, (file_contents.table.ids for file_contents in tables.values()))
         tables = {
-            part: replace(contents, table=contents.table.with_ids(ids)) for part, contents in tables.items()
+            part: replace(file_contents, table=file_contents.table.with_ids(ids))
+            for part, file_contents in tables.items()
         }
-    widths = {part[0]: (contents.table.X.shape[1], contents.table.dense) for part, contents in tables.items()}
+    widths = {
+        part[0]: (file_contents.table.X.shape[1], file_contents.table.dense)
+        for part, file_contents in tables.items()
+    }
     _check_widths(widths)
     return tables, max(width for width, _ in widths.values())
 
@@ -144,9 +148,9 @@ def _fold(
     """Return a fold of what was read, which is used up; a table may name parts itself."""
     parts: dict[str, RankingDataset] = {}
     for name, part_files in fold.parts.items():
-        contents = tables.pop(part_files)
-        notes = _widening(part_files[0], contents.table.X.shape[1], width)
-        for index, (part, data) in enumerate(reader.datasets(part_files, contents, name, width).items()):
+        file_contents = tables.pop(part_files)
+        notes = _widening(part_files[0], file_contents.table.X.shape[1], width)
+        for index, (part, data) in enumerate(reader.datasets(part_files, file_contents, name, width).items()):
             if part in parts:
                 raise misplaced_part(part_files[0], part, tr("documents of this part in one file only"))
             parts[part] = replace(data, warnings=() if index else (*data.warnings, *notes))
@@ -196,7 +200,7 @@ def _recorded_format(read_as: ReadAs, specified: DataColumns) -> str:
 
 
 def _name(path: Path, folds: list[FilesOfFold]) -> str:
-    """Return what to call a dataset: its folder's name, with what is needed to tell it from others."""
+    """Return the name of a dataset: its folder's, extended until it is unambiguous."""
     path = path.absolute()
     if not path.is_dir():
         stem = path.name.split(".")[0] or path.name

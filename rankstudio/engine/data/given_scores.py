@@ -21,7 +21,7 @@ from rankstudio.engine.language import tr, translatable, trn
 
 _FOLD = re.compile(r"(?:fold|f|s)[ ._-]?([0-9]{1,4})", re.IGNORECASE)
 _PARTS = {"vali": re.compile("vali(d|dation)?|dev", re.IGNORECASE), "test": re.compile("test", re.IGNORECASE)}
-_MOST_FILES = 20_000  # somebody chose their home: reading it all would take minutes
+_MOST_FILES = 20_000  # a user chose the home folder: reading it all would take minutes
 
 _OfFold = TypeVar("_OfFold")
 
@@ -159,7 +159,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _told(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]:
-    """Return the fold and the part that a name tells; the only fold need not be told."""
+    """Return the fold and the part in a name; the only fold need not be named."""
     words = [word for piece in path.parts for word in re.split("[ ._-]+", piece)]
     numbers = [int(m[1]) for piece in path.parts for m in [_numbered(piece)] if m]
     part = next((n for n, pattern in _PARTS.items() if any(pattern.fullmatch(w) for w in words)), "")

@@ -1,4 +1,4 @@
-"""What several judges say of the same documents: people, a language model, clicks."""
+"""Judgments of the same documents by several judges: people, a language model, clicks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Judgments:
 
 @dataclass(frozen=True, eq=False)
 class PartJudgments:
-    """What several judges say of a dataset, as its extension.
+    """Judgments of a dataset by several judges, as its extension.
 
     Attributes
     ----------

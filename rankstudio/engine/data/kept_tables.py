@@ -39,7 +39,7 @@ _COMMENTS = ("comments", "comment_offsets")
 
 _TEXTS = ("feature_names", "left_out", "told_by")
 ARRAYS = (*_ARRAYS, *_COMMENTS)
-"""Of a table; comments stand in the order of the file."""
+"""Arrays of a table; comments stand in the order of the file."""
 
 
 def parsed_folder() -> Path:
@@ -83,7 +83,7 @@ def keep_parsed(checksum: str, table: Table, stop_check: store.Check, file_size:
     if size > min(store.LIMIT, GROWTH * file_size + _LITTLE):
         return
     try:
-        # Nobody maps it: its digests tell a file that never came to the disk, and it is parsed again.
+        # It is never mapped: a file that did not reach the disk has wrong digests, and is parsed again.
         with NewEntry(parsed_folder(), durable=False) as new:
             store.prune(parsed_folder(), store.LIMIT - size)
             for name, array in arrays.items():

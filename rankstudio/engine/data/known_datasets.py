@@ -50,7 +50,7 @@ _PART_OR_FOLD = re.compile(r"fold[-_ ]?\d+", re.IGNORECASE)
 _LINE = re.compile(r"\s*([0-9]+)\s*[,;:\t ]\s*(.*?)\s*")
 _ID = re.compile(r"0*[0-9]{1,9}")
 _ID_COLUMN = re.compile(r"(feature)?[\s_.-]*(id|index|column|number|no|nr|#)?\.?", re.IGNORECASE)
-_SAMPLE = 50  # comments looked at
+_SAMPLE = 50  # comments that are read
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from rankstudio.engine.data.table import ReadAs, Source
 
 @dataclass(frozen=True)
 class DatasetOrigin:
-    """What was read to make a dataset.
+    """Files that a dataset was read from.
 
     Attributes
     ----------

@@ -11,7 +11,7 @@ from rankstudio.engine.errors import Cancelled
 Progress = Callable[[int, int], None]
 T = TypeVar("T")
 
-_PATIENCE = 0.02  # seconds between two looks at "cancelled", so that Cancel is felt as immediate
+_PATIENCE = 0.02  # seconds between two checks of "cancelled", so that Cancel seems immediate
 
 
 class ReadProgress:
@@ -35,7 +35,7 @@ class ReadProgress:
         self._progress = progress
         self._cancelled = cancelled
         self.total = total
-        self.stopped = False  # what other threads may look at
+        self.stopped = False  # other threads may read it
         self._done = 0.0
 
     def silent(self) -> ReadProgress:

@@ -331,9 +331,9 @@ class TextLines:
             if words := line.split():
                 yield number, words
 
-    def error(self, line: int, found: str, expected: str) -> FormatError:
+    def error(self, line: int, actual: str, expected: str) -> FormatError:
         """Return the error of a line, numbered from 1."""
-        return line_error(self.path, line, found, expected)
+        return line_error(self.path, line, actual, expected)
 
 
 @dataclass(frozen=True, eq=False)
@@ -425,9 +425,9 @@ def utf_16_error(path: Path) -> FormatError:
     return FormatError(path, 1, 1, tr("text in UTF-16"), tr("UTF-8; save the file in UTF-8"))
 
 
-def line_error(path: Path, line: int, found: str, expected: str) -> FormatError:
+def line_error(path: Path, line: int, actual: str, expected: str) -> FormatError:
     """Return the error of a line of a file, numbered from 1."""
-    return FormatError(path, line, 0, quoted(found), expected)
+    return FormatError(path, line, 0, quoted(actual), expected)
 
 
 def number(word: str) -> float | None:

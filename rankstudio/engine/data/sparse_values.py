@@ -15,7 +15,7 @@ _SPREAD = 8  # numbers of a table of ids, at most, for each value
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """What documents hold besides zeros, before it is known which ids there are.
+    """Nonzero values of documents, before it is known which ids there are.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Entries:
 
     @classmethod
     def of_array(cls, X: Floats) -> Entries:
-        """Return what a matrix of the features 1 … n holds besides zeros."""
+        """Return the nonzero values of a matrix of the features 1 … n."""
         rows, columns = np.nonzero(X)
         ids = (columns + 1).astype(np.int32)
         return cls(ids, X[rows, columns], np.bincount(rows, minlength=len(X)), X.shape[1])

@@ -7,7 +7,7 @@ manifest, that is after its contents: equal ones are there once, and one under t
 
 Nothing is believed unread. A process holds each block against its digest when it first needs it, and keeps in
 mind that it did as long as the file stays as it is. What does not fit is as good as not there. An entry is
-written under a name of its own, and gets its name when it is whole, so that nobody sees half of one. The
+written under a name of its own, and gets its name when it is whole, so that no reader sees half of one. The
 folders of the store can be deleted at any time.
 """
 
@@ -38,7 +38,7 @@ from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.files import remove_abandoned, temporary_folder, write_bytes
 
 LIMIT = 4 << 30
-"""Bytes that the entries of a folder take at most, where nobody says otherwise."""
+"""Default maximum of the bytes of all entries of a folder."""
 
 MANIFEST = "manifest.json"
 BLOCK = 1 << 22
@@ -58,7 +58,7 @@ Check = Callable[[], None]
 
 
 def _go_on() -> None:
-    """Raise nothing: nobody wants to stop."""
+    """Raise nothing: there is no request to stop."""
 
 
 class EntryError(Exception):
@@ -299,14 +299,14 @@ class StoredEntry:
 
     def touch(self) -> None:
         """Mark the entry as used now."""
-        with suppress(OSError):  # somebody else's
+        with suppress(OSError):  # of another user
             os.utime(self.path)
 
     def _file(self, name: str) -> Path:
         return self.path / f"{name}{_ENDING}"
 
     def _state(self, name: str) -> _FileState:
-        """Return what tells the file of an array from others, and from itself once it is changed."""
+        """Return the identity of the file of an array, which changes with the file."""
         try:
             status = self._file(name).stat()
         except OSError as error:

@@ -1,4 +1,4 @@
-"""What a dataset looks like: counts, relevance labels and every feature's range, for the Data place."""
+"""Summary of a dataset for the Data place: counts, relevance labels and every feature's range."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def describe_fold(dataset: FoldedDataset, number: int | None) -> DatasetSummary:
 
 
 def is_wide(part: RankingDataset) -> bool:
-    """Return whether a dataset has so many features, or sparse ones, that not all pairs can be compared."""
+    """Return whether a dataset has too many features, or sparse ones, to compare all pairs."""
     return part.n_features > _WIDE or isinstance(part.X, SparseRows)
 
 

@@ -1,4 +1,4 @@
-"""What parsing a file gives, where it comes from, and what becomes of its missing values.
+"""The table that parsing gives, its source, and the treatment of missing values.
 
 The store keeps a table as it was parsed, before any policy is applied to it.
 """
@@ -24,7 +24,7 @@ MOST_FEATURES = 1_000_000
 
 
 SIZES_ENDINGS = (".group", ".query")
-"""Of files with how many documents each query has: XGBoost's, and LightGBM's."""
+"""Endings of files with the number of documents of each query: XGBoost's, and LightGBM's."""
 
 
 @dataclass(frozen=True)

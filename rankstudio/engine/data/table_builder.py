@@ -113,7 +113,7 @@ class DocumentPiece:
         Features of the table that these are. Features missing here are dropped in the end.
     """
 
-    X: Any  # a union would have to be told apart wherever one of them is
+    X: Any  # a union would need a check of the type at each use
     y: Floats
     comments: TextComments
     missing: Ints
@@ -255,7 +255,7 @@ class TableBuilder(ABC):
     """Whether documents may come as entries, without their zeros."""
 
     padding: float = 0.0
-    """What documents have in columns that only later ones bring."""
+    """Values of documents in columns that only later ones bring."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -320,7 +320,7 @@ class TableBuilder(ABC):
         return replace(piece, X=X, missing=missing, columns=columns)
 
     def _kept(self, width: int) -> slice | list[int]:
-        """Return which of the columns that were written are kept, of at most so many."""
+        """Return those of the written columns that are kept, of at most ``width``."""
         if not self._no_features:
             return slice(min(self.width, width))
         return [i for i, column in enumerate(self._columns or ()) if column not in self._no_features]
@@ -432,7 +432,7 @@ class TableInMemory(TableBuilder):
         self._pieces.append(replace(piece, X=np.zeros((0, 0)), runs=(), place_of=int))
 
     def _grow(self, rows: int, width: int, share: float) -> None:
-        """Make room for so many rows and columns, and for the rows that are to come."""
+        """Make room for a number of rows and columns, and for the rows that are to come."""
         # A piece that is nothing beside the file has the share 0.
         capacity = max(rows, int(_SPARE * rows / max(share, 1e-9)))
         if 8.0 * capacity * width > memory.available():
@@ -562,7 +562,7 @@ class TableOnDisk(TableBuilder):
         self._comments_end += int(offsets[-1] - offsets[0])
 
     def _grow(self, width: int, rows: float) -> None:
-        """Give X so many columns, if the disk has room for about so many rows of them."""
+        """Widen X to ``width`` columns, if the disk has room for about ``rows`` of their rows."""
         if self._X is not None:
             width = max(width, int(self.width * _GROWTH))
         purpose = f"{rows:,.0f} documents with {width} features"

@@ -5,6 +5,20 @@ function that is called from Python and not in the files of those which that one
 to kernel one by one: taking them out of a tuple in every call more than doubled the time.
 
 Lengths: m documents, Q queries, K models, n documents in one query, L different labels.
+
+With r_i = 1 for a relevant document at rank i, h_i = Σ_{j≤i} r_j, R relevant and N irrelevant documents,
+gains g, weights w of the ranks and chances s to stop at a document:
+
+(1) AP@k = Σ_{i≤k} r_i h_i / i / d, where d is R or, by the convention, the cut-off k below R.
+(2) NDCG@k = Σ_{i≤k} g_i w_i divided by the same sum in the best order.
+(3) RBP = (1 - p) Σ_i r_i p^(i-1).
+(4) Bpref = 1/R Σ [1 - min(a, R) / min(R, N)] over relevant documents, with a irrelevant ones above.
+(5) ERR = Σ_i 1/i s_i Π_{j<i} (1 - s_j); RR has s = r, and Success 1 in place of 1/i.
+(6) c_j ← [(t - j) c_j + j c_{j-1} (1 - s)] / t: in a tie, the chance to pass j of its first t documents.
+(7) AUC = 1 - (W + T/2) / (R N), with W pairs in the wrong order and T tied ones.
+(8) F = 2 h_i / (i + R).
+(9) τ_b = (P - 2 D - T) / √(P U), with P pairs of different labels, of which D are in the wrong order and T
+    tied, and U pairs of different scores.
 """
 
 from __future__ import annotations
@@ -380,7 +394,7 @@ def _grade(
         _share_between_ties(key, gain, n)
     total = 0.0
     for i in range(n):
-        total += gain[i] * weight[i]
+        total += gain[i] * weight[i]  # (2)
         dcg[i] = total
 
 
@@ -406,7 +420,7 @@ def _count(
     for i in range(n):
         if relevant[i] > 0.0:
             n_hits += relevant[i]
-            total += relevant[i] * n_hits / (i + 1)
+            total += relevant[i] * n_hits / (i + 1)  # (1)
         hits[i] = n_hits
         precisions[i] = total
     if tree is not None and averaged:
@@ -519,7 +533,7 @@ def _rank_biased_precision(persistence: float, hits: Floats, last: int) -> float
     reaching = 1.0 - persistence
     above = 0.0
     for i in range(last):
-        total += reaching * (hits[i] - above)
+        total += reaching * (hits[i] - above)  # (3)
         above = hits[i]
         reaching *= persistence
     return total
@@ -593,7 +607,7 @@ def _preference(
             lost = 0.0
             for tied_above in range(t + 1):
                 lost += min(above + tied_above, n_relevant) / divisor
-            total -= hits * lost / (t + 1)
+            total -= hits * lost / (t + 1)  # (4), the mean over the places in the tie
         above += t
         start = stop
     return total / n_relevant
@@ -652,9 +666,9 @@ def _cascade(
             passing = 1.0 - stops[level[i]]
             chance[n_tied] = chance[n_tied - 1] * passing
             for j in range(n_tied - 1, 0, -1):
-                # A set of j of the first n_tied documents has this one with probability j / n_tied.
+                # (6): a set of j of the first n_tied documents has this one with probability j / n_tied.
                 chance[j] = ((n_tied - j) * chance[j] + j * chance[j - 1] * passing) / n_tied
-        for j in range(min(end, last) - start):
+        for j in range(min(end, last) - start):  # (5)
             total += reaching * (chance[j] - chance[j + 1]) / (start + j + 1 if by_rank else 1)
         reaching *= chance[end - start]
         start = end
@@ -676,7 +690,7 @@ def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
         # Other documents ranked above count twice, those of the same tie once.
         halves += tied_hits * (2 * (start - before) + (stop - start - tied_hits))
         start = stop
-    return 1.0 - 0.5 * halves / n_pairs
+    return 1.0 - 0.5 * halves / n_pairs  # (7)
 
 
 @subroutine
@@ -686,7 +700,7 @@ def _greatest_f(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
     stop = 0
     while stop < n and n_relevant:
         stop = _end_of_tie(key, stop + 1, n)
-        greatest = max(greatest, 2.0 * hits[stop - 1] / (stop + n_relevant))
+        greatest = max(greatest, 2.0 * hits[stop - 1] / (stop + n_relevant))  # (8)
     return greatest
 
 
@@ -721,7 +735,7 @@ def _order_of_pairs(kind: int, key: Floats, level: Ints, n_pairs: int, n: int, t
         return float(after / n_pairs)
     if kind == _DISAGREEMENT:
         return 0.5 * (before + after) / n_pairs
-    ordered = n * (n - 1) // 2 - tied
+    ordered = n * (n - 1) // 2 - tied  # U of (9); before + after = 2 D + T
     return (n_pairs - before - after) / np.sqrt(float(n_pairs) * ordered) if ordered else np.nan
 
 

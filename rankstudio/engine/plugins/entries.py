@@ -33,7 +33,7 @@ def entries_of(
     entries: list[tuple[LoadedPlugin, Any]] = []
     keys: dict[str, LoadedPlugin] = {}
     plugins = plugins_with(kind)
-    for failed in (one for one in plugins.failed if not one.built_in):
+    for failed in (plugin for plugin in plugins.failed if not plugin.built_in):
         text = tr("The plug-in {name} of {package} {version} cannot be loaded: {reason}.")
         warn_once(
             text, name=failed.name, package=failed.package, version=failed.version, reason=failed.reason
@@ -65,7 +65,7 @@ def _warn_of_two(first: LoadedPlugin, second: LoadedPlugin, key: str) -> None:
 
 
 def values_of(loaded: LoadedPlugin, kind: str) -> tuple[Any, ...]:
-    """Return what a plug-in has of a kind; a value that is no tuple is one entry, which is refused.
+    """Return a plug-in's entries of a kind; a value that is no tuple is one entry, which is refused.
 
     Of a built-in plug-in it may be the place of the tuple: entries whose classes compute are then imported
     where they are asked for, not with the plug-in.
@@ -84,7 +84,7 @@ def warn_once(text: str, **values: str) -> None:
         warnings.warn(sentence, PluginWarning, stacklevel=4)
 
 
-def imported(place: str) -> Any:
-    """Return what "module:name" names; the module is imported now."""
-    module, _, name = place.partition(":")
+def imported(reference: str) -> Any:
+    """Import the module of "module:name", and return the named object."""
+    module, _, name = reference.partition(":")
     return getattr(import_module(module), name)

@@ -48,7 +48,7 @@ class FeatureColumn:
 
 @dataclass(frozen=True)
 class FeatureValue:
-    """What a column has of a feature.
+    """Cell of a column for a feature.
 
     Attributes
     ----------

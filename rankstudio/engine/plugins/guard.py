@@ -15,11 +15,11 @@ from rankstudio.engine.language import tr
 T = TypeVar("T")
 
 _MOST_TEXT = 300
-_PATIENCE = 0.05  # seconds between two looks at whether somebody wants to stop
+_PATIENCE = 0.05  # seconds between two checks for a request to stop
 
 
 class _Printed:
-    """Sends what is printed to standard error, for as long as any thread is inside.
+    """Redirects prints to standard error, as long as any thread is inside.
 
     Standard output may be the result of a command. Threads come and go, so they are counted.
     """
@@ -44,21 +44,25 @@ class _Printed:
 
 
 PRINTED_AS_NOTES = _Printed()
-"""To be entered while somebody else's code runs."""
+"""Context in which foreign code runs."""
 
 
 def failure(error: BaseException) -> str:
-    """Return what went wrong in somebody else's code, with the place in its file."""
+    """Return the failure of foreign code in words, with the line in its file."""
     frames = traceback.extract_tb(error.__traceback__)
-    place = frames[-1] if frames else None
-    own = [frame for frame in frames if "rankstudio" not in frame.filename.replace("\\", "/").split("/")]
-    place = own[-1] if own else place
+    last_frame = frames[-1] if frames else None
+    foreign_frames = [
+        frame for frame in frames if "rankstudio" not in frame.filename.replace("\\", "/").split("/")
+    ]
+    last_frame = foreign_frames[-1] if foreign_frames else last_frame
     text = one_line(f"{type(error).__name__}: {error}".rstrip(": "))[:_MOST_TEXT]
-    return text if place is None else f"{text} ({one_line(place.filename)}, line {place.lineno})"
+    return (
+        text if last_frame is None else f"{text} ({one_line(last_frame.filename)}, line {last_frame.lineno})"
+    )
 
 
 def called(function: Callable[[], T], seconds: float | None = None, check: Callable[[], object] = int) -> T:
-    """Return what somebody else's code returns.
+    """Call foreign code, and return its value.
 
     It is called on a thread of its own, so that it can be left behind where it hangs.
 
@@ -82,7 +86,7 @@ def called(function: Callable[[], T], seconds: float | None = None, check: Calla
 def yielded(
     function: Callable[[], Iterable[T]], seconds: float | None = None, check: Callable[[], object] = int
 ) -> Iterator[T]:
-    """Yield what somebody else's code yields; see :func:`called`."""
+    """Yield the values of a generator of foreign code; see :func:`called`."""
     results: queue.Queue[tuple[str, Any]] = queue.Queue(1)
     ended = threading.Event()
 
@@ -93,7 +97,7 @@ def yielded(
                 if ended.is_set():
                     return
             _put(results, ("end", None), ended)
-        except BaseException as error:  # the code of somebody else may raise anything, SystemExit included
+        except BaseException as error:  # foreign code may raise anything, SystemExit included
             _put(results, ("error", error), ended)
 
     waited = 0.0
@@ -122,7 +126,7 @@ def yielded(
 
 
 def _put(results: queue.Queue[tuple[str, Any]], result: tuple[str, Any], ended: threading.Event) -> None:
-    """Hand a result over, unless nobody waits for it any more."""
+    """Hand a result over, unless its receiver has stopped waiting."""
     while not ended.is_set():
         try:
             results.put(result, timeout=_PATIENCE)

@@ -109,18 +109,22 @@ def plugins_with(kind: str) -> PluginSet:
 
 
 @cache
-def _with_needs(own: tuple[str, ...]) -> PluginSet:
+def _with_needs(names: tuple[str, ...]) -> PluginSet:
     """Return the named built-in plug-ins and all others; one that lacks what it needs is a failed one."""
-    others = _of_packages()
+    of_packages = _of_packages()
     loaded: list[LoadedPlugin] = []
-    failed = list(others.failed)
-    for one in (*_built_in(own), *others.loaded):
-        reason = _lacking(one.plugin)
+    failed = list(of_packages.failed)
+    for candidate in (*_built_in(names), *of_packages.loaded):
+        reason = _lacking(candidate.plugin)
         if reason:
-            failed.append(FailedPlugin(one.plugin.name, one.package, one.version, reason, one.built_in))
+            failed.append(
+                FailedPlugin(
+                    candidate.plugin.name, candidate.package, candidate.version, reason, candidate.built_in
+                )
+            )
         else:
-            loaded.append(one)
-    return replace(others, loaded=tuple(loaded), failed=tuple(failed))
+            loaded.append(candidate)
+    return replace(of_packages, loaded=tuple(loaded), failed=tuple(failed))
 
 
 def _lacking(plugin: Plugin, above: tuple[str, ...] = ()) -> str:
@@ -134,15 +138,17 @@ def _lacking(plugin: Plugin, above: tuple[str, ...] = ()) -> str:
     """
     if not isinstance(plugin.needs, tuple) or not all(isinstance(name, str) for name in plugin.needs):
         return tr("needs: expected names of plug-ins, got {value}").format(value=shown(plugin.needs))
-    others = {loaded.plugin.name: loaded.plugin for loaded in _of_packages().loaded}
+    packaged = {loaded.plugin.name: loaded.plugin for loaded in _of_packages().loaded}
     for name in plugin.needs:
         if name in (*above, plugin.name):
             continue
-        there = name in _CORE or name in others or (name in _ABILITIES and _is_there(name, _unwanted()))
-        if not there:
+        is_present = (
+            name in _CORE or name in packaged or (name in _ABILITIES and _is_there(name, _unwanted()))
+        )
+        if not is_present:
             text = tr("it needs the plug-in {name}, which is absent or left out")
             return text.format(name=shown(name))
-        needed = others[name] if name in others else _loaded(name).plugin
+        needed = packaged[name] if name in packaged else _loaded(name).plugin
         reason = _lacking(needed, (*above, plugin.name))
         if reason:
             return reason
@@ -281,10 +287,10 @@ def _import_each(values: Sequence[str], arrived: SimpleQueue[Plugin | BaseExcept
         result: Plugin | BaseException
         try:
             result = _imported(value)
-        except BaseException as error:  # a package of somebody else may raise anything, SystemExit included
+        except BaseException as error:  # a foreign package may raise anything, SystemExit included
             result = error
         if time.monotonic() - started >= PATIENCE:
-            return  # nobody waits for this thread any more
+            return  # its receiver has stopped waiting
         arrived.put(result)
 
 
@@ -303,5 +309,5 @@ def _imported(value: str) -> Plugin:
 def _reason(error: BaseException) -> str:
     """Return why a plug-in cannot be loaded, on one line."""
     text = " ".join(str(error).split())
-    known = isinstance(error, TypeError | ValueError | TimeoutError) and text
-    return text if known else f"{type(error).__name__}: {text}".rstrip(": ")
+    is_clear = isinstance(error, TypeError | ValueError | TimeoutError) and text
+    return text if is_clear else f"{type(error).__name__}: {text}".rstrip(": ")

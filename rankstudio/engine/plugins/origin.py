@@ -50,7 +50,7 @@ class Origin:
 
     @property
     def lacking(self) -> str:
-        """What is missing for a method known from a study only, as a sentence without the method's name."""
+        """Reason why a method known from a study only cannot run, a sentence without the method's name."""
         if self.present:
             return ""
         if self.kind is OriginKind.FILE:

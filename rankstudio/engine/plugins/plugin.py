@@ -20,7 +20,7 @@ class Keyed(Protocol):
 
 @dataclass(frozen=True)
 class Plugin:
-    """What a package adds to the program.
+    """Additions of a package to the program.
 
     All values are static: estimators and functions are named as ``"module:name"`` and imported on first
     use, so that reading a plug-in imports no computation.
@@ -137,7 +137,7 @@ class FailedPlugin:
     reason : str
         Reason, as a sentence.
     built_in : bool
-        Whether it is an ability without what it needs: nobody is warned of what was left out on purpose.
+        Whether it is an ability without what it needs: it was left out on purpose, without a warning.
     """
 
     name: str

@@ -33,7 +33,7 @@ class PrintedResults:
 
 
 def printed_results() -> list[PrintedResults]:
-    """Return what plug-ins have of published averages; those of other packages are refused with a warning."""
+    """Return the published averages of plug-ins; those of other packages are refused with a warning."""
     exists = tr("Printed results with the key {key} exist already. Choose another key.")
     unusable = tr("Printed results of the plug-in {name} cannot be used: {reason}")
     return [entry for _, entry in entries_of("printed_results", _refuse_invalid, exists, unusable)]

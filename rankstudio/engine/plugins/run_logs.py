@@ -45,7 +45,7 @@ class RunLog:
 
 
 class RunListener(Protocol):
-    """What hears of a run; an error of its own must not end the run.
+    """Listener to a run; an error of its own must not end the run.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ def _refuse_invalid(entry: object) -> None:
     if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):
         text = tr("key: expected lower-case letters, digits and hyphens, got {key}.")
         raise PlanError(text.format(key=shown(entry.key)))
-    for place in (entry.store, entry.listener):
-        if not isinstance(place, str) or not _PLACE.fullmatch(place):
+    for reference in (entry.store, entry.listener):
+        if not isinstance(reference, str) or not _PLACE.fullmatch(reference):
             text = tr('{key}: expected "module:name", got {place}.')
-            raise PlanError(text.format(key=entry.key, place=shown(place)))
+            raise PlanError(text.format(key=entry.key, place=shown(reference)))

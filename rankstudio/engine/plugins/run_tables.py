@@ -79,7 +79,7 @@ class RunTableRow:
 
 @dataclass(frozen=True)
 class RunTableRows:
-    """What a table shows.
+    """Contents of a table.
 
     Attributes
     ----------

@@ -55,17 +55,17 @@ def recorded_commands() -> dict[str, str]:
     return commands
 
 
-def terminal_commands(taken: Collection[str]) -> dict[str, str]:
+def terminal_commands(used_keys: Collection[str]) -> dict[str, str]:
     """Return the modules of the commands that plug-ins add, by name, and warn of those that cannot be used.
 
     Parameters
     ----------
-    taken : collection of str
+    used_keys : collection of str
         Names of the program's own commands.
     """
 
     def refuse_invalid(entry: object) -> None:
-        problem = _problem(entry, taken)
+        problem = _problem(entry, used_keys)
         if problem:
             raise PlanError(problem)
 
@@ -74,9 +74,9 @@ def terminal_commands(taken: Collection[str]) -> dict[str, str]:
     return {entry.key: entry.module for _, entry in entries_of("commands", refuse_invalid, exists, unusable)}
 
 
-def _problem(entry: object, taken: Collection[str]) -> str:
+def _problem(entry: object, used_keys: Collection[str]) -> str:
     """Return why a command cannot be used, as a sentence; "" if it can."""
-    problem = problem_of_command(entry, TerminalCommand, taken)
+    problem = problem_of_command(entry, TerminalCommand, used_keys)
     if problem or not isinstance(entry, TerminalCommand):
         return problem
     if not isinstance(entry.module, str) or not _MODULE.fullmatch(entry.module):
@@ -85,7 +85,7 @@ def _problem(entry: object, taken: Collection[str]) -> str:
     return ""
 
 
-def problem_of_command(entry: Any, kind: type, taken: Collection[str]) -> str:
+def problem_of_command(entry: Any, kind: type, used_keys: Collection[str]) -> str:
     """Return why an entry cannot be a command, as a sentence; "" if it can.
 
     Parameters
@@ -94,7 +94,7 @@ def problem_of_command(entry: Any, kind: type, taken: Collection[str]) -> str:
         Entry of a plug-in.
     kind : type
         Class that it should be of.
-    taken : collection of str
+    used_keys : collection of str
         Names of other commands.
     """
     if not isinstance(entry, kind):
@@ -103,6 +103,6 @@ def problem_of_command(entry: Any, kind: type, taken: Collection[str]) -> str:
     key = getattr(entry, "key", None)
     if not isinstance(key, str) or not _KEY.fullmatch(key):
         return tr("key: expected lower-case letters, digits and hyphens, got {key}.").format(key=shown(key))
-    if key in taken:
+    if key in used_keys:
         return tr("A command {key} exists already. Choose another name.").format(key=shown(key))
     return ""

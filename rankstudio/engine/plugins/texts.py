@@ -35,7 +35,7 @@ def plugin_texts(language: str) -> dict[str, str]:
     language : str
         Key: "de".
     """
-    found: dict[str, str] = {}
+    translations: dict[str, str] = {}
     for loaded in plugins().loaded:
         if not loaded.plugin.texts:
             continue
@@ -45,20 +45,20 @@ def plugin_texts(language: str) -> dict[str, str]:
             text = tr("The texts of the plug-in {name} stay in English: {reason}.")
             warn_once(text, name=loaded.plugin.name, reason=str(error).rstrip("."))
             continue
-        found = {**texts, **found}
-    return found
+        translations = {**texts, **translations}
+    return translations
 
 
 def _translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
     """Return the sound translations of a plug-in's own texts; ValueError for a damaged catalog."""
     read = dict(read_catalog(_catalog(loaded.plugin.texts, language)))
-    own = set[str]()
+    own_texts = set[str]()
     for field in fields(loaded.plugin):
         value = getattr(loaded.plugin, field.name)
         if isinstance(value, tuple | list):  # entries of one kind
-            own.update(_texts(value))
-    sound = {text: read[text] for text in own if text in read and is_translation(text, read[text])}
-    refused = sorted(text for text in own if read.get(text) and text not in sound)
+            own_texts.update(_texts(value))
+    sound = {text: read[text] for text in own_texts if text in read and is_translation(text, read[text])}
+    refused = sorted(text for text in own_texts if read.get(text) and text not in sound)
     if refused:
         text = tr("{n} translations of the plug-in {name} cannot be used, such as that of “{first}”.")
         warn_once(text, n=str(len(refused)), name=loaded.plugin.name, first=refused[0])
@@ -71,12 +71,12 @@ def _braced(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _catalog(place: str, language: str) -> Path:
+def _catalog(reference: str, language: str) -> Path:
     """Return the first compiled catalog of a language in the folder that "package:folder" names."""
-    match = _PLACE.fullmatch(place) if isinstance(place, str) else None
+    match = _PLACE.fullmatch(reference) if isinstance(reference, str) else None
     spec = find_spec(match[1]) if match is not None else None
     if match is None or spec is None or not spec.submodule_search_locations:
-        raise ValueError(tr("texts: expected “package:folder”, got {value}").format(value=place))
+        raise ValueError(tr("texts: expected “package:folder”, got {value}").format(value=reference))
     folder = Path(next(iter(spec.submodule_search_locations))) / match[2] / language / "LC_MESSAGES"
     catalogs = sorted(folder.glob("*.mo"))
     if not catalogs:
@@ -118,8 +118,8 @@ def read_catalog(path: Path) -> Iterator[tuple[str, str]]:
             yield source, target
 
 
-def _text(content: bytes, place: tuple[int, ...], path: Path) -> str:
-    length, start = place
+def _text(content: bytes, extent: tuple[int, ...], path: Path) -> str:
+    length, start = extent
     if length > _LONGEST or start + length > len(content):
         raise ValueError(tr("{path} is damaged").format(path=path))
     return content[start : start + length].decode("utf-8")
@@ -129,8 +129,9 @@ def is_translation(text: str, translated: str) -> bool:
     """Return whether a translation is one line that has no other fields for values than the text."""
     if not translated or one_line(translated) != translated:
         return False
-    known, used = _fields(text), _fields(translated)
-    return known is None or (used is not None and used <= known)
+    text_fields = _fields(text)
+    translated_fields = _fields(translated)
+    return text_fields is None or (translated_fields is not None and translated_fields <= text_fields)
 
 
 def _fields(text: str) -> set[tuple[str, str, str]] | None:

@@ -16,7 +16,9 @@ from rankstudio.engine.plugins.plugin import LoadedPlugin
 _KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _ICON = re.compile(r"[a-z-]{1,40}")
 _BUILDER = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
-_LONGEST_PAGE, _LONGEST_PANEL, _LONGEST_SUMMARY = 14, 40, 200
+_LONGEST_PAGE = 14
+_LONGEST_PANEL = 40
+_LONGEST_SUMMARY = 200
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,7 @@ def window_parts() -> WindowParts:
     return WindowParts(tuple(pages.values()), tuple(panels.values()))
 
 
-def _problem_of_page(page: object, taken: Iterable[str], *, built_in: bool) -> str:
+def _problem_of_page(page: object, used_keys: Iterable[str], *, built_in: bool) -> str:
     """Return why a page cannot be used, as a sentence; "" if it can."""
     if not isinstance(page, WindowPage):
         return tr("expected a WindowPage, got {value}.").format(value=shown(page))
@@ -165,10 +167,10 @@ def _problem_of_page(page: object, taken: Iterable[str], *, built_in: bool) -> s
     if not isinstance(page.icon, str) or not _ICON.fullmatch(page.icon):
         text = tr("{key}: icon: expected the name of an icon, got {icon}.")
         return text.format(key=shown(page.key), icon=shown(page.icon))
-    return _problem(page, _LONGEST_PAGE, taken)
+    return _problem(page, _LONGEST_PAGE, used_keys)
 
 
-def _problem_of_panel(panel: object, taken: Iterable[str]) -> str:
+def _problem_of_panel(panel: object, used_keys: Iterable[str]) -> str:
     """Return why a panel cannot be used, as a sentence; "" if it can."""
     if not isinstance(panel, WindowPanel):
         return tr("expected a WindowPanel, got {value}.").format(value=shown(panel))
@@ -178,25 +180,25 @@ def _problem_of_panel(panel: object, taken: Iterable[str]) -> str:
     if panel.page not in {page.key for page in own_pages()}:  # abilities are called as their page
         text = tr("{key}: its page needs the plug-in {plugin}, which is absent or left out.")
         return text.format(key=shown(panel.key), plugin=panel.page)
-    return _problem(panel, _LONGEST_PANEL, taken)
+    return _problem(panel, _LONGEST_PANEL, used_keys)
 
 
-def _problem(part: WindowPage | WindowPanel, longest: int, taken: Iterable[str]) -> str:
+def _problem(part: WindowPage | WindowPanel, longest: int, used_keys: Iterable[str]) -> str:
     if not isinstance(part.key, str) or not _KEY.fullmatch(part.key):
         text = tr("key: expected lower-case letters, digits and hyphens, got {key}.")
         return text.format(key=shown(part.key))
-    if part.key in taken:
+    if part.key in used_keys:
         text = tr("a page or panel with the key {key} exists already. Choose another key.")
         return text.format(key=shown(part.key))
     build = getattr(part, "controller", "") or part.build
     if not isinstance(build, str) or not _BUILDER.fullmatch(build):
         text = tr('{key}: build: expected "module:function", got {build}.')
         return text.format(key=part.key, build=shown(build))
-    for name, most in (("label", longest), ("summary", _LONGEST_SUMMARY)):
+    for name, max_length in (("label", longest), ("summary", _LONGEST_SUMMARY)):
         value = getattr(part, name)
-        if not isinstance(value, str) or not 0 < len(value.strip()) <= most or one_line(value) != value:
+        if not isinstance(value, str) or not 0 < len(value.strip()) <= max_length or one_line(value) != value:
             text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
-            return text.format(key=part.key, field=name, most=most, value=shown(value))
+            return text.format(key=part.key, field=name, most=max_length, value=shown(value))
     return ""
 
 

@@ -275,7 +275,7 @@ def _closest(context: ChoiceContext, feature: int, correlations: Floats | None) 
     values = found[place]
     said = {"step": path.steps[place].number, "place": _place(score, values, feature)}
     if not taken or not np.isfinite(values[taken[0]]):
-        return tr("It came closest at step {step}: {place}.").format(**said)
+        return tr("Closest at step {step}: {place}.").format(**said)
     gains = score.gains(values)
     best, own = float(values[taken[0]]), float(values[feature])
     name = _alike(context.names[taken[0]], correlations, feature, taken[0])
@@ -283,9 +283,9 @@ def _closest(context: ChoiceContext, feature: int, correlations: Floats | None) 
         return _closest_without_use(best, own, said, name)
     size = max(abs(best), abs(own))
     behind = float(gains[taken[0]] - gains[feature]) / size if size else 0.0
-    text = tr("It came closest at step {step}: {place}, no worse than the selected {name}.")
+    text = tr("Closest at step {step}: {place}, tied with {name}, which was selected.")
     if behind > 0:
-        text = tr("It came closest at step {step}: {place}, {share} behind the selected {name}.")
+        text = tr("Closest at step {step}: {place}, {share} behind the selected {name}.")
     return text.format(**said, share=percent(behind), name=name)
 
 
@@ -293,17 +293,16 @@ def _closest_without_use(best: float, own: float, said: Mapping[str, object], na
     """Return when a feature came closest where it, or the one that was taken, did not lower the criterion."""
     if own > 0:
         text = tr(
-            "It came closest at step {step}: {place}. It would have lowered the error, unlike "
-            "the selected {name}."
+            "Closest at step {step}: {place}. It would have lowered the error, unlike the selected {name}."
         )
     elif best > 0:
         text = tr(
-            "It came closest at step {step}: {place}. It would not have lowered the error, "
+            "Closest at step {step}: {place}. It would not have lowered the error, "
             "unlike the selected {name}."
         )
     else:
         text = tr(
-            "It came closest at step {step}: {place}. Neither it nor the selected {name} would "
+            "Closest at step {step}: {place}. Neither it nor the selected {name} would "
             "have lowered the error."
         )
     return text.format(**said, name=name)

@@ -117,8 +117,8 @@ FORMAT = ModelFormat(
     "Elasticsearch (built-in LTR)",
     ".json",
     translatable(
-        "A trained model for the Learning To Rank that Elasticsearch has since 8.12: trees, and a query for "
-        "each feature, from your own feature set, otherwise from a field with its name."
+        "A model of trees for Elasticsearch's built-in Learning To Rank (8.12 or later). Each feature "
+        "becomes a query: from your feature set if there is one, otherwise from the field of the same name."
     ),
     write,
     read,

@@ -276,7 +276,7 @@ def _without_lists(table: Any) -> Any:
             pa.chunked_array([_place(chunk, i) for chunk in column.chunks], field.type.value_type)
             for i in range(field.type.list_size)
         ]
-        names += vector_names(field.name, field.type.list_size, alone=len(lists) == 1)
+        names += vector_names(field.name, field.type.list_size, is_only=len(lists) == 1)
     return pa.table(columns, names=names)
 
 

@@ -167,7 +167,7 @@ _COLUMNS = (
         value=lambda row: f"{row.run.data_name} · {convention(row.run.plan.convention).label}",
         width=160,
         tone="muted",
-        tooltip=tr("Dataset, and the convention of our measures"),
+        tooltip=tr("Dataset, and the convention of RankStudio's measures"),
     ),
     Column("measure", tr("measure"), width=92),
     Column("ours", tr("ours"), "right", ".4f", width=76),

@@ -88,7 +88,7 @@ class TableDialog(SavingDialog):
         self.test = named(choice_box(tests), "table-test", tr("Significance test"))
         self.sd = _check("table-sd", tr("Mean ± s&d over the folds"), False)
         self.against = named(choice_box(()), "table-reference", tr("Row to test against"))
-        self.against.addItem(tr("the best of the first column"), _BEST)
+        self.against.addItem(tr("best row by the first column"), _BEST)
         digits = (
             (_USUAL, tr("{n} (all digits in CSV, Excel …)").format(n=DIGITS)),
             *((str(n),) * 2 for n in range(1, 9)),

@@ -663,7 +663,7 @@ def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:
     """Return what a run is: tick, dot, number and method."""
     tick = tick_column(is_ticked, tr("Tick the runs to compare (Space)"))
     number = Column(
-        "key", tr("run"), "right", tooltip=tr("Number of the run in other views"), tone="muted", width=44
+        "key", tr("run"), "right", tooltip=tr("Run number, as in the other views"), tone="muted", width=44
     )
     method = Column(
         "method",

@@ -53,7 +53,7 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
     rows = [Fact(tr("read as"), tr(form.label), tooltip=read_as_sentence(dataset))]
     told = tr("query column") if read_as.label else tr("sizes of queries")
     if form.is_joined:
-        rows.append(Fact(tr("joined with"), read_as.qid, tooltip=tr("Other files that the data come from.")))
+        rows.append(Fact(tr("joined with"), read_as.qid, tooltip=tr("Files that were joined to the data.")))
     elif read_as.qid and not one:
         rows.append(Fact(told, read_as.qid, tooltip=tr("Column or file that assigns documents to queries.")))
     if read_as.label:

@@ -653,8 +653,8 @@ def bound_sentence(found: SelectionEvidence) -> str:
         return ""
     if found.by_chance:
         return tr(
-            "Line at {share:.0f} %: for a selection of this size, all features above it may be there by "
-            "chance (Shah and Samworth 2013)."
+            "Line at {share:.0f} %: the bound says nothing for a selection of this size. Every feature above "
+            "the line may be there by chance (Shah and Samworth 2013)."
         ).format(share=100 * found.rules.threshold)
     return tr(
         "Line at {share:.0f} %: at most {bound} features above it are expected to be there by chance "

@@ -62,7 +62,7 @@ class FeatureChange:
         feature, change = called(self.column), signed_percent(self.alone)
         if not self.inside:
             swaps = ", ".join(f"{called(member)} {signed_percent(share)}" for member, share in self.swaps)
-            return tr("Adding {feature} changes the error by {change}; replacing a member: {swaps}.").format(
+            return tr("Adding {feature} changes the error by {change}; as a replacement: {swaps}.").format(
                 feature=feature, change=change, swaps=swaps
             )
         if not self.swaps:

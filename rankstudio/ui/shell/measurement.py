@@ -151,7 +151,9 @@ class SealController(Controller):
             for mark in marks:
                 study.note_seal(mark)
 
-        self._models.task_worker.task(tr("Storing the seal"), write, on_error=self.failed.emit)
+        self._models.task_worker.task(
+            tr("Saving whether the test part is sealed"), write, on_error=self.failed.emit
+        )
 
 
 def _seal_text(marks: Sequence[SealMark], dataset: FoldedDataset | None) -> str:

@@ -35,7 +35,7 @@ READING: dict[str, tuple[tuple[str, str, str], ...]] = {
             tr("As in LETOR's own versions; 0 if the query has no other value."),
         ),
         ("zero", tr("Zero"), tr("The same for all.")),
-        ("refuse", tr("Refuse the file"), tr("The error names the first missing value.")),
+        ("refuse", tr("Refuse the file"), tr("Stop with an error that names the first missing value.")),
     ),
     "normalize": (
         ("none", tr("As in the file"), tr("No scaling.")),
@@ -287,7 +287,7 @@ class BackendMenu(QObject):
         )
         live = tr("The curves grow with every selected feature.")
         many = tr("Several combinations and folds at a time; each curve appears when it is complete.")
-        cluster = tr("The workers of a dask scheduler; the results are identical.")
+        cluster = tr("Compute on a Dask cluster. The results are identical.")
         self._live = add_choice(menu, self._group, LIVE, tr("This &window, step by step"), live)
         self._processes = add_choice(menu, self._group, PROCESSES, processes, many)
         self._cluster = add_choice(menu, self._group, "", tr("A &cluster…"), cluster)

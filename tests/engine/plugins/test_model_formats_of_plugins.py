@@ -86,6 +86,7 @@ def test_a_reader_that_fails_verifies_nothing(body: str, tmp_path: Path) -> None
     assert not shown.holds and "rankstudio-ini" in shown.failure
 
 
+@pytest.mark.ability("search_engines")
 def test_invalid_entries_are_one_warning_each(tmp_path: Path) -> None:
     text = """
         from dataclasses import replace

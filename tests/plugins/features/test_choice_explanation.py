@@ -96,7 +96,7 @@ def test_what_was_not_taken_says_when_it_was_closest_and_what_displaced_it() -> 
     assert found.title == "Why it is not in the model with k = 2"
     assert found.sentences == (
         "It is in no model of the path.",
-        "It came closest at step 1: 2nd of 4, 40 % behind the selected feature 1 (r = −0.93 within queries).",
+        "Closest at step 1: 2nd of 4, 40 % behind the selected feature 1 (r = −0.93 within queries).",
         "With feature 1 (r = −0.93 within queries) in the model it fell from 1.5 to 0.05.",
         "It would be among the first 2 with λ = 2¹ to 2³.",
     )
@@ -147,7 +147,7 @@ def test_every_feature_of_every_path_has_an_explanation(seed: int, feature: int,
         assert value in found.sentences[0]
     else:
         assert found.title == f"Why it is not in the model with k = {position + 1}"
-        closest = re.search(r"closest at step (\d+): (\d+)", found.sentences[1])
+        closest = re.search(r"Closest at step (\d+): (\d+)", found.sentences[1])
         assert closest is not None
         values = path.steps[int(closest[1]) - 1].candidates
         assert int(closest[2]) == 1 + np.count_nonzero(values > values[feature])

@@ -39,7 +39,7 @@ def test_sentences_count_and_name_groups():
     )
     left = explain(context(1), 2)
     assert left.title == "Why it is not in the model with k = 2"
-    assert left.sentences[2] == "It came closest at step 1: 2nd of 3, 25 % behind the selected B."
+    assert left.sentences[2] == "Closest at step 1: 2nd of 3, 25 % behind the selected B."
     assert explain(context(1), 4).sentences[1] == "At step 1 it was 3rd of 3."
 
 

@@ -192,7 +192,7 @@ def importance_text(title: str, kept: MeasuredImportance, named: Named, most: in
 
 
 _NOTE = (
-    "Selected on: share of halves of the queries. Lost: without the feature, on left-out queries. "
+    "Selected on: share of the half-samples. Lost: without the feature, on left-out queries. "
     "Queries: how many decide the step."
 )
 

@@ -215,21 +215,21 @@ class FeatureEvidence:
             return ""
         share = f"{100 * self.probability:.0f}"
         if self.verdict is Verdict.SECURE:
-            return tr("Selected on {share} % of the halves of the queries.").format(share=share)
+            return tr("Selected in {share} % of the half-samples.").format(share=share)
         if self.verdict is Verdict.INTERCHANGEABLE:
             assert self.partner is not None and self.pair_probability is not None
             said = tr(
-                "Selected on {share} % of the halves of the queries, and it or {other} on {pair} %. "
+                "Selected in {share} % of the half-samples, and it or {other} in {pair} %. "
                 "The set is as good with {other} instead."
             )
             if self.twin is not None and self.twin.direct is None:
                 said = tr(
-                    "Selected on {share} % of the halves of the queries, and it or {other} on {pair} %. "
+                    "Selected in {share} % of the half-samples, and it or {other} in {pair} %. "
                     "The two are near copies (correlation {r})."
                 )
             elif self.twin is not None:
                 said = tr(
-                    "Selected on {share} % of the halves of the queries, and it or {other} on {pair} %. "
+                    "Selected in {share} % of the half-samples, and it or {other} in {pair} %. "
                     "The two are near copies (correlation {r}), and neither is shown to be better."
                 )
             r = fixed(self.twin.correlation, 2) if self.twin is not None else ""
@@ -238,21 +238,20 @@ class FeatureEvidence:
         if self.verdict is Verdict.DISPENSABLE:
             assert self.loss is not None
             return tr(
-                "Selected on only {share} % of the halves of the queries. The loss without it may be 0 "
+                "Selected in only {share} % of the half-samples. The loss without it may be 0 "
                 "(95 % interval {low} to {high}), and a smaller set without it is as good."
             ).format(share=share, low=significant(self.loss.low), high=significant(self.loss.high))
         if self.tied is not None:
             return tr(
-                "Selected on {share} % of the halves of the queries, but {other} has the same score at its "
+                "Selected in {share} % of the half-samples, but {other} has the same score at its "
                 "step, and the order of the columns decides between them."
             ).format(share=share, other=named(self.tied))
         if self.by_chance:
             return tr(
-                "Selected on {share} % of the halves of the queries. For a selection of this size, "
-                "that may be chance."
+                "Selected in {share} % of the half-samples. For a selection of this size, that may be chance."
             ).format(share=share)
         return tr(
-            "Selected on only {share} % of the halves of the queries, but neither a substitute nor a smaller "
+            "Selected in only {share} % of the half-samples, but neither a substitute nor a smaller "
             "set is shown to be as good."
         ).format(share=share)
 

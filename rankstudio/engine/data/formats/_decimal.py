@@ -41,8 +41,8 @@ def byte_at(typing_context: Any, address: Any) -> Any:
     """Load the byte at an address."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
-        return builder.zext(builder.load(place), ir.IntType(64))
+        pointer = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
+        return builder.zext(builder.load(pointer), ir.IntType(64))
 
     return types.int64(types.int64), generate
 
@@ -52,8 +52,8 @@ def word_at(typing_context: Any, address: Any) -> Any:
     """Load the eight bytes at an address, which need not be aligned."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
-        return builder.load(place, align=1)
+        pointer = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
+        return builder.load(pointer, align=1)
 
     return types.uint64(types.int64), generate
 
@@ -84,8 +84,8 @@ def _trailing_zeros(typing_context: Any, word: Any) -> Any:
 def leading_digits(word: np.uint64) -> int:
     """Count the decimal digits that a word begins with: 0 to 8."""
     digits = word ^ _ZERO_DIGITS
-    others = ((digits + _OVER_NINE) | digits) & _HIGH_BITS
-    return int(_trailing_zeros(others)) >> 3
+    non_digits = ((digits + _OVER_NINE) | digits) & _HIGH_BITS
+    return int(_trailing_zeros(non_digits)) >> 3
 
 
 @inlined
@@ -103,9 +103,9 @@ def next_newline(i: int) -> int:
     """Return the address of the first newline at or behind an address."""
     while True:
         word = word_at(i) ^ _NEWLINES
-        found = (word - _LOW_BITS) & ~word & _HIGH_BITS
-        if found != 0:
-            return i + (int(_trailing_zeros(found)) >> 3)
+        newlines = (word - _LOW_BITS) & ~word & _HIGH_BITS
+        if newlines != 0:
+            return i + (int(_trailing_zeros(newlines)) >> 3)
         i += 8
 
 
@@ -217,7 +217,7 @@ def _significant(begin: int, end: int) -> int:
 
 @subroutine
 def read_exponent(i: int) -> tuple[int, int]:
-    """Read what follows an ``e``: return (exponent, address behind it), the address -1 if there is none."""
+    """Read an exponent: return (exponent, address behind it), the address -1 if there is none."""
     negative = byte_at(i) == 45
     if negative or byte_at(i) == 43:
         i += 1

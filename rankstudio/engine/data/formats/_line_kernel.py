@@ -1,7 +1,7 @@
 """The pass over LETOR text, in numba: from blanks, ids and values, each read from an address, to rows.
 
 Every function here expects a text that goes on with newlines for some bytes behind its end (`PADDING`),
-which is why no loop looks at the end of the text: each of them stops at a newline at the latest.
+which is why no loop checks for the end of the text: each of them stops at a newline at the latest.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rankstudio.engine.support.jit import inlined, kernel, subroutine
 FINE = 0
 BAD_LABEL, NO_QID, EMPTY_QID, BAD_FEATURE, BAD_VALUE, ID_ZERO, ID_TOO_LARGE, ID_REPEATED = range(1, 9)
 OVERFLOW, MISSING, BINARY, OLD_LINE_END = range(9, 13)
-"""What is wrong with a line; the last four are found elsewhere."""
+"""Codes of the problems of a line; the last four are found elsewhere."""
 
 ABSENT = 3  # a missing value: one more status beside OK, NOT_A_NUMBER and HARD
 NEWLINE = 10
@@ -191,39 +191,39 @@ def _same_query(base: int, row: int, spans: Ints) -> bool:
     length = spans[row, QID_END] - spans[row, QID_BEGIN]
     if spans[row - 1, QID_END] - spans[row - 1, QID_BEGIN] != length:
         return False
-    before = base + spans[row - 1, QID_BEGIN]
-    here = base + spans[row, QID_BEGIN]
+    previous = base + spans[row - 1, QID_BEGIN]
+    current = base + spans[row, QID_BEGIN]
     for k in range(length):  # noqa: SIM110 - numba has no all()
-        if byte_at(before + k) != byte_at(here + k):
+        if byte_at(previous + k) != byte_at(current + k):
             return False
     return True
 
 
 @subroutine
-def _mark_ids(begin: int, end: int, shift: int, seen: Ints, row: int) -> None:
+def _mark_ids(begin: int, end: int, shift: int, row_of_id: Ints, row: int) -> None:
     """Note which ids there are between two addresses; they have been read before."""
     i = skip_blanks(begin)
     while i < end:
         number, _ = read_id(i)
         number += shift
-        if number < seen.shape[0]:
-            seen[number] = row
+        if number < row_of_id.shape[0]:
+            row_of_id[number] = row
         i = skip_blanks(skip_token(i))
 
 
 @subroutine
-def _is_repeated(number: int, seen: Ints, row: int) -> bool:
+def _is_repeated(number: int, row_of_id: Ints, row: int) -> bool:
     """Return whether an id was in this row before, and note it; ids beyond the width wait for a next pass."""
-    if number >= seen.shape[0]:
+    if number >= row_of_id.shape[0]:
         return False
-    before = bool(seen[number] == row)
-    seen[number] = row
+    before = bool(row_of_id[number] == row)
+    row_of_id[number] = row
     return before
 
 
 @inlined
 def _id_problem(number: int, end: int, most_features: int) -> int:
-    """Return what is wrong with a feature id, or FINE."""
+    """Return the code of the problem of a feature id, or FINE."""
     if end < 0:
         return BAD_FEATURE
     if number == 0:
@@ -240,7 +240,7 @@ def _read_features(
     shift: int,
     X: Floats,
     missing: Ints,
-    seen: Ints,
+    row_of_id: Ints,
     ids: Int32s,
     values: Floats,
     lengths: Ints,
@@ -255,7 +255,7 @@ def _read_features(
     count = 0
     ascending = True
     problem = FINE
-    place = 0
+    problem_address = 0
     while True:
         i = skip_blanks(i)
         if byte_at(i) == NEWLINE or byte_at(i) == HASH:
@@ -263,20 +263,20 @@ def _read_features(
         number, begin = read_id(i)
         number += shift
         problem = _id_problem(number, begin, most_features)
-        place = i
+        problem_address = i
         if problem != FINE:
             break
         if number <= previous and ascending:
             ascending = False
-            _mark_ids(first, i, shift, seen, row)
-        if not ascending and _is_repeated(number, seen, row):
+            _mark_ids(first, i, shift, row_of_id, row)
+        if not ascending and _is_repeated(number, row_of_id, row):
             problem = ID_REPEATED
             break
         previous = number
         value, i, status = read_value(begin)
         if status == NOT_A_NUMBER:
             problem = BAD_VALUE
-            place = begin
+            problem_address = begin
             break
         greatest = number if number > greatest else greatest
         count += 1
@@ -284,11 +284,11 @@ def _read_features(
             tally[FIRST_MISSING] = begin - base
         if number > n:
             if ids.shape[0]:
-                at = tally[VALUES] + count - 1
-                ids[at] = number
-                values[at] = value
+                slot = tally[VALUES] + count - 1
+                ids[slot] = number
+                values[slot] = value
                 if status == HARD:
-                    _note_hard(hard, tally, row, n + 1 + at, begin - base, i - base)
+                    _note_hard(hard, tally, row, n + 1 + slot, begin - base, i - base)
             continue
         X[row, number - 1] = value
         if status == ABSENT:
@@ -301,7 +301,7 @@ def _read_features(
     tally[GREATEST_ID] = greatest if greatest > tally[GREATEST_ID] else tally[GREATEST_ID]
     if problem != FINE:
         tally[ERROR] = problem
-        tally[ERROR_AT] = place - base
+        tally[ERROR_AT] = problem_address - base
         return FAILED
     return i
 
@@ -335,7 +335,7 @@ def parse(
     spans: Ints,
     new_query: Bools,
     missing: Ints,
-    seen: Ints,
+    row_of_id: Ints,
     ids: Int32s,
     values: Floats,
     lengths: Ints,
@@ -369,7 +369,7 @@ def parse(
         Whether a row's query id differs from that of the row before it; true for the first row here.
     missing : int64 array of shape (n,)
         Number of missing values, added to.
-    seen : int64 array of shape (n + 1,)
+    row_of_id : int64 array of shape (n + 1,)
         Filled with -1; in which row an id was last seen, where ids do not ascend.
     ids, values : int32 and float64 arrays of shape (values of these lines,), or (0,)
         Receive the features with ids over n and their values one after the other; with n = 0, all of them.
@@ -403,7 +403,7 @@ def parse(
             spans[row, QID_BEGIN] = spans[row, QID_END] = i - base
         new_query[row] = row == first_row or not _same_query(base, row, spans)
         i = _read_features(
-            i, base, row, most_features, shift, X, missing, seen, ids, values, lengths, hard, tally
+            i, base, row, most_features, shift, X, missing, row_of_id, ids, values, lengths, hard, tally
         )
         if i == FAILED:
             break

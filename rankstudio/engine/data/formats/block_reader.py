@@ -61,7 +61,7 @@ HEAD = 4096
 """Bytes of a file that a recogniser of a plug-in gets."""
 
 _PATIENCE = 2.0  # seconds that a recogniser may take
-_PREVIEW_PATIENCE = 60.0  # seconds that the first block may take where only columns are looked at
+_PREVIEW_PATIENCE = 60.0  # seconds that the first block may take where only columns are shown
 _BY_ENDING = 0.9
 _AT_MOST = 0.79  # without an ending of its own or a mark: what is certain of another format stays that
 _ENDING_OF_OTHERS = 0.3
@@ -79,8 +79,10 @@ def confidence(form: DataFormat, beginning: Beginning) -> float:
     if form.magic and not is_marked:
         return 0.0
     is_own = is_marked or any(ending not in built_in_endings() for ending in endings)
+    if not form.recognise and is_own:
+        return 0.99
     if not form.recognise:
-        return 0.99 if is_own else _ENDING_OF_OTHERS if endings else 0.0
+        return _ENDING_OF_OTHERS if endings else 0.0
     certainty = _recognised(form, beginning)
     if not certainty:
         return 0.0
@@ -95,7 +97,7 @@ def is_named(form: DataFormat, beginning: Beginning) -> bool:
 
 
 def _recognised(form: DataFormat, beginning: Beginning) -> float:
-    """Return what the recogniser of a format says; 0, with a warning, where it fails."""
+    """Return the confidence of a format's recogniser; 0, with a warning, where it fails."""
     if form.recorded in _hopeless:
         return 0.0
     try:
@@ -108,14 +110,14 @@ def _recognised(form: DataFormat, beginning: Beginning) -> float:
     except (RuntimeError, TimeoutError, TypeError, ValueError) as error:
         _hopeless.add(form.recorded)
         text = tr("{file}: the format {format} of {package} could not be asked: {reason}.")
-        where = {"file": beginning.path.name, "format": form.label, "package": form.package}
-        warn_once(text, **where, reason=str(error))
+        fields = {"file": beginning.path.name, "format": form.label, "package": form.package}
+        warn_once(text, **fields, reason=str(error))
         return 0.0
     return float(certainty)
 
 
-def _import_and_call(place: str, *values: Any) -> Any:
-    return imported(place)(*values)
+def _import_and_call(reference: str, *values: Any) -> Any:
+    return imported(reference)(*values)
 
 
 def need(form: DataFormat, path: Path) -> ContentsNeed:
@@ -152,7 +154,7 @@ def read_blocks(
 
 
 def _blocks(form: DataFormat, file: SourceFile, progress: ReadProgress) -> Iterator[Any]:
-    """Yield what the reader of a plug-in yields for a file."""
+    """Yield the blocks of a file from the reader of a plug-in."""
     if not file.done:
         file.end()  # for the checksum
     with _unpacked(file.path) as path:
@@ -194,7 +196,7 @@ def _fault(form: DataFormat, path: Path, problem: str) -> DatasetError:
 
 @dataclass
 class _Shape:
-    """What all blocks of a part have in common.
+    """Properties that all blocks of a part share.
 
     Parameters
     ----------
@@ -207,7 +209,7 @@ class _Shape:
     is_thin: bool = False
     rows: dict[Path, int] = field(default_factory=dict)
 
-    def piece(self, path: Path, given: Any, builder: TableBuilder) -> DocumentPiece:
+    def piece(self, path: Path, raw_block: Any, builder: TableBuilder) -> DocumentPiece:
         """Return a block as documents, checked.
 
         Raises
@@ -216,12 +218,12 @@ class _Shape:
             If it is none, with the reason.
         """
         try:
-            return self._checked(path, given, builder)
+            return self._checked(path, raw_block, builder)
         except _BlockError as problem:
             raise _fault(self.part.form, path, str(problem)) from None
 
-    def _checked(self, path: Path, given: Any, builder: TableBuilder) -> DocumentPiece:
-        block = _block(given)
+    def _checked(self, path: Path, raw_block: Any, builder: TableBuilder) -> DocumentPiece:
+        block = _block(raw_block)
         X = _matrix(block.X, takes_entries=builder.takes_entries and not len(block.feature_names))
         self.is_thin |= isinstance(X, Entries)
         m, width = X.shape
@@ -239,7 +241,7 @@ class _Shape:
             runs: Iterable[tuple[str, int]] = one_run(m)
         else:
             ids = _query_ids(block.qid, m)
-            runs = [(query, sum(1 for _ in own)) for query, own in groupby(ids)]
+            runs = [(query, sum(1 for _ in members)) for query, members in groupby(ids)]
         missing = np.zeros(0, np.int64) if isinstance(X, Entries) else np.isnan(X).sum(axis=0)
         starts = np.cumsum([0, *(n for _, n in runs)])
         comments = _documents(block.documents, m)
@@ -265,14 +267,14 @@ class _BlockError(Exception):
     """Something that is wrong with a block, as the end of a sentence."""
 
 
-def _block(given: Any) -> DataBlock:
-    """Return what a reader yields as a block."""
-    if isinstance(given, DataBlock):
-        return given
-    if isinstance(given, tuple | list) and len(given) == 3:
-        return DataBlock(*given)
+def _block(raw_block: Any) -> DataBlock:
+    """Convert a yielded value to a block."""
+    if isinstance(raw_block, DataBlock):
+        return raw_block
+    if isinstance(raw_block, tuple | list) and len(raw_block) == 3:
+        return DataBlock(*raw_block)
     text = tr("expected blocks (X, y, qid), got {value}")
-    raise _BlockError(text.format(value=shown(type(given).__name__)))
+    raise _BlockError(text.format(value=shown(type(raw_block).__name__)))
 
 
 def _matrix(X: Any, *, takes_entries: bool) -> Any:
@@ -384,12 +386,12 @@ def _columns(path: Path, block: Any, first_row: int) -> TableColumns:
         text = tr("expected columns of one dimension and of the same length, got the shapes {shapes}")
         raise _BlockError(text.format(shapes=shapes or "()"))
 
-    def error(row: int, found: str, expected: str, missing: bool = False) -> DataError:
+    def error(row: int, actual: str, expected: str, missing: bool = False) -> DataError:
         if missing:
-            return MissingValueError(path, first_row + row + 1, 0, found, expected)
+            return MissingValueError(path, first_row + row + 1, 0, actual, expected)
         text = tr("{path}, row {row}: found {found}, expected {expected}.")
-        where = {"path": shown_path(path), "row": first_row + row + 1}
-        return DatasetError(text.format(**where, found=found, expected=expected))
+        location = {"path": shown_path(path), "row": first_row + row + 1}
+        return DatasetError(text.format(**location, found=actual, expected=expected))
 
     return TableColumns(
         where=shown_path(path),

@@ -10,10 +10,12 @@ _LINES = ("", ".txt", ".letor", ".dat", ".data", ".svm", ".svmlight", ".libsvm",
 _PARTS = (".train", ".vali", ".valid", ".test")
 
 
-def _code(recognised: str, read: str = "", **more: str) -> FormatCode:
+def _code(recognised: str, read: str = "", **functions: str) -> FormatCode:
     """Return where the code of a format is, by names below the package of formats."""
-    places = {"confidence": f"recognition:{recognised}", **({"read": read} if read else {}), **more}
-    return FormatCode(**{"write": "", **{name: f"{_HERE}.{place}" for name, place in places.items()}})
+    references = {"confidence": f"recognition:{recognised}", **({"read": read} if read else {}), **functions}
+    return FormatCode(
+        **{"write": "", **{name: f"{_HERE}.{reference}" for name, reference in references.items()}}
+    )
 
 
 _CSV = _code(

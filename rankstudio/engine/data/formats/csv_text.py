@@ -32,7 +32,7 @@ CHUNK = 1 << 22  # characters at a time
 
 _DELIMITERS = ",\t;|"
 _QUOTED = re.compile(r'(^|[,\t;|]) *"(?:[^"]+|"")*(?:"|\Z)')
-_HEAD = 1 << 16  # characters from which the delimiter is told
+_HEAD = 1 << 16  # characters by which the delimiter is recognised
 _CELLS = 1 << 16  # that are text at a time
 _LONGEST_LINE = 1 << 28  # 256 MiB: a file without line ends is refused before memory is full
 _MOST_COLUMNS = 1_000_000  # beyond it a separator was taken for another
@@ -119,9 +119,9 @@ class CsvText:
         """The line, from 1, on which the last read ended."""
         return self._blank_lines + self._reader.line_num
 
-    def error(self, found: str, expected: str) -> FormatError:
+    def error(self, actual: str, expected: str) -> FormatError:
         """Return the error of the last read."""
-        return FormatError(self._path, self.line, 0, found, expected)
+        return FormatError(self._path, self.line, 0, actual, expected)
 
     def _empty(self) -> FormatError:
         return FormatError(self._path, 0, 0, "an empty file", "a header and one line per document")
@@ -154,9 +154,9 @@ class CsvText:
                 elif len(cells) > 1 or any(cell.strip() for cell in cells):
                     yield self.line, cells
         except csv.Error:
-            most = count_text(csv.field_size_limit())
+            limit = count_text(csv.field_size_limit())
             raise self.error(
-                tr("a cell of more than {n} characters").format(n=most),
+                tr("a cell of more than {n} characters").format(n=limit),
                 tr("a shorter cell; a closing quotation mark may be missing"),
             ) from None
 
@@ -170,8 +170,8 @@ class CsvText:
             if "\0" in line:
                 raise FormatError(self._path, 0, 0, "binary data (a zero byte)", "text")
             if len(line) == _LONGEST_LINE:
-                found = tr("a line of more than {n} characters").format(n=count_text(len(line)))
-                raise FormatError(self._path, 0, 0, found, "text")
+                problem = tr("a line of more than {n} characters").format(n=count_text(len(line)))
+                raise FormatError(self._path, 0, 0, problem, "text")
             self.n_characters += len(line)
             self.odd = self.odd or "_" in line or not line.isascii()
             yield line
@@ -243,19 +243,19 @@ class _CsvRows:
     def __init__(self, path: Path, text: CsvText, part: PartFiles, progress: ReadProgress) -> None:
         self._path = path
         self._text = text
-        where = shown_path(path)
+        location = shown_path(path)
         names = text.head.names
         has_header = text.head.has_header
         with_sizes = part.sizes is not None
-        found = recognise_columns(where, names, part.told, with_sizes=with_sizes, has_header=has_header)
-        self._texts = {i for i in (found.qid, found.comment, found.part) if i is not None}
-        labels = {i for i in (found.label, *found.judges) if i is not None}
+        roles = recognise_columns(location, names, part.told, with_sizes=with_sizes, has_header=has_header)
+        self._texts = {i for i in (roles.qid, roles.comment, roles.part) if i is not None}
+        labels = {i for i in (roles.label, *roles.judges) if i is not None}
         self._values: dict[int, list[NDArray[Any]]] = {
-            i: [] for i in sorted(self._texts | labels | {*found.features})
+            i: [] for i in sorted(self._texts | labels | {*roles.features})
         }
         self._lines = self._read(progress)
         self.columns = TableColumns(
-            where=where,
+            where=location,
             names=names,
             n_rows=len(self._lines),
             column=lambda position: np.concatenate(self._values[position]),
@@ -304,9 +304,9 @@ class _CsvRows:
         except ValueError:
             return cells
 
-    def _error(self, row: int, found: str, expected: str, missing: bool = False) -> DataError:
+    def _error(self, row: int, actual: str, expected: str, missing: bool = False) -> DataError:
         kind = MissingValueError if missing else ColumnValueError
-        return kind(self._path, self._line(row), 0, found, expected)
+        return kind(self._path, self._line(row), 0, actual, expected)
 
     def _line(self, row: int) -> int:
         return int(self._lines[row])
@@ -344,12 +344,12 @@ def read_csv(
     header, with the label before the features.
     """
     reader = ColumnsReader(part, builder, progress)
-    said: list[str] = []
+    remarks: list[str] = []
     for file in files:
         text = CsvText(file.path, unpacked_stream(file))
         if text.head.decimal_comma:
-            said.append(tr("The numbers have decimal commas."))
+            remarks.append(tr("The numbers have decimal commas."))
         while (columns := _CsvRows(file.path, text, part, progress).columns).n_rows:
             reader.add(file.path, columns, file.done / max(file.size, 1))
     facts = reader.facts("line")
-    return replace(facts, said=(*facts.said, *dict.fromkeys(said)))
+    return replace(facts, said=(*facts.said, *dict.fromkeys(remarks)))

@@ -56,13 +56,13 @@ def load_data(
         As in `open_dataset`.
     """
     check_options(missing, normalize)
-    told = DataColumns.of(columns or {})
-    told = told if labels else told.without_labels()
+    specified = DataColumns.of(columns or {})
+    specified = specified if labels else specified.without_labels()
     path = Path(path)
     progress = ReadProgress(None, None, regular_file_size(path))
-    reader = PartReader(path, [(path,)], progress, told, missing, normalize, cache=cache)
-    (found,) = reader.read().values()
-    data = reader.dataset(found, found.table.X.shape[1])
+    reader = PartReader(path, [(path,)], progress, specified, missing, normalize, cache=cache)
+    (file_contents,) = reader.read().values()
+    data = reader.dataset(file_contents, file_contents.table.X.shape[1])
     return identify(path, data).name_features(data)
 
 
@@ -131,9 +131,9 @@ def load_letor(
     path = Path(path)
     reading = ReadProgress(progress, cancelled, regular_file_size(path))
     part = PartFiles((path,), LETOR, refuse=missing == "refuse", most_features=n_features)
-    found = read_into_memory(part, reading, cache=cache)
+    file_contents = read_into_memory(part, reading, cache=cache)
     dataset = RankingDataset.of_table(
-        found.table, found.source, missing=missing, n_features=n_features, normalize=normalize
+        file_contents.table, file_contents.source, missing=missing, n_features=n_features, normalize=normalize
     )
     return identify(path, dataset).name_features(dataset)
 
@@ -190,8 +190,8 @@ def load_trec(
         If ir_datasets is needed but not installed.
     """
     check_options(missing, normalize)
-    found = {name: run_scores(read_lines(path)) for name, path in runs.items()}
+    scores_of_run = {name: run_scores(read_lines(path)) for name, path in runs.items()}
     text = collection_judgments(qrels) if is_collection(qrels) else read_lines(qrels)
-    table = graded_documents(text, found, refuse=missing == "refuse")
+    table = graded_documents(text, scores_of_run, refuse=missing == "refuse")
     source = Source(text.path, text.size, f"sha256:{text.checksum}")
     return RankingDataset.of_table(table, source, missing=missing, n_features=None, normalize=normalize)

@@ -101,28 +101,28 @@ NAMES = "names of features"
 def losses(dataset: RankingDataset, form: DataFormat) -> tuple[str, ...]:
     """Return the parts of a dataset that a format cannot store."""
     ids = dataset.feature_ids
-    there = {
+    is_present = {
         NAMES: dataset.feature_names != default_names(ids),
         "ids of features": not np.array_equal(ids, np.arange(1, len(ids) + 1)),
         "ids of queries": dataset.query_ids != tuple(str(i + 1) for i in range(dataset.n_queries)),
         "comments": any(dataset.comments),
     }
-    return tuple(what for what in form.loses if there[what])
+    return tuple(aspect for aspect in form.loses if is_present[aspect])
 
 
 def column_names(dataset: RankingDataset) -> tuple[str, ...]:
     """Return feature names as unique column names without reserved words."""
-    seen = set()
+    used = set()
     names = []
     for i, name in zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True):
         plain = clean_name(name)
-        own = (
-            plain if plain.lower() not in _RESERVED and plain not in seen else f"feature {i} {plain}".strip()
+        column = (
+            plain if plain.lower() not in _RESERVED and plain not in used else f"feature {i} {plain}".strip()
         )
-        while own in seen:
-            own += " (again)"
-        seen.add(own)
-        names.append(own)
+        while column in used:
+            column += " (again)"
+        used.add(column)
+        names.append(column)
     return tuple(names)
 
 
@@ -134,8 +134,8 @@ def _csv_pieces(dataset: RankingDataset, delimiter: str, comments: bool) -> Iter
         plain = text == text.strip() and not any(c in text for c in f'{delimiter}"\r\n')
         return text if plain else '"' + text.replace('"', '""') + '"'
 
-    kept = comments and any(dataset.comments)
-    header = ["qid", "label", *column_names(dataset), *([COMMENT_NAME] if kept else [])]
+    with_comments = comments and any(dataset.comments)
+    header = ["qid", "label", *column_names(dataset), *([COMMENT_NAME] if with_comments else [])]
     yield _encoded([delimiter.join(map(cell, header))])
     ids = [cell(query) for query in dataset.query_ids]
     texts = iter(dataset.comments)
@@ -146,7 +146,9 @@ def _csv_pieces(dataset: RankingDataset, delimiter: str, comments: bool) -> Iter
             dataset.query_index[rows].tolist(), dataset.y[rows].tolist(), dataset.X[rows], strict=True
         ):
             numbers = map(shortest, (label, *values.tolist()))
-            lines.append(delimiter.join([ids[query], *numbers, *([cell(next(texts))] if kept else [])]))
+            lines.append(
+                delimiter.join([ids[query], *numbers, *([cell(next(texts))] if with_comments else [])])
+            )
         yield _encoded(lines)
         release(dataset.X[rows])
 
@@ -209,8 +211,8 @@ def _lines(dataset: RankingDataset, begin: int, end: int, comments: bool, querie
             features = [f"{ids[j]}:{shortest(v)}" for j, v in zip(columns, values, strict=True)]
         elif dataset.sparse:
             values = dataset.X[row]
-            kept = _kept(values, first=row == 0)
-            features = [f"{ids[j]}:{shortest(values[j].item())}" for j in kept]
+            written = _kept(values, first=row == 0)
+            features = [f"{ids[j]}:{shortest(values[j].item())}" for j in written]
         else:
             features = [f"{i}:{shortest(v)}" for i, v in zip(ids, dataset.X[row].tolist(), strict=True)]
         line = " ".join(
@@ -223,9 +225,9 @@ def _lines(dataset: RankingDataset, begin: int, end: int, comments: bool, querie
 
 def _kept(values: np.ndarray[tuple[int], np.dtype[np.float64]], first: bool) -> list[int]:
     """Return the columns to write; the first line always has the last, which tells how many there are."""
-    kept = (values != 0.0) | np.signbit(values)
-    kept[-1] |= first
-    return np.flatnonzero(kept).tolist()
+    is_written = (values != 0.0) | np.signbit(values)
+    is_written[-1] |= first
+    return np.flatnonzero(is_written).tolist()
 
 
 def shortest(value: float) -> str:

@@ -74,8 +74,8 @@ def recorded_formats() -> tuple[dict[str, Any], ...]:
 
 
 def lacking_ability(key: str) -> str:
-    """Return what is missing for a format of an ability, without a subject; "" if nothing is."""
-    name = next((one["plugin"] for one in recorded_formats() if one["key"] == key), "")
+    """Return why a format of an ability cannot be used, without a subject; "" if it can."""
+    name = next((recorded["plugin"] for recorded in recorded_formats() if recorded["key"] == key), "")
     if not name or any(entry.key == key for entry in data_formats()):
         return ""
     return Origin(OriginKind.ABILITY, name, "", present=False).lacking
@@ -88,23 +88,23 @@ def absent_data_format(key: str) -> str:
 
 
 def data_endings() -> frozenset[str]:
-    """Return what names of data files end with, once that of a compressed file is gone."""
-    own = {ending for entry in data_formats() for ending in entry.endings}
-    return frozenset(own.union(*(recorded["endings"] for recorded in recorded_formats())))
+    """Return the endings of names of data files, without those of compressed files."""
+    built_in = {ending for entry in data_formats() for ending in entry.endings}
+    return frozenset(built_in.union(*(recorded["endings"] for recorded in recorded_formats())))
 
 
 @cache
 def built_in_endings() -> frozenset[str]:
-    """Return what names of data files in RankStudio's own formats end with."""
+    """Return the endings of names of data files in RankStudio's own formats."""
     return frozenset(ending for entry in data_formats() if not entry.package for ending in entry.endings)
 
 
-def told_format(told: str, path: Path) -> DataFormat | None:
+def told_format(name: str, path: Path) -> DataFormat | None:
     """Return the format that a plan or a user names; None for an unspecified one.
 
     Parameters
     ----------
-    told : str
+    name : str
         A key, or what :attr:`DataFormat.recorded` is.
     path : Path
         The data, for the message.
@@ -114,20 +114,20 @@ def told_format(told: str, path: Path) -> DataFormat | None:
     DatasetError
         If there is no such format. The message names the package that has it.
     """
-    if not told:
+    if not name:
         return None
-    entry = _told(told)
+    entry = _told(name)
     if entry is not None:
         return entry
-    if lacking := lacking_ability(told):
+    if lacking := lacking_ability(name):
         text = tr("{path}: the format of the data {reason}")
         raise DatasetError(text.format(path=path, reason=lacking))
-    for source in format_sources(told):
+    for source in format_sources(name):
         text = tr("{path}: the format of the data {reason}")
         raise DatasetError(text.format(path=path, reason=source.lacking))
     keys = ", ".join(entry.key for entry in data_formats())
     text = tr("{path}: found no data format {key}; expected one of {keys}.")
-    raise DatasetError(text.format(path=path, key=shown(told), keys=keys))
+    raise DatasetError(text.format(path=path, key=shown(name), keys=keys))
 
 
 @dataclass(frozen=True)
@@ -144,20 +144,20 @@ class FormatSource:
 
     @property
     def lacking(self) -> str:
-        """What is missing to read the data, as a sentence without a subject; "" if nothing is."""
+        """Reason why the data cannot be read, a sentence without a subject; "" if there is none."""
         return self.origin.lacking
 
 
-def format_sources(told: str) -> tuple[FormatSource, ...]:
+def format_sources(recorded: str) -> tuple[FormatSource, ...]:
     """Return where a format that a plan records comes from; () for RankStudio's own and unspecified ones.
 
     Parameters
     ----------
-    told : str
+    recorded : str
         As a plan has it; see :func:`told_format`.
     """
-    package, _, version = told.partition(OF)[2].partition("==")
-    entry = _told(told)
+    package, _, version = recorded.partition(OF)[2].partition("==")
+    entry = _told(recorded)
     if entry is not None and entry.package:
         return (FormatSource(Origin(OriginKind.PACKAGE, entry.package, entry.version)),)
     if not package:
@@ -167,8 +167,8 @@ def format_sources(told: str) -> tuple[FormatSource, ...]:
     return (FormatSource(Origin(OriginKind.PACKAGE, name, number, present=False)),)
 
 
-def _told(told: str) -> DataFormat | None:
-    key, _, requirement = told.partition(OF)
+def _told(name: str) -> DataFormat | None:
+    key, _, requirement = name.partition(OF)
     package = requirement.partition("==")[0]
     entries = (entry for entry in data_formats() if entry.key == key)
     return next((entry for entry in entries if not package or entry.package == package), None)
@@ -197,7 +197,9 @@ def format_to_write(name: str) -> DataFormat:
     """
     form = format_of_name(name)
     lower = without_ending(name).lower()
-    absent = (one["key"] for one in recorded_formats() if lower.endswith(tuple(one["endings"])))
+    absent = (
+        recorded["key"] for recorded in recorded_formats() if lower.endswith(tuple(recorded["endings"]))
+    )
     if form is LETOR and (reason := next(filter(None, map(absent_data_format, absent)), "")):
         raise PlanError(reason)
     return form

@@ -1,7 +1,7 @@
 """Files whose documents are judged in other files: told by marks of their format, and found with judgments.
 
-The formats themselves are those of abilities. Files are told also where the folder of an ability is absent,
-so that the plug-in can be named that reads them.
+The formats themselves are those of abilities. Files are recognised also where the folder of an ability is
+absent, so that the plug-in can be named that reads them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BYTE_ORDERS = (b"\xff\xfe", b"\xfe\xff")
 
 @dataclass(frozen=True)
 class MarkedFormat:
-    """How files of a format are told, and which ability has it.
+    """Signs of files of a format, and the ability that reads it.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class MarkedFormat:
 
 
 def formats_to_record() -> list[dict[str, object]]:
-    """Return how the formats of the abilities that are there are told, for ``resources/abilities``."""
+    """Return the signs of the formats of present abilities, for ``resources/abilities``."""
     return [
         {
             "key": form.key,
@@ -77,15 +77,19 @@ def formats_to_record() -> list[dict[str, object]]:
 def marked_formats() -> tuple[MarkedFormat, ...]:
     """Return the marked formats of all abilities, also of those whose folders are absent."""
     return tuple(
-        MarkedFormat(one["key"], one["plugin"], tuple(one["endings"]), tuple(one["marks"]))
-        for one in recorded_formats()
-        if one["marks"]
+        MarkedFormat(
+            recorded["key"], recorded["plugin"], tuple(recorded["endings"]), tuple(recorded["marks"])
+        )
+        for recorded in recorded_formats()
+        if recorded["marks"]
     )
 
 
 def marks_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return 1 for a file that begins with a mark of the format, else 0."""
-    return float(any(one.key == form.key and one.is_begun_by(beginning.head) for one in marked_formats()))
+    return float(
+        any(marked.key == form.key and marked.is_begun_by(beginning.head) for marked in marked_formats())
+    )
 
 
 def refuse_absent(beginning: Beginning, *, by_name: bool) -> None:
@@ -102,13 +106,13 @@ def refuse_absent(beginning: Beginning, *, by_name: bool) -> None:
     DatasetError
         It names the plug-in.
     """
-    marked = {one.key for one in marked_formats() if one.is_begun_by(beginning.head)}
+    marked = {form.key for form in marked_formats() if form.is_begun_by(beginning.head)}
     name = without_ending(beginning.path.name).lower()
-    for one in recorded_formats():
-        magic = one["magic"].encode()
-        is_told = one["key"] in marked or (magic and beginning.head.startswith(magic))
-        is_named = by_name and not one["marks"] and name.endswith(tuple(one["endings"]))
-        if (is_told or is_named) and (lacking := lacking_ability(one["key"])):
+    for form in recorded_formats():
+        magic = form["magic"].encode()
+        is_told = form["key"] in marked or (magic and beginning.head.startswith(magic))
+        is_named = by_name and not form["marks"] and name.endswith(tuple(form["endings"]))
+        if (is_told or is_named) and (lacking := lacking_ability(form["key"])):
             text = tr("{path}: the format of the data {reason}")
             raise DatasetError(text.format(path=shown_path(beginning.path), reason=lacking))
 
@@ -121,22 +125,22 @@ def joined_format(path: Path) -> DataFormat:
     DatasetError
         Where its ability is absent.
     """
-    own = [form for form in data_formats() if form.marks]
-    if own:
-        return own[0]
+    forms = [form for form in data_formats() if form.marks]
+    if forms:
+        return forms[0]
     text = tr("{path}: the format of the data {reason}")
-    reasons = filter(None, (lacking_ability(one.key) for one in marked_formats()))
+    reasons = filter(None, (lacking_ability(marked.key) for marked in marked_formats()))
     raise DatasetError(text.format(path=shown_path(path), reason=next(reasons)))
 
 
 def holds_logs(path: Path) -> bool:
     """Return whether a file is a log of features, as its name and its beginning tell."""
     try:
-        named = [one for one in marked_formats() if one.is_named(path.name)]
+        named = [form for form in marked_formats() if form.is_named(path.name)]
         if not named or not path.is_file():
             return False
         beginning = read_beginning(path, _HEAD)
-        return any(one.is_begun_by(beginning) for one in named)
+        return any(form.is_begun_by(beginning) for form in named)
     except (FileAccessError, MissingExtraError, OSError):
         return False
 

@@ -134,24 +134,24 @@ class JsonValues:
             raise line_error(
                 self._path, self._line, memory.size(waiting), "values of JSON that fit into memory"
             )
-        found = self._text.read(max(CHUNK, waiting))
-        self._rest, self._at, self._ended = self._rest[self._at :] + found, 0, not found
+        text = self._text.read(max(CHUNK, waiting))
+        self._rest, self._at, self._ended = self._rest[self._at :] + text, 0, not text
         self._halves = "\\ud" in self._rest.lower()
 
     def _advance(self, to: int) -> None:
         self._line += self._rest.count("\n", self._at, to)
         self._at = to
 
-    def _error(self, at: int) -> FormatError:
+    def _error(self, position: int) -> FormatError:
         """Return the error at a place: of the line on which the text before it ends."""
         if self._rest.startswith(_UTF_16) and self._line == 1:
             return utf_16_error(self._path)
-        before = self._rest[self._at : at].rstrip()
+        before = self._rest[self._at : position].rstrip()
         line = self._line + before.count("\n")
         if before:  # it begins as it should
-            found = before.rpartition("\n")[2].strip()
-            found = f"…{found[-_SHOWN:]}" if len(found) > _SHOWN else found
-            return FormatError(self._path, line, 0, repr(found), tr("valid JSON after it"))
+            excerpt = before.rpartition("\n")[2].strip()
+            excerpt = f"…{excerpt[-_SHOWN:]}" if len(excerpt) > _SHOWN else excerpt
+            return FormatError(self._path, line, 0, repr(excerpt), tr("valid JSON after it"))
         end = self._rest.find("\n", self._at)
-        found = self._rest[self._at : end if end >= 0 else len(self._rest)]
-        return line_error(self._path, line, found, self._expected)
+        excerpt = self._rest[self._at : end if end >= 0 else len(self._rest)]
+        return line_error(self._path, line, excerpt, self._expected)

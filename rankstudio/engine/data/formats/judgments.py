@@ -35,7 +35,7 @@ _COLUMNS = {
 
 
 def read_judgments(text: TextLines) -> Grades:
-    """Return what a file of judgments says, whichever of the three it is.
+    """Read the judgments in a file of any of the three formats.
 
     A document without a rating is not judged.
 
@@ -46,18 +46,18 @@ def read_judgments(text: TextLines) -> Grades:
     """
     first = next((line.strip() for line in text.lines if line.strip()), "")
     if first[:1] in ("{", "["):
-        found = _gathered(text, _in_json(text))
+        grades = _gathered(text, _in_json(text))
     elif is_judgment(first):
-        found = grades_of(text)
+        grades = grades_of(text)
     else:
-        found = _gathered(text, _in_table(text))
-    if not any(found.values()):
+        grades = _gathered(text, _in_table(text))
+    if not any(grades.values()):
         raise DatasetError(
             tr("{path}: found no judgments, expected {expected}.").format(
                 path=text.path, expected=tr(EXPECTED)
             )
         )
-    return found
+    return grades
 
 
 def judgments_beside(logs: Path) -> Path:
@@ -68,27 +68,29 @@ def judgments_beside(logs: Path) -> Path:
     NoJudgmentsError
         Where there is none, or there are several.
     """
-    found = judgment_files(logs.parent)
-    if len(found) != 1:
+    files = judgment_files(logs.parent)
+    if len(files) != 1:
         text = (
             tr(
                 "{path}: found feature logs without judgments; expected one file in the same folder with "
                 "qrel, judgment or rating in its name."
             )
-            if not found
+            if not files
             else tr("{path}: found {files} beside the feature logs, expected one file of judgments.")
         )
-        raise NoJudgmentsError(text.format(path=logs, files=", ".join(path.name for path in found)))
-    return found[0]
+        raise NoJudgmentsError(text.format(path=logs, files=", ".join(path.name for path in files)))
+    return files[0]
 
 
 def judged_by_any(judges: Sequence[Grades]) -> Grades:
     """Return the documents that any of several judges judged, each with the grade of the first of them."""
-    found: dict[str, dict[str, float]] = {}
+    judged: dict[str, dict[str, float]] = {}
     for query, documents in (item for grades in judges for item in grades.items()):
-        own = found.setdefault(query, {})
-        own.update({document: grade for document, grade in documents.items() if document not in own})
-    return found
+        judged_documents = judged.setdefault(query, {})
+        judged_documents.update(
+            {document: grade for document, grade in documents.items() if document not in judged_documents}
+        )
+    return judged
 
 
 def judgment_files(folder: Path) -> list[Path]:
@@ -116,15 +118,15 @@ def _gathered(text: TextLines, rows: Iterator[tuple[int, str, str, str]]) -> dic
 
 
 def _in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
-    """Yield what the lines of a table say, whose header names the columns."""
+    """Yield the judgments in the lines of a table, whose header names the columns."""
     header = text.lines[0] if text.lines else ""
     separator = max(",;\t", key=header.count)
     rows = csv.reader(io.StringIO("\n".join(text.lines)), delimiter=separator)
     try:
         names = [re.sub(r"[\W_]+", "", cell).lower() for cell in next(rows, [])]
         places = {
-            what: next((names.index(name) for name in known if name in names), -1)
-            for what, known in _COLUMNS.items()
+            role: next((names.index(name) for name in common_names if name in names), -1)
+            for role, common_names in _COLUMNS.items()
         }
         if min(places.values()) < 0:
             raise text.error(1, header, tr(EXPECTED))
@@ -133,7 +135,7 @@ def _in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
                 continue
             if len(row) <= max(places.values()):
                 raise text.error(rows.line_num, separator.join(row), tr("as many cells as in the first line"))
-            query, document, rating = (row[places[what]].strip() for what in _COLUMNS)
+            query, document, rating = (row[places[role]].strip() for role in _COLUMNS)
             if rating:
                 yield rows.line_num, query, document, rating
     except csv.Error:
@@ -141,15 +143,15 @@ def _in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
 
 
 def _in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
-    """Yield what judgment lists of OpenSearch say, also as its answers have them."""
+    """Yield the judgments in judgment lists of OpenSearch, also in its answers."""
     try:
-        whole = json.loads("\n".join(text.lines), parse_constant=str)
+        parsed = json.loads("\n".join(text.lines), parse_constant=str)
     except (ValueError, RecursionError):
-        whole = None
-    lists = list(_lists(whole))
+        parsed = None
+    lists = list(_lists(parsed))
     if not lists:
         raise text.error(1, text.lines[0], tr(EXPECTED))
-    for entry in (entry for one in lists for entry in one):
+    for entry in (entry for judgments in lists for entry in judgments):
         ratings = entry.get("ratings") if isinstance(entry, dict) else None
         query = entry.get("query") if isinstance(entry, dict) else None
         if not isinstance(ratings, list) or not isinstance(query, str):
@@ -161,14 +163,14 @@ def _in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
             yield 1, query, str(document), str(rated.get("rating", ""))
 
 
-def _lists(found: Any) -> Iterator[list[Any]]:
+def _lists(node: Any) -> Iterator[list[Any]]:
     """Yield the judgment lists in JSON."""
-    if isinstance(found, list):
-        for one in found:
-            yield from _lists(one)
-    elif isinstance(found, dict):
-        ratings = found.get("judgmentRatings")
+    if isinstance(node, list):
+        for child in node:
+            yield from _lists(child)
+    elif isinstance(node, dict):
+        ratings = node.get("judgmentRatings")
         if isinstance(ratings, list):
             yield ratings
         for key in ("hits", "_source"):
-            yield from _lists(found.get(key))
+            yield from _lists(node.get(key))

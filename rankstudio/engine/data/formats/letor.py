@@ -77,7 +77,7 @@ _EXPECTED = {
 
 @dataclass(frozen=True)
 class _How:
-    """What may stand on a line: the greatest id, missing values, ids from 0 (a shift of 1), the query."""
+    """Permitted contents of a line: greatest id, missing values, ids from 0 (a shift of 1), a query."""
 
     most_features: int = MOST_ID
     refuse: bool = False
@@ -86,8 +86,8 @@ class _How:
 
     @classmethod
     def of(cls, part: PartFiles) -> _How:
-        most = MOST_ID if part.most_features is None else min(part.most_features, MOST_ID)
-        return cls(most, part.refuse, 1 - part.first_id, not part.form.sizes)
+        greatest_id = MOST_ID if part.most_features is None else min(part.most_features, MOST_ID)
+        return cls(greatest_id, part.refuse, 1 - part.first_id, not part.form.sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,7 @@ class _ParsedLines:
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    """What came of one piece."""
+    """Parsed lines of one piece, or its error."""
 
     tally: Ints
     missing: Ints
@@ -167,8 +167,8 @@ def read_letor(
     path = part.paths[0]
     width = reading.width
     if not builder.n_documents:
-        found = "an empty file" if reading.empty else "no documents"
-        raise FormatError(path, 0, 0, found, tr("at least one line such as: 2 qid:10 1:0.5 2:0.25"))
+        problem = "an empty file" if reading.empty else "no documents"
+        raise FormatError(path, 0, 0, problem, tr("at least one line such as: 2 qid:10 1:0.5 2:0.25"))
     if not width:
         raise FormatError(path, 0, 0, tr("no features"), tr("at least one feature:value in some line"))
     names = () if part.first_id else tuple(f"id {i}" for i in range(width))
@@ -233,7 +233,7 @@ class _LetorText:
         return lines
 
     def _piece(self, text: Bytes, lines: _ParsedLines, before: int) -> DocumentPiece:
-        """Return the documents of a chunk of text with so many lines before it."""
+        """Return the documents of a chunk of text that has ``before`` lines before it."""
         rows = lines.rows
         if self._one_ranking:
             runs = one_run(len(rows.y))
@@ -256,7 +256,7 @@ class _LetorText:
 
 
 def _later(error: FormatError, lines: int) -> FormatError:
-    """Return an error of a text with so many lines before it."""
+    """Return an error with its line moved by the lines before the text."""
     line = error.line + lines if error.line else 0
     return type(error)(error.path, line, error.column, error.found, error.expected)
 
@@ -335,19 +335,19 @@ def _without_blank_lines(rows: _Rows, pieces: list[TextPiece], counts: list[int]
 def _entries(
     path: Path, text: Bytes, rows: _Rows, outcomes: list[_Outcome], how: _How, width: int
 ) -> Entries:
-    """Return what rows hold besides zeros; FormatError where one has a feature twice."""
+    """Return the nonzero values of rows; FormatError where one has a feature twice."""
     ids = np.concatenate([np.zeros(0, dtype=np.int32), *(o.ids for o in outcomes)])
     values = np.concatenate([np.zeros(0), *(o.values for o in outcomes)])
     entries, twice = sorted_rows(Entries(ids, values, rows.lengths, width))
     if twice < 0:
         return entries
-    seen: set[int] = set()
-    at, end = rows.spans[twice, [kernels.QID_END, kernels.COMMENT_BEGIN]].tolist()
-    for token in re.finditer(rb"(\d+):\S*", text[at:end].tobytes()):
-        if int(token[1]) in seen:
+    earlier_ids: set[int] = set()
+    begin, end = rows.spans[twice, [kernels.QID_END, kernels.COMMENT_BEGIN]].tolist()
+    for token in re.finditer(rb"(\d+):\S*", text[begin:end].tobytes()):
+        if int(token[1]) in earlier_ids:
             break
-        seen.add(int(token[1]))
-    raise format_error(path, text, at + token.start(), ID_REPEATED, how.most_features)
+        earlier_ids.add(int(token[1]))
+    raise format_error(path, text, begin + token.start(), ID_REPEATED, how.most_features)
 
 
 def _outcomes(
@@ -470,8 +470,8 @@ def _document_in_comment(path: Path, text: Bytes, lines: _ParsedLines, before: i
     for hidden in _HIDDEN.finditer(comments.content.data):
         row = int(np.searchsorted(comments.offsets, hidden.start(), side="right")) - 1
         if hidden.end() <= comments.offsets[row + 1]:  # the comments stand one behind the other
-            at = begins[row] + hidden.start() - comments.offsets[row]
-            return _later(format_error(path, text, int(at), OLD_LINE_END, 0), before)
+            position = begins[row] + hidden.start() - comments.offsets[row]
+            return _later(format_error(path, text, int(position), OLD_LINE_END, 0), before)
     return None
 
 
@@ -500,10 +500,10 @@ def cut(
 ) -> list[TextPiece]:
     """Split the text at line ends, and count the lines of the pieces."""
     ends: list[int] = []
-    at = begin
-    while at < size:
-        at = line_end(text, min(at + _PIECE, size) - 1, size)
-        ends.append(at)
+    end = begin
+    while end < size:
+        end = line_end(text, min(end + _PIECE, size) - 1, size)
+        ends.append(end)
     begins = [begin, *ends][: len(ends)]
     counts = [pool.submit(count_lines, text[b:e]) for b, e in zip(begins, ends, strict=True)]
     pieces: list[TextPiece] = []
@@ -540,9 +540,9 @@ def line_end(text: Bytes, position: int, size: int) -> int:
 def find_byte(text: Bytes, byte: bytes, begin: int, end: int) -> int:
     """Return the first position of a byte from ``begin`` on, or ``end``."""
     for window in range(begin, end, _WINDOW):
-        found = text[window : window + _WINDOW].tobytes().find(byte)
-        if found >= 0:
-            return min(window + found, end)
+        offset = text[window : window + _WINDOW].tobytes().find(byte)
+        if offset >= 0:
+            return min(window + offset, end)
     return end
 
 
@@ -614,8 +614,8 @@ def _found(problem: int, token: str) -> str:
         return tr("a document after a carriage return in a comment")
     if not token:
         return tr("the end of the line") if problem == NO_QID else tr("nothing")
-    shown = token if len(token) <= _SHOWN else token[:_SHOWN] + "…"
-    quoted = '"' + "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown) + '"'
+    excerpt = token if len(token) <= _SHOWN else token[:_SHOWN] + "…"
+    quoted = '"' + "".join(c if c.isprintable() else repr(c)[1:-1] for c in excerpt) + '"'
     if problem == ID_REPEATED:
         if ":" not in token:
             return tr("{token} a second time").format(token=quoted)
@@ -626,7 +626,7 @@ def _found(problem: int, token: str) -> str:
 def _line_begin(text: Bytes, position: int) -> int:
     for end in range(position, 0, -_LOOK):
         begin = max(end - _LOOK, 0)
-        found = text[begin:end].tobytes().rfind(b"\n")
-        if found >= 0:
-            return begin + found + 1
+        offset = text[begin:end].tobytes().rfind(b"\n")
+        if offset >= 0:
+            return begin + offset + 1
     return 0

@@ -57,7 +57,7 @@ from rankstudio.engine.support.file_pages import in_file
 from rankstudio.engine.support.number_format import count_text, percentage
 
 SHARE = 0.5
-"""Of the memory budget, what data may take; the rest is for what is computed of them."""
+"""Share of the memory budget for data; the rest is for computations with them."""
 
 _LITTLE = 1 << 27  # bytes of files that always fit
 _PIECE = 4096  # documents that are searched at once
@@ -66,7 +66,7 @@ _LEAST = 1 << 28  # bytes that are free where files are read by pieces; with few
 Files = tuple[Path, ...]
 
 
-def exceeds_budget(parts: Sequence[Files], told: DataColumns) -> bool:
+def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     """Return whether data probably exceed their share of the memory limit, so that they are read from disk.
 
     Text that is mostly zeros stays in memory without them: with its zeros it would fill the disk.
@@ -75,7 +75,7 @@ def exceeds_budget(parts: Sequence[Files], told: DataColumns) -> bool:
     ----------
     parts : sequence of tuple of Path
         The files of each part.
-    told : DataColumns
+    specified : DataColumns
 
     Raises
     ------
@@ -86,16 +86,16 @@ def exceeds_budget(parts: Sequence[Files], told: DataColumns) -> bool:
     -----
     O(parts): the beginning of each file is read unless all files are small.
     """
-    parts = [logs_of(part, recognised_form(part[0], told), told)[0] or part for part in parts]
+    parts = [logs_of(part, recognised_form(part[0], specified), specified)[0] or part for part in parts]
     files = {path for part in parts for path in part}
     room = SHARE * memory.budget()
     size = sum(regular_file_size(path) for path in files)
     if size < min(_LITTLE, room / 64) or memory.available() < _LEAST:
         return False
-    needs = {path: recognised_form(path, told).memory_need(path) for path in files}
+    needs = {path: recognised_form(path, specified).memory_need(path) for path in files}
     texts = [sum(needs[path].text for path in part) for part in parts]  # a part is read at once
-    need = sum(one.table for one in needs.values()) + max(texts)
-    thin = next((path for path, one in needs.items() if one.is_thin), None)
+    need = sum(memory_need.table for memory_need in needs.values()) + max(texts)
+    thin = next((path for path, memory_need in needs.items() if memory_need.is_thin), None)
     if thin is None or need <= room:
         return need > room
     if need > memory.budget():
@@ -131,7 +131,7 @@ class PartReader:
         path: Path,
         parts: Sequence[Files],
         progress: ReadProgress,
-        told: DataColumns,
+        specified: DataColumns,
         missing: Missing,
         normalize: Normalize,
         *,
@@ -141,7 +141,7 @@ class PartReader:
         self._path = path
         self._parts = parts
         self._progress = progress
-        self._told = told
+        self._told = specified
         self._treatment = Treatment(missing, bool(normalize))
         self._cache = cache
         self._several_folds = several_folds
@@ -160,20 +160,22 @@ class PartReader:
 
     def _tables(self) -> dict[Files, FileContents]:
         large = exceeds_budget(self._parts, self._told)
-        found: dict[Files, FileContents] = {}
+        contents_of_part: dict[Files, FileContents] = {}
         for part in self._parts:
-            if part not in found:
-                found[part] = self._contents(part, large)
-                _check_memory(self._path, list(found.values()), self._several_folds)
-        return found
+            if part not in contents_of_part:
+                contents_of_part[part] = self._contents(part, large)
+                _check_memory(self._path, list(contents_of_part.values()), self._several_folds)
+        return contents_of_part
 
-    def datasets(self, part: Files, found: FileContents, name: str, width: int) -> dict[str, RankingDataset]:
+    def datasets(
+        self, part: Files, file_contents: FileContents, name: str, width: int
+    ) -> dict[str, RankingDataset]:
         """Return the dataset of a part, or of each part of a table; equal files share arrays.
 
         Parameters
         ----------
         part : tuple of Path
-        found : FileContents
+        file_contents : FileContents
             Contents of the files; they are changed in place.
         name : str
             The part.
@@ -181,62 +183,62 @@ class PartReader:
             Number of features in all parts together.
         """
         self._progress.check()
-        if in_file(found.table.X) and found.table.X.shape[1] < width:
-            found = self._to_disk(part, self._progress.silent(), width) or found
-        made = {}
-        for own, table in tables_by_part(found.table, name).items():
-            key = (found.source.checksum, own if found.table.parts.size else "")
+        if in_file(file_contents.table.X) and file_contents.table.X.shape[1] < width:
+            file_contents = self._to_disk(part, self._progress.silent(), width) or file_contents
+        datasets = {}
+        for part_name, table in tables_by_part(file_contents.table, name).items():
+            key = (file_contents.source.checksum, part_name if file_contents.table.parts.size else "")
             if key not in self._made:
-                self._made[key] = self.dataset(replace(found, table=table), width)
+                self._made[key] = self.dataset(replace(file_contents, table=table), width)
             data = self._made[key]
-            notes = table.notes(str(found.source.path)) + self._unjudged(
-                found, len(table.y) - data.n_documents
+            notes = table.notes(str(file_contents.source.path)) + self._unjudged(
+                file_contents, len(table.y) - data.n_documents
             )
-            made[own] = replace(data, source=self._source(found), warnings=notes)
-        return made
+            datasets[part_name] = replace(data, source=self._source(file_contents), warnings=notes)
+        return datasets
 
-    def dataset(self, found: FileContents, width: int) -> RankingDataset:
+    def dataset(self, file_contents: FileContents, width: int) -> RankingDataset:
         """Return the contents of a file as one dataset with a given number of features.
 
         Of several judges, it has the documents and labels of the one in use. Missing values are filled from
         all documents, so that features do not depend on the judge.
         """
-        table = found.table
+        table = file_contents.table
         judges = self._told.judges
         labels = table.y
-        place = judges.index(self._told.label) if judges else 0
-        made = RankingDataset.of_table(
-            replace(table, y=np.nan_to_num(labels[:, place])) if judges else table,
-            self._source(found),
-            missing="refuse" if found.treated else self._treatment.missing,
+        judge = judges.index(self._told.label) if judges else 0
+        dataset = RankingDataset.of_table(
+            replace(table, y=np.nan_to_num(labels[:, judge])) if judges else table,
+            self._source(file_contents),
+            missing="refuse" if file_contents.treated else self._treatment.missing,
             n_features=width,
-            normalize=not found.treated and self._treatment.normalize,
+            normalize=not file_contents.treated and self._treatment.normalize,
         )
         if not judges:
-            return made
-        judged = np.flatnonzero(~np.isnan(labels[:, place]))
+            return dataset
+        judged = np.flatnonzero(~np.isnan(labels[:, judge]))
         if not judged.size:
             raise DatasetError(
                 tr("{path}: found no label of {judge} for any document; expected at least one.").format(
-                    path=found.source.path, judge=quoted(self._told.label)
+                    path=file_contents.source.path, judge=quoted(self._told.label)
                 )
             )
-        data = made if judged.size == len(labels) else select_documents(made, judged)
-        self._judgments[id(data.y)] = Judgments(judges, labels, made.query_ptr, made.query_ids)
+        data = dataset if judged.size == len(labels) else select_documents(dataset, judged)
+        self._judgments[id(data.y)] = Judgments(judges, labels, dataset.query_ptr, dataset.query_ids)
         return data
 
-    def _source(self, found: FileContents) -> Source:
+    def _source(self, file_contents: FileContents) -> Source:
         """Return the source of documents: the same file with the labels of two judges are two."""
         if not self._told.judges:
-            return found.source
-        checksum = derived_checksum(found.source.checksum, f"label {self._told.label}")
-        return replace(found.source, checksum=checksum)
+            return file_contents.source
+        checksum = derived_checksum(file_contents.source.checksum, f"label {self._told.label}")
+        return replace(file_contents.source, checksum=checksum)
 
     def judgments(self, part: RankingDataset) -> Judgments:
-        """Return what all judges say of the documents of a part that was made here."""
+        """Return the judgments of all judges for the documents of a part that was made here."""
         return self._judgments[id(part.y)]
 
-    def _unjudged(self, found: FileContents, n: int) -> tuple[str, ...]:
+    def _unjudged(self, file_contents: FileContents, n: int) -> tuple[str, ...]:
         """Return a sentence on the documents that the judge in use has not judged."""
         if not n:
             return ()
@@ -245,7 +247,7 @@ class PartReader:
             "{path}: {n} documents without a label of {judge} are left out.",
             n,
         )
-        return (text.format(path=found.source.path, n=count_text(n), judge=quoted(self._told.label)),)
+        return (text.format(path=file_contents.source.path, n=count_text(n), judge=quoted(self._told.label)),)
 
     def notes(self, folds: Sequence[Fold]) -> tuple[str, ...]:
         """Return a note on data mapped from files, with the reason; None if there are none."""
@@ -275,20 +277,20 @@ class PartReader:
         )
 
     def _to_disk(self, part: Files, progress: ReadProgress, width: int = 0) -> FileContents | None:
-        """Read the files of a part into mapped files of so many columns; None for a form that cannot be."""
-        known = part_of(part, recognised_form(part[0], self._told), self._told, refuse=self._refuses)
-        if not known.form.streams:
+        """Read a part into mapped files with ``width`` columns; None for a format that cannot be."""
+        part_files = part_of(part, recognised_form(part[0], self._told), self._told, refuse=self._refuses)
+        if not part_files.form.streams:
             return None
-        return read_to_disk(known, progress, self._treatment, width)
+        return read_to_disk(part_files, progress, self._treatment, width)
 
     @property
     def _refuses(self) -> bool:
         return self._treatment.missing == "refuse"
 
 
-def _refuse_judges(path: Path, form: DataFormat, told: DataColumns) -> None:
+def _refuse_judges(path: Path, form: DataFormat, specified: DataColumns) -> None:
     """Refuse label columns of several judges where a format has one label."""
-    if told.labels and not form.is_table:
+    if specified.labels and not form.is_table:
         text = (
             tr("{path}: feature logs have no label columns; name a file of judgments for each judge instead.")
             if form.is_joined
@@ -297,15 +299,19 @@ def _refuse_judges(path: Path, form: DataFormat, told: DataColumns) -> None:
                 "named. Several judges need a table (CSV, TSV, Parquet or Arrow)."
             )
         )
-        raise DatasetError(text.format(path=shown_path(path), n=len(told.labels)))
+        raise DatasetError(text.format(path=shown_path(path), n=len(specified.labels)))
 
 
-def _check_memory(path: Path, found: Sequence[FileContents], several: bool) -> None:
+def _check_memory(path: Path, parts_read: Sequence[FileContents], has_several_folds: bool) -> None:
     """Raise `DatasetError` before the parts read so far are more than the machine can hold."""
-    needed = sum(read.table.X.nbytes for read in found if not in_file(read.table.X))
+    needed = sum(part.table.X.nbytes for part in parts_read if not in_file(part.table.X))
     free = memory.available()
     if needed > 0.9 * (needed + free):
-        advice = tr("open a single fold") if several else tr("leave out unused features or renumber them")
+        advice = (
+            tr("open a single fold")
+            if has_several_folds
+            else tr("leave out unused features or renumber them")
+        )
         raise DatasetError(
             tr(
                 "{path}: not enough memory: the data read so far take {size}, and {size_2} are "
@@ -315,7 +321,7 @@ def _check_memory(path: Path, found: Sequence[FileContents], several: bool) -> N
 
 
 TABLES_VERSION = 3
-"""Of the readers of tables: to be raised when they would give other values."""
+"""Version of the readers of tables: raise it when they would return other values."""
 
 _MAPPED_VERSION = 3  # to be raised whenever the same files would give other mapped arrays
 
@@ -339,7 +345,7 @@ class FileContents:
     treated: bool = False
 
 
-def part_of(paths: tuple[Path, ...], form: DataFormat, told: DataColumns, *, refuse: bool) -> PartFiles:
+def part_of(paths: tuple[Path, ...], form: DataFormat, specified: DataColumns, *, refuse: bool) -> PartFiles:
     """Return files of a format as a part, with the accompanying query sizes, or judgments of logs.
 
     Raises
@@ -347,36 +353,36 @@ def part_of(paths: tuple[Path, ...], form: DataFormat, told: DataColumns, *, ref
     DatasetError, FileAccessError, FormatError
         If several files cannot form one part, or the file of sizes is invalid.
     """
-    logs, judgments = logs_of(paths, form, told)
+    logs, judgments = logs_of(paths, form, specified)
     if logs:
         texts = tuple(map(read_text, judgments))
         return PartFiles(
-            logs, form if form.marks else joined_format(logs[0]), told, refuse=refuse, judgments=texts
+            logs, form if form.marks else joined_format(logs[0]), specified, refuse=refuse, judgments=texts
         )
     if not form.streams:
-        return PartFiles(paths, form, told, refuse=refuse)
-    beside = sizes_file(paths[0]) if form.takes_sizes and not told.no_queries else None
-    if len(paths) > 1 and (not form.several_files or beside is not None):
+        return PartFiles(paths, form, specified, refuse=refuse)
+    size_file = sizes_file(paths[0]) if form.takes_sizes and not specified.no_queries else None
+    if len(paths) > 1 and (not form.several_files or size_file is not None):
         raise DatasetError(
             tr(
                 "{path}: found {n} files for one part; expected one file, or several in LETOR, "
                 "Parquet or Arrow format."
             ).format(path=shown_path(paths[0]), n=len(paths))
         )
-    return PartFiles(paths, form, told, None if beside is None else read_sizes(beside), refuse)
+    return PartFiles(paths, form, specified, None if size_file is None else read_sizes(size_file), refuse)
 
 
-def logs_of(paths: Files, form: DataFormat, told: DataColumns) -> tuple[Files, Files]:
+def logs_of(paths: Files, form: DataFormat, specified: DataColumns) -> tuple[Files, Files]:
     """Return feature logs and the files of their judgments; nothing for other data."""
-    if told.judgments:
-        return paths, tuple(map(Path, told.judgments))
-    if told.no_labels:
+    if specified.judgments:
+        return paths, tuple(map(Path, specified.judgments))
+    if specified.no_labels:
         return (paths if form.marks else ()), ()
     return form.logs_of(paths)
 
 
 def read_files(
-    paths: tuple[Path, ...], progress: ReadProgress, told: DataColumns, *, refuse: bool, cache: bool
+    paths: tuple[Path, ...], progress: ReadProgress, specified: DataColumns, *, refuse: bool, cache: bool
 ) -> FileContents:
     """Read the files of a part into memory, or load them from the cache.
 
@@ -384,7 +390,7 @@ def read_files(
     ----------
     paths : tuple of Path
     progress : ReadProgress
-    told : DataColumns
+    specified : DataColumns
         Specified columns.
     refuse : bool
         Whether a missing value is an error.
@@ -396,7 +402,7 @@ def read_files(
     DataError, MissingExtraError
         If the files cannot be read; ZeroIdError for an id 0 unless ids are declared to start at 0.
     """
-    part = part_of(paths, recognised_form(paths[0], told), told, refuse=refuse)
+    part = part_of(paths, recognised_form(paths[0], specified), specified, refuse=refuse)
     if not part.form.streams:
         table, source, found_as = part.form.read_whole(paths[0], progress, refuse=refuse)
         return FileContents(table, source, found_as)
@@ -459,34 +465,34 @@ def read_to_disk(
         As in the reader, and if the mapped files cannot be written.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
-        found = [store.recalled_checksum(path) for path in part.paths]
+        checksums = [store.recalled_checksum(path) for path in part.paths]
         sizes = tuple(regular_file_size(path) for path in part.paths)
-        if not all(found) and sizes in source_sizes():
-            found = []
-            for file in _streamed(part.paths, progress.silent(), pool, found):
+        if not all(checksums) and sizes in source_sizes():
+            checksums = []
+            for file in _streamed(part.paths, progress.silent(), pool, checksums):
                 file.end()
-        if all(found):
-            key = _mapped_key(part, found, treatment, n_features)
+        if all(checksums):
+            key = _mapped_key(part, checksums, treatment, n_features)
             table = find_mapped(mapped_folder() / key, progress.check)
             if table is not None:
                 progress.advance(sum(sizes))
-                return _contents(part, table, found, treated=True)
-        found = []
+                return _contents(part, table, checksums, treated=True)
+        checksums = []
         try:
             with TableOnDisk(part.paths[0], treatment) as builder:
                 facts = part.form.table_reader()(
-                    part, _streamed(part.paths, progress, pool, found), builder, progress
+                    part, _streamed(part.paths, progress, pool, checksums), builder, progress
                 )
                 table = builder.finish(
                     facts,
-                    _mapped_key(part, found, treatment, n_features),
-                    [*zip(sizes, found, strict=True)],
+                    _mapped_key(part, checksums, treatment, n_features),
+                    [*zip(sizes, checksums, strict=True)],
                     n_features=n_features,
                     sizes=part.sizes,
                 )
         except OSError as error:
             raise unreadable(part.paths[0], error) from error
-        return _contents(part, table, found, treated=True)
+        return _contents(part, table, checksums, treated=True)
 
 
 def _variant(part: PartFiles) -> str:
@@ -496,17 +502,21 @@ def _variant(part: PartFiles) -> str:
     return "" if how == LETOR.parsed_as and not identity else f"{how} {TABLES_VERSION} {identity}"
 
 
-def _contents(part: PartFiles, table: Table, found: Sequence[str], *, treated: bool = False) -> FileContents:
-    """Return what was read of files with these checksums."""
+def _contents(
+    part: PartFiles, table: Table, checksums: Sequence[str], *, treated: bool = False
+) -> FileContents:
+    """Return the contents of files with these checksums."""
     size = sum(regular_file_size(path) for path in part.paths)
     if part.judgments:
         if part.refuse:
             _refuse_missing(part.paths[0], table)
-        every = [text.checksum for text in part.judgments] + [one.partition(":")[2] for one in found]
-        source = Source(part.paths[0], size, derived_checksum(found[0], json.dumps(every)))
+        all_checksums = [text.checksum for text in part.judgments] + [
+            checksum.partition(":")[2] for checksum in checksums
+        ]
+        source = Source(part.paths[0], size, derived_checksum(checksums[0], json.dumps(all_checksums)))
         names = ", ".join(text.path.name for text in part.judgments)
         return FileContents(table, source, ReadAs(part.form.key, names), treated)
-    source = Source(part.paths[0], size, derived_checksum(_joined(found), identity_of(part)))
+    source = Source(part.paths[0], size, derived_checksum(_joined(checksums), identity_of(part)))
     as_read = read_as(part.paths[0], part.form, table.told_by, no_queries=part.told.no_queries)
     return FileContents(table, source, as_read, treated)
 
@@ -524,8 +534,8 @@ def _refuse_missing(path: Path, table: Table) -> None:
             row = begin + int(rows[0])
             query = table.query_ids[int(np.searchsorted(table.query_ptr, row, side="right")) - 1]
             name = table.feature_names[int(columns[0])]
-            found = quoted(f"{query} {document_id(table.comments[row])}: {name}")
-            raise MissingValueError(path, 0, 0, found, tr("a value of every feature"))
+            location = quoted(f"{query} {document_id(table.comments[row])}: {name}")
+            raise MissingValueError(path, 0, 0, location, tr("a value of every feature"))
 
 
 def _recalled(key: str, progress: ReadProgress, part: PartFiles) -> Table | None:
@@ -533,33 +543,33 @@ def _recalled(key: str, progress: ReadProgress, part: PartFiles) -> Table | None
     table = find_parsed(key, progress.check)
     if table is None or (part.refuse and table.missing.any()):
         return None
-    most = part.most_features
+    max_features = part.most_features
     greatest = table.feature_ids[-1] if table.feature_ids.size else table.X.shape[1]
-    return None if most is not None and greatest > most else table
+    return None if max_features is not None and greatest > max_features else table
 
 
 def _streamed(
-    paths: Sequence[Path], progress: ReadProgress, pool: Executor, found: list[str]
+    paths: Sequence[Path], progress: ReadProgress, pool: Executor, checksums: list[str]
 ) -> Iterator[StreamedFile]:
     """Yield files one after the other, and add the checksum of each that was read to its end."""
     for path in paths:
         state = store.source_state(path)
         file = StreamedFile(path, progress, pool)
         yield file
-        found.append(file.checksum())
-        store.remember_checksum(path, state, found[-1])
+        checksums.append(file.checksum())
+        store.remember_checksum(path, state, checksums[-1])
 
 
-def _mapped_key(part: PartFiles, found: Sequence[str], treatment: Treatment, n_features: int) -> str:
+def _mapped_key(part: PartFiles, checksums: Sequence[str], treatment: Treatment, n_features: int) -> str:
     """Return by what the mapped table of files with these checksums is found."""
     how = (treatment.missing, treatment.normalize, n_features, _variant(part))
-    return hashlib.sha256(json.dumps([_MAPPED_VERSION, list(found), *how]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([_MAPPED_VERSION, list(checksums), *how]).encode()).hexdigest()
 
 
 def _results(pending: Sequence[Future[str]], progress: ReadProgress) -> list[str]:
     return [progress.result(future) for future in pending]
 
 
-def _joined(found: Sequence[str]) -> str:
+def _joined(checksums: Sequence[str]) -> str:
     """Return one checksum for that of several files."""
-    return found[0] if len(found) == 1 else derived_checksum("", json.dumps([*found]))
+    return checksums[0] if len(checksums) == 1 else derived_checksum("", json.dumps([*checksums]))

@@ -26,8 +26,8 @@ def sizes_file(path: Path) -> Path | None:
     """
     name = without_ending(path.name)
     stems = dict.fromkeys((path.name, name, Path(name).stem))
-    places = (path.with_name(stem + ending) for stem in stems for ending in SIZES_ENDINGS)
-    return next((place for place in places if place != path and place.is_file()), None)
+    candidates = (path.with_name(stem + ending) for stem in stems for ending in SIZES_ENDINGS)
+    return next((candidate for candidate in candidates if candidate != path and candidate.is_file()), None)
 
 
 def read_sizes(path: Path) -> Ints:
@@ -53,8 +53,8 @@ def read_sizes(path: Path) -> Ints:
     for number, line in enumerate(text.split("\n"), start=1):
         for word in line.split():
             if not (word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS):
-                shown = word if len(word) <= 40 else word[:40] + "…"
-                raise FormatError(path, number, 0, repr(shown), _EXPECTED)
+                excerpt = word if len(word) <= 40 else word[:40] + "…"
+                raise FormatError(path, number, 0, repr(excerpt), _EXPECTED)
             sizes.append(int(word))
     if not sum(sizes):
         raise DatasetError(f"{path}: found no query sizes; expected on each line {_EXPECTED}.")

@@ -1,4 +1,4 @@
-"""As what a data file is read: told by its first bytes, its name, and what is beside it."""
+"""The format of a data file, by its first bytes, its name, and the files beside it."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from rankstudio.engine.language import tr
 _WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"  # ZIP archives, as which most are stored, and old ones
 
 
-def recognised_form(path: Path, told: DataColumns) -> DataFormat:
+def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
     """Return the format of a file: of all formats, the one that is most certain of it.
 
     Parameters
     ----------
     path : Path
-    told : DataColumns
+    specified : DataColumns
         Specified columns.
 
     Raises
@@ -42,11 +42,11 @@ def recognised_form(path: Path, told: DataColumns) -> DataFormat:
     FileAccessError, MissingExtraError
         If the file cannot be read, or has the ending of a binary format that it does not have.
     """
-    beginning = beginning_of(path, told)
-    own = [form for form in data_formats() if not form.package]
-    confidence, form = max(((f.confidence(beginning), f) for f in own), key=lambda pair: pair[0])
-    is_named = OF not in told.format and bool(told.format)
-    named = told_format(told.format, path) if is_named or confidence < BY_MARKS else None
+    beginning = beginning_of(path, specified)
+    own_formats = [form for form in data_formats() if not form.package]
+    confidence, form = max(((f.confidence(beginning), f) for f in own_formats), key=lambda pair: pair[0])
+    is_named = OF not in specified.format and bool(specified.format)
+    named = told_format(specified.format, path) if is_named or confidence < BY_MARKS else None
     if is_named and named is not None:
         return named
     refuse_absent(beginning, by_name=confidence < BY_MARKS)
@@ -81,20 +81,20 @@ def _of_plugin(beginning: Beginning, confidence: float, recorded: DataFormat | N
             "--data-format {key}, or leave one out with --without."
         )
         values = {"first": first.label, "package": first.package, "key": first.key}
-        others = {"second": second.label, "other": second.package}
-        raise DatasetError(text.format(path=shown_path(beginning.path), **values, **others))
+        second_fields = {"second": second.label, "other": second.package}
+        raise DatasetError(text.format(path=shown_path(beginning.path), **values, **second_fields))
     return equal[0]
 
 
-def beginning_of(path: Path, told: DataColumns) -> Beginning:
-    """Return what is looked at to tell the format of a file.
+def beginning_of(path: Path, specified: DataColumns) -> Beginning:
+    """Return the evidence for the format of a file.
 
     Raises
     ------
     FileAccessError, MissingExtraError
         If the file cannot be read.
     """
-    return Beginning(path, read_beginning(path, HEAD), _first_bytes(path), told, sizes_file(path))
+    return Beginning(path, read_beginning(path, HEAD), _first_bytes(path), specified, sizes_file(path))
 
 
 def refuse_other_binary(path: Path, begin: bytes) -> None:
@@ -129,14 +129,16 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
 def identity_of(part: PartFiles) -> str:
     """Return the specifications that determine the contents besides the bytes of the files; "" for none."""
     is_table = part.form.is_table
-    told = part.told.as_dict()
-    values = {name: value for name, value in told.items() if is_table != (name in ("ids_from", "no_queries"))}
+    specified = part.told.as_dict()
+    values = {
+        name: value for name, value in specified.items() if is_table != (name in ("ids_from", "no_queries"))
+    }
     values.pop("format", None)  # as where it is recognised
     if part.form.package:
         values["format"] = f"{part.form.key} of {part.form.package}"
     if part.told.labels:  # the labels of all judges are read, whichever is in use
         values.pop("label", None)
-    if values.get("ids_from") == 1:  # as where nobody says so
+    if values.get("ids_from") == 1:  # the default
         del values["ids_from"]
     if part.told.no_queries:
         values["no_queries"] = True
@@ -149,8 +151,8 @@ def identity_of(part: PartFiles) -> str:
 
 def read_as(path: Path, form: DataFormat, told_by: tuple[str, ...], *, no_queries: bool = False) -> ReadAs:
     """Return the format of a file with the columns of query, label and part, if it has them."""
-    beside = None if no_queries else sizes_file(path)
-    sizes = beside.name if beside is not None else ""
+    size_file = None if no_queries else sizes_file(path)
+    sizes = size_file.name if size_file is not None else ""
     if form.sizes:
         return ReadAs() if no_queries else ReadAs(form.key, sizes)
     if not form.is_table:

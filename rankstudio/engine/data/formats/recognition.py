@@ -42,8 +42,10 @@ def csv_confidence(form: DataFormat, beginning: Beginning) -> float:
         return _BY_NAME if form.key == named else 0.0
     if form.key == "tsv":
         return 0.0
-    told = beginning.told
-    likely = beginning.lacks_queries or told.qid or told.label or _names_a_query(beginning.first_line)
+    specified = beginning.told
+    likely = (
+        beginning.lacks_queries or specified.qid or specified.label or _names_a_query(beginning.first_line)
+    )
     return _LIKELY if likely else 0.0
 
 

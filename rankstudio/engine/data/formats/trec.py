@@ -31,7 +31,7 @@ _FEWEST = 5
 _MOST = 6  # words: some programs leave the tag out
 
 RunScores = Mapping[str, Mapping[str, float]]
-"""Of a run: the score of each document of each query."""
+"""Scores of a run: of each document of each query."""
 
 
 def is_run(text: TextLines) -> bool:
@@ -60,28 +60,28 @@ def _values(
     lines: dict[tuple[str, str], int] | None = None,
 ) -> dict[str, dict[str, float]]:
     """Return the value of each document of each query; its line goes to ``lines``."""
-    found: dict[str, dict[str, float]] = {}
+    values_of_query: dict[str, dict[str, float]] = {}
     for line, words in text.words():
         value = value_of(words)
         if value is None:
             raise text.error(line, " ".join(words), tr(expected))
         query = words[0]
         document = words[2]
-        documents = found.setdefault(query, {})
+        documents = values_of_query.setdefault(query, {})
         if document in documents:
             raise text.error(line, f"{query} {document}", tr("each document at most once per query"))
         documents[document] = value
         if lines is not None:
             lines[query, document] = line
-    if not found:
+    if not values_of_query:
         raise DatasetError(
             tr("{path}: found no lines, expected {expected}.").format(path=text.path, expected=tr(expected))
         )
-    return found
+    return values_of_query
 
 
 RUN_ENDINGS = (".run", ".trec", ".res")
-"""What names of runs end with, once that of a compressed file is gone; or they begin with ``run.``."""
+"""Endings of names of runs, without those of compressed files; or they begin with ``run.``."""
 
 _EXPECTED = translatable("a line of TREC judgments: query, iteration, document, grade")
 _WORDS = 4
@@ -106,21 +106,21 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
     DatasetError
         If two runs have the same name.
     """
-    found: dict[str, Path] = {}
+    runs: dict[str, Path] = {}
     for path in sorted(qrels.parent.iterdir()):
         plain = without_ending(path.name)
         ending = next((e for e in RUN_ENDINGS if plain.lower().endswith(e)), "")
         if not (ending or plain.lower().startswith("run.")) or not path.is_file() or path == qrels:
             continue
         name = plain.removesuffix(plain[len(plain) - len(ending) :]) if ending else plain[len("run.") :]
-        if name in found:
+        if name in runs:
             raise DatasetError(
                 tr("{folder}: found {a} and {b}, expected different names for the runs.").format(
-                    folder=qrels.parent, a=found[name].name, b=path.name
+                    folder=qrels.parent, a=runs[name].name, b=path.name
                 )
             )
-        found[name] = path
-    return found
+        runs[name] = path
+    return runs
 
 
 def read_judged(path: Path, progress: ReadProgress, refuse: bool) -> tuple[Table, Source, ReadAs]:
@@ -183,7 +183,7 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
         X[:, column] = [run.get(query, {}).get(document, np.nan) for query, document in rows]
         _check_scores(name, X[:, column], rows)
     if refuse and np.isnan(X).any():
-        row, column = (int(place[0]) for place in np.nonzero(np.isnan(X)))
+        row, column = (int(indices[0]) for indices in np.nonzero(np.isnan(X)))
         query, document = rows[row]
         raise MissingValueError(
             qrels.path,
@@ -241,27 +241,27 @@ def _check_scores(name: str, values: Floats, rows: list[tuple[str, str]]) -> Non
 def _said(
     grades: Mapping[str, Mapping[str, float]], runs: Mapping[str, RunScores], negative: int
 ) -> tuple[str, ...]:
-    """Return what is to be known of the rows, as sentences."""
+    """Return the remarks on the rows, as sentences."""
+    retrieved = [query_documents for run in runs.values() for query_documents in run.items()]
     unjudged = {
         (query, document)
-        for run in runs.values()
-        for query, documents in run.items()
+        for query, documents in retrieved
         for document in documents
         if document not in grades.get(query, ())
     }
-    said = negative_grades(negative)
+    remarks = negative_grades(negative)
     if unjudged:
         text = trn(
             "{n} retrieved document without a judgment is left out.",
             "{n} retrieved documents without a judgment are left out.",
             len(unjudged),
         )
-        said = (text.format(n=count_text(len(unjudged))), *said)
-    return said
+        remarks = (text.format(n=count_text(len(unjudged))), *remarks)
+    return remarks
 
 
 def negative_grades(n_negative: int) -> tuple[str, ...]:
-    """Return what is said of negative grades, if there are any."""
+    """Return the remark on negative grades, if there are any."""
     if not n_negative:
         return ()
     text = trn("{n} negative judgment counts as 0.", "{n} negative judgments count as 0.", n_negative)
@@ -269,22 +269,22 @@ def negative_grades(n_negative: int) -> tuple[str, ...]:
 
 
 PREFIX = "ir_datasets:"
-"""What the name of judgments begins with that are no file, as in ``ir_datasets:msmarco-passage/dev``."""
+"""Prefix of the names of judgments that are no file, as in ``ir_datasets:msmarco-passage/dev``."""
 
 _LONGEST_REASON = 200
 
 
-def is_collection(place: Path) -> bool:
+def is_collection(path: Path) -> bool:
     """Return whether the judgments are those of a collection, not a file."""
-    return place.as_posix().startswith(PREFIX)
+    return path.as_posix().startswith(PREFIX)
 
 
-def collection_judgments(place: Path) -> TextLines:
+def collection_judgments(path: Path) -> TextLines:
     """Return the judgments of a collection as lines of a TREC file.
 
     Parameters
     ----------
-    place : Path
+    path : Path
         Id after ``ir_datasets:``. The library downloads missing files of the collection.
 
     Raises
@@ -294,32 +294,32 @@ def collection_judgments(place: Path) -> TextLines:
     DatasetError
         If the collection is unknown, or has no judgments of whole documents.
     """
-    name = place.as_posix().removeprefix(PREFIX)
+    name = path.as_posix().removeprefix(PREFIX)
     try:
         import ir_datasets  # noqa: PLC0415 - an extra
     except ImportError:
         raise MissingExtraError(f"A name that begins with {PREFIX}", "ir_datasets", "ir-datasets") from None
     try:
-        found = ir_datasets.load(name)
+        collection = ir_datasets.load(name)
     except KeyError:
         raise DatasetError(
-            f"{place.as_posix()}: ir_datasets has no collection {short(name)!r}; expected an id such as "
+            f"{path.as_posix()}: ir_datasets has no collection {short(name)!r}; expected an id such as "
             "msmarco-passage/dev."
         ) from None
     except Exception as error:
-        raise _failed(place, error) from error
-    iterator = getattr(found, "qrels_iter", None)
+        raise _failed(path, error) from error
+    iterator = getattr(collection, "qrels_iter", None)
     if iterator is None:
         raise DatasetError(
-            f"{place.as_posix()}: the collection has no judgments; expected a subset with judgments, such "
+            f"{path.as_posix()}: the collection has no judgments; expected a subset with judgments, such "
             "as msmarco-passage/dev of msmarco-passage."
         )
-    lines = tuple(_lines(place, iterator))
+    lines = tuple(_lines(path, iterator))
     content = "\n".join(lines).encode("utf-8", "replace")
-    return TextLines(place, lines, hashlib.sha256(content).hexdigest(), len(content))
+    return TextLines(path, lines, hashlib.sha256(content).hexdigest(), len(content))
 
 
-def _lines(place: Path, iterator: Callable[[], Iterable[Any]]) -> Iterable[str]:
+def _lines(path: Path, iterator: Callable[[], Iterable[Any]]) -> Iterable[str]:
     """Yield a line for each judgment, a named tuple of query_id, doc_id, relevance and perhaps iteration."""
     try:
         for judgment in iterator():
@@ -331,7 +331,7 @@ def _lines(place: Path, iterator: Callable[[], Iterable[Any]]) -> Iterable[str]:
             )
             yield " ".join(map(_word, words))
     except Exception as error:  # a collection that cannot be had, or judges other things than documents
-        raise _failed(place, error) from error
+        raise _failed(path, error) from error
 
 
 def _word(value: object) -> str:
@@ -348,6 +348,6 @@ def _word(value: object) -> str:
     return text
 
 
-def _failed(place: Path, error: Exception) -> DatasetError:
+def _failed(path: Path, error: Exception) -> DatasetError:
     reason = short(" ".join(str(error).split()) or type(error).__name__, _LONGEST_REASON).rstrip(".")
-    return DatasetError(f"{place.as_posix()}: ir_datasets could not provide the judgments: {reason}.")
+    return DatasetError(f"{path.as_posix()}: ir_datasets could not provide the judgments: {reason}.")

@@ -1,1 +1,1 @@
-"""Which document is preferred to which: given as such, read from files, or drawn from labels."""
+"""Preferences between documents: given as such, read from files, or derived from labels."""

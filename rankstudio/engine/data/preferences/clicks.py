@@ -180,15 +180,18 @@ class ClickPairs:
 
 def is_click_header(cells: Sequence[str]) -> bool:
     """Return whether the header of a table is that of a click log."""
-    there = set(_places(cells))
-    return there.issuperset(_NEEDED)
+    columns = set(_places(cells))
+    return columns.issuperset(_NEEDED)
 
 
 def _places(cells: Sequence[str]) -> dict[str, int]:
     """Return the columns of a header by what they are."""
     names = [cell.strip().strip('"').lower() for cell in cells]
-    found = {what: next((names.index(n) for n in known if n in names), -1) for what, known in _NAMES.items()}
-    return {what: place for what, place in found.items() if place >= 0}
+    positions = {
+        role: next((names.index(n) for n in common_names if n in names), -1)
+        for role, common_names in _NAMES.items()
+    }
+    return {role: position for role, position in positions.items() if position >= 0}
 
 
 def read_clicks(path: Path, rule: ClickRule) -> ClickLog:
@@ -242,7 +245,11 @@ class _ClickReader:
 
     def read(self) -> ClickLog:
         """Return the log."""
-        lines = ((at, line) for at, line in enumerate(streamed_lines(self._path), start=1) if line.strip())
+        lines = (
+            (line_number, line)
+            for line_number, line in enumerate(streamed_lines(self._path), start=1)
+            if line.strip()
+        )
         first, header = next(lines, (1, ""))
         self._delimiter = max(",;\t", key=header.count)
         self._places = _places(self._cells(1, header)) if header else {}
@@ -256,7 +263,7 @@ class _ClickReader:
             raise DatasetError(tr("{path}: found no clicks, expected at least one.").format(path=self._path))
         if len(np.unique(np.frombuffer(self._hashes, np.int64))) < len(self._hashes):
             raise _ScatteredError
-        (cases, shown, _) = self._shown.result()
+        (cases, impressions, _) = self._shown.result()
         (pairs, weights, line_of) = self._pairs.result()
         query, winner, loser, position = pairs.T.copy()
         return ClickLog(
@@ -265,18 +272,18 @@ class _ClickReader:
             tuple(self._documents),
             self._n_lists,
             self._n_clicks,
-            Impressions(*cases.T.copy(), *shown.T.copy()),
+            Impressions(*cases.T.copy(), *impressions.T.copy()),
             ClickPairs(line_of, query, winner, loser, weights[:, 0], position),
         )
 
     def _resolved(self) -> ClickRule:
         """Return the rule with the η that is used."""
-        given = "propensity" in self._places
-        if self._rule.eta == GIVEN and not given:
+        has_propensity = "propensity" in self._places
+        if self._rule.eta == GIVEN and not has_propensity:
             text = tr("Clicks: found no column propensity. Give or estimate η.")
             raise DatasetError(f"{self._path}: {text}")
-        self._given = given and self._rule.eta in ("", GIVEN)
-        return replace(self._rule, eta=self._rule.eta or (GIVEN if given else ESTIMATED))
+        self._given = has_propensity and self._rule.eta in ("", GIVEN)
+        return replace(self._rule, eta=self._rule.eta or (GIVEN if has_propensity else ESTIMATED))
 
     def _add(self, line: int, content: str) -> None:
         """Add a line to the list that it belongs to."""
@@ -305,8 +312,10 @@ class _ClickReader:
             self._n_lists = len(self._sessions)
             return number
         before, self._before = self._before, (session, query, position)
-        same = before is not None and before[:2] == (session, query)
-        if not same or ("session" not in self._places and before is not None and position <= before[2]):
+        is_same_query = before is not None and before[:2] == (session, query)
+        if not is_same_query or (
+            "session" not in self._places and before is not None and position <= before[2]
+        ):
             if len(self._rows[0]) >= _BLOCK:
                 self._count(keep_last=len(self._propensities) > len(self._rows[0]))
             self._n_lists += 1
@@ -341,14 +350,14 @@ class _ClickReader:
 
     def _check_lists(self, table: Ints) -> None:
         """Refuse a list with a document or a position twice."""
-        for column, what in ((3, "document"), (4, "position")):
+        for column, noun in ((3, "document"), (4, "position")):
             order = np.lexsort((table[:, column], table[:, 1]))
-            one = table[order]
-            twice = np.flatnonzero((np.diff(one[:, 1]) == 0) & (np.diff(one[:, column]) == 0))
+            ordered = table[order]
+            twice = np.flatnonzero((np.diff(ordered[:, 1]) == 0) & (np.diff(ordered[:, column]) == 0))
             if twice.size:
-                line = int(max(one[twice[0], 0], one[twice[0] + 1, 0]))
+                line = int(max(ordered[twice[0], 0], ordered[twice[0] + 1, 0]))
                 content = next(islice(streamed_lines(self._path), line - 1, None))
-                raise line_error(self._path, line, content, f"each {what} once in a result list")
+                raise line_error(self._path, line, content, f"each {noun} once in a result list")
 
 
 class _Counts:
@@ -361,8 +370,8 @@ class _Counts:
     """
 
     def __init__(self, n_keys: int, n_sums: int) -> None:
-        whole = np.zeros((0, n_keys), dtype=np.int64)
-        self._parts = [(whole, np.zeros((0, n_sums)), np.zeros(0, dtype=np.int64))]
+        empty = np.zeros((0, n_keys), dtype=np.int64)
+        self._parts = [(empty, np.zeros((0, n_sums)), np.zeros(0, dtype=np.int64))]
 
     def add(self, keys: Ints, sums: Floats, lines: Ints) -> None:
         """Add some rows; of equal ones the first line is kept."""
@@ -392,14 +401,14 @@ def _paired(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
     sizes = np.diff(begins, append=len(table))
     number_of = np.repeat(np.arange(begins.size), sizes)
     clicked = np.flatnonzero(table[:, 5])
-    own = sizes[number_of[clicked]]
-    winner = np.repeat(clicked, own)
-    first = np.cumsum(own) - own
-    loser = np.repeat(begins[number_of[clicked]] - first, own) + np.arange(winner.size)
-    kept = table[loser, 5] == 0
+    list_sizes = sizes[number_of[clicked]]
+    winner = np.repeat(clicked, list_sizes)
+    first = np.cumsum(list_sizes) - list_sizes
+    loser = np.repeat(begins[number_of[clicked]] - first, list_sizes) + np.arange(winner.size)
+    is_pair = table[loser, 5] == 0
     if rule == "skipped":
-        kept &= table[loser, 4] < table[winner, 4]
-    return winner[kept], loser[kept]
+        is_pair &= table[loser, 4] < table[winner, 4]
+    return winner[is_pair], loser[is_pair]
 
 
 def _whole(path: Path, line: int, cell: str) -> int:
@@ -445,29 +454,29 @@ def estimate_bias(log: Impressions) -> PositionBias:
     from scipy.optimize import brentq  # noqa: PLC0415 - scipy, where it is needed
 
     key = log.query * (int(log.document.max(initial=0)) + 1) + log.document
-    _, place = np.unique(key, return_inverse=True)
-    clicks = np.bincount(place, log.clicked)
+    _, group = np.unique(key, return_inverse=True)
+    clicks = np.bincount(group, log.clicked)
     depth = np.log(log.position)
     low = np.full(clicks.size, np.inf)
     high = np.full(clicks.size, -np.inf)
-    np.minimum.at(low, place, depth)
-    np.maximum.at(high, place, depth)
+    np.minimum.at(low, group, depth)
+    np.maximum.at(high, group, depth)
     useful = (clicks > 0) & (high > low)
     if not useful.any():
         raise PositionBiasError(
             tr("η cannot be estimated: no clicked document is shown at several positions. Give η instead.")
         )
-    kept = useful[place]
-    depth, clicked, shown = depth[kept], log.clicked[kept], log.shown[kept]
-    _, place = np.unique(place[kept], return_inverse=True)
+    is_useful = useful[group]
+    depth, clicked, impressions = depth[is_useful], log.clicked[is_useful], log.shown[is_useful]
+    _, group = np.unique(group[is_useful], return_inverse=True)
     clicks = clicks[useful]
 
     def moments(eta: float) -> tuple[Floats, Floats]:
         """Return mean and variance of the log position of a click on each document."""
-        weight = shown * np.exp(-eta * depth)
-        total = np.bincount(place, weight)
-        mean = np.bincount(place, weight * depth) / total
-        return mean, np.bincount(place, weight * (depth - mean[place]) ** 2) / total
+        weight = impressions * np.exp(-eta * depth)
+        total = np.bincount(group, weight)
+        mean = np.bincount(group, weight * depth) / total
+        return mean, np.bincount(group, weight * (depth - mean[group]) ** 2) / total
 
     def slope(eta: float) -> float:
         return float(clicks @ moments(eta)[0] - depth @ clicked)

@@ -63,7 +63,7 @@ class ClickFacts:
 
     @property
     def sentence(self) -> str:
-        """What was made of the clicks, as a sentence."""
+        """Sentence on the preferences that the clicks gave."""
         bias = self.bias
         if bias is None:
             text = tr(
@@ -129,30 +129,32 @@ class PreferenceFile:
         """
         columns = self._columns
         numbers = {query: q for q, query in enumerate(data.query_ids)}
-        known = [
+        query_indices = [
             numbers.get(query, _ELSEWHERE if query in elsewhere else _NOWHERE) for query in columns.queries
         ]
-        query = np.array(known, dtype=np.int64)[columns.query]
-        here = np.flatnonzero(query != _ELSEWHERE)
-        if not here.size:
+        query = np.array(query_indices, dtype=np.int64)[columns.query]
+        in_part = np.flatnonzero(query != _ELSEWHERE)
+        if not in_part.size:
             raise DatasetError(
                 f"{self.path}: found no preference between documents of the data; expected at least one."
             )
-        query = query[here]
+        query = query[in_part]
         documents = DocumentRows.of(data, columns.documents)
-        winner, loser = (documents.find(query, names[here]) for names in (columns.winner, columns.loser))
+        winner, loser = (documents.find(query, names[in_part]) for names in (columns.winner, columns.loser))
         wrong = np.flatnonzero((query == _NOWHERE) | (winner < 0) | (loser < 0) | (winner == loser))
         if wrong.size:
-            at = int(wrong[0])
-            raise self._error(data, int(here[at]), int(query[at]), int(winner[at]), int(loser[at]))
-        return Preferences(winner, loser, columns.magnitude[here], columns.weight[here])
+            index = int(wrong[0])
+            raise self._error(
+                data, int(in_part[index]), int(query[index]), int(winner[index]), int(loser[index])
+            )
+        return Preferences(winner, loser, columns.magnitude[in_part], columns.weight[in_part])
 
-    def _error(self, data: RankingDataset, place: int, q: int, winner: int, loser: int) -> FormatError:
-        """Return what is wrong with a preference, of the rows that were found for it."""
+    def _error(self, data: RankingDataset, preference: int, q: int, winner: int, loser: int) -> FormatError:
+        """Return the error of a preference, by the rows that were found for it."""
         columns = self._columns
-        query = columns.queries[int(columns.query[place])]
+        query = columns.queries[int(columns.query[preference])]
         row, names = (winner, columns.winner) if winner < 0 else (loser, columns.loser)
-        name = columns.documents[int(names[place])]
+        name = columns.documents[int(names[preference])]
         if q == _NOWHERE:
             name = query
             expected = f"a query of the data, such as {quoted(data.query_ids[0])}"
@@ -163,7 +165,7 @@ class PreferenceFile:
             expected = f"a document of query {quoted(query)}: its id, or a number from 1 to {size}"
         else:
             expected = "a document other than the winner"
-        return line_error(self.path, int(columns.line[place]), name, expected)
+        return line_error(self.path, int(columns.line[preference]), name, expected)
 
 
 def holds_preferences(path: Path) -> bool:
@@ -282,7 +284,7 @@ NO_DOCUMENT = -1
 SEVERAL = -2
 """In place of a row: no document of the query has the name, or several have it for their id."""
 
-_MOST_DIGITS = 9  # a whole number of so many fits into an int32
+_MOST_DIGITS = 9  # whole numbers of this length fit into an int32
 _AT_A_TIME = 1 << 14  # ids that are looked up before other threads may go on
 
 
@@ -341,21 +343,21 @@ class DocumentRows:
         number = self.numbers[name]
         rows = np.where((number >= 1) & (number <= self.ptr[q + 1] - first), first + number - 1, NO_DOCUMENT)
         key = q * self.numbers.size + name
-        at = np.searchsorted(self.keys, key)
-        named = np.flatnonzero(np.append(self.keys, -1)[at] == key)
-        rows[named] = self.rows[at[named]]
+        position = np.searchsorted(self.keys, key)
+        named = np.flatnonzero(np.append(self.keys, -1)[position] == key)
+        rows[named] = self.rows[position[named]]
         rows[query < 0] = NO_DOCUMENT
         return rows
 
 
 def _places(ids: tuple[str, ...], names: tuple[str, ...]) -> Ints:
     """Return for each id its place among names, -1 where it is none of them."""
-    places = {name: place for place, name in enumerate(names)}
-    found = np.empty(len(ids), dtype=np.int64)
+    position_of_name = {name: position for position, name in enumerate(names)}
+    positions = np.empty(len(ids), dtype=np.int64)
     for begin in range(0, len(ids), _AT_A_TIME):
-        some = ids[begin : begin + _AT_A_TIME]
-        found[begin : begin + len(some)] = [places.get(name, -1) for name in some]
-    return found
+        batch = ids[begin : begin + _AT_A_TIME]
+        positions[begin : begin + len(batch)] = [position_of_name.get(name, -1) for name in batch]
+    return positions
 
 
 def _number(name: str) -> int:
@@ -420,7 +422,7 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
     DatasetError
         If the file has no preferences.
     """
-    filled = [(place, line) for place, line in enumerate(text.lines, start=1) if line.strip()]
+    filled = [(line_number, line) for line_number, line in enumerate(text.lines, start=1) if line.strip()]
     delimiter = _delimiter(filled[0][1]) if filled else ","
     if filled and _is_header(_cells(text, *filled[0], delimiter)):
         filled = filled[1:]
@@ -430,14 +432,16 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
     documents: dict[str, int] = {}
     names = []
     sizes = []
-    for place, line in filled:
-        (query, *pair), numbers = _line(text, place, line, delimiter)
+    for line_number, line in filled:
+        (query, *pair), numbers = _line(text, line_number, line, delimiter)
         numbered = (documents.setdefault(name, len(documents)) for name in pair)
-        names.append((place, queries.setdefault(query, len(queries)), *numbered))
+        names.append((line_number, queries.setdefault(query, len(queries)), *numbered))
         sizes.append(numbers)
-    at, query, winner, loser = np.array(names, dtype=np.int64).T.copy()
+    line_numbers, query, winner, loser = np.array(names, dtype=np.int64).T.copy()
     magnitude, weight = np.array(sizes).T.copy()
-    return PreferenceColumns(at, query, winner, loser, magnitude, weight, tuple(queries), tuple(documents))
+    return PreferenceColumns(
+        line_numbers, query, winner, loser, magnitude, weight, tuple(queries), tuple(documents)
+    )
 
 
 def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
@@ -482,7 +486,7 @@ def _columns(text: Bytes, line: Ints, begin: Ints, end: Ints) -> PreferenceColum
         return None
     queries, query = _distinct(text, begin[:, 0], end[:, 0])
     documents, document = _distinct(text, begin[:, 1:_FEWEST].ravel(), end[:, 1:_FEWEST].ravel())
-    magnitude, weight = (_sizes(text, begin[:, at], end[:, at]) for at in range(_FEWEST, _MOST))
+    magnitude, weight = (_sizes(text, begin[:, column], end[:, column]) for column in range(_FEWEST, _MOST))
     if magnitude is None or weight is None:
         return None
     winner = document[::2].copy()
@@ -492,9 +496,9 @@ def _columns(text: Bytes, line: Ints, begin: Ints, end: Ints) -> PreferenceColum
 
 def _sizes(text: Bytes, begin: Ints, end: Ints) -> Floats | None:
     """Return the magnitudes or weights in cells, or None where one is none."""
-    words, place = _distinct(text, begin, end)
+    words, index = _distinct(text, begin, end)
     numbers = [_size(word) for word in words]
-    return None if None in numbers else np.array(numbers, dtype=np.float64)[place]
+    return None if None in numbers else np.array(numbers, dtype=np.float64)[index]
 
 
 def _is_plain(text: Bytes) -> bool:
@@ -522,10 +526,10 @@ def _bounds(places: Ints, before: Ints, count: Ints, start: Ints, end: Ints) -> 
         Of the line.
     """
     nth = np.arange(_MOST - 1)
-    there = nth < count[:, None]
-    at = np.where(there, places[np.where(there, before[:, None] + nth, 0)], end[:, None])
-    begin = np.column_stack((start, np.where(there, at + 1, end[:, None])))
-    return begin, np.column_stack((at, end))
+    exists = nth < count[:, None]
+    separators = np.where(exists, places[np.where(exists, before[:, None] + nth, 0)], end[:, None])
+    begin = np.column_stack((start, np.where(exists, separators + 1, end[:, None])))
+    return begin, np.column_stack((separators, end))
 
 
 def _stripped(text: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
@@ -535,11 +539,11 @@ def _stripped(text: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
         flat = edge.ravel()
         low = begin.ravel()
         high = end.ravel()
-        some = np.flatnonzero(low < high)
-        while some.size:
-            some = some[text[flat[some] + shift] <= _SPACE]
-            flat[some] += step
-            some = some[low[some] < high[some]]
+        unstripped = np.flatnonzero(low < high)
+        while unstripped.size:
+            unstripped = unstripped[text[flat[unstripped] + shift] <= _SPACE]
+            flat[unstripped] += step
+            unstripped = unstripped[low[unstripped] < high[unstripped]]
     return begin, end
 
 
@@ -557,9 +561,9 @@ def _distinct(text: Bytes, begin: Ints, end: Ints) -> tuple[tuple[str, ...], Int
     words: NDArray[np.generic] = letters.view(">u8" if eights == 1 else f"S{8 * eights}").ravel()
     if eights == 1:
         words = words.astype(np.uint64)
-    _, first, place = np.unique(words, return_index=True, return_inverse=True)
-    kept = [bytes(letters[row]).rstrip(b"\0").decode() for row in first.tolist()]
-    return tuple(kept), place.astype(np.int64)
+    _, first, index = np.unique(words, return_index=True, return_inverse=True)
+    distinct_words = [bytes(letters[row]).rstrip(b"\0").decode() for row in first.tolist()]
+    return tuple(distinct_words), index.astype(np.int64)
 
 
 def _delimiter(line: str) -> str:
@@ -571,31 +575,31 @@ def _is_header(cells: Sequence[str]) -> bool:
     return tuple(cell.lower() for cell in cells) in _HEADERS
 
 
-def _cells(text: TextLines, place: int, line: str, delimiter: str) -> list[str]:
+def _cells(text: TextLines, line_number: int, line: str, delimiter: str) -> list[str]:
     """Return the cells of a line."""
     if len(line) < _SHORT and not _QUOTING.search(line):
         return [unguarded(cell.strip()).strip() for cell in line.split(delimiter)]
     try:
         rows = list(csv.reader([line], delimiter=delimiter, strict=True))
     except csv.Error:
-        raise text.error(place, line, _EXPECTED) from None
+        raise text.error(line_number, line, _EXPECTED) from None
     if len(rows) != 1:
-        raise text.error(place, line, _EXPECTED)
+        raise text.error(line_number, line, _EXPECTED)
     return [unguarded(cell.strip()).strip() for cell in rows[0]]
 
 
-def _line(text: TextLines, place: int, line: str, delimiter: str) -> tuple[list[str], list[float]]:
+def _line(text: TextLines, line_number: int, line: str, delimiter: str) -> tuple[list[str], list[float]]:
     """Return the names and the numbers of a line."""
-    cells = _cells(text, place, line, delimiter)
+    cells = _cells(text, line_number, line, delimiter)
     if not _FEWEST <= len(cells) <= _MOST or not all(cells[:_FEWEST]):
-        raise text.error(place, line, _EXPECTED)
+        raise text.error(line_number, line, _EXPECTED)
     sizes = [1.0, 1.0]
-    for at, cell in enumerate(cells[_FEWEST:]):
+    for index, cell in enumerate(cells[_FEWEST:]):
         value = _size(cell)
         if value is None:
-            expected = f"a {COLUMNS[_FEWEST + at]} greater than 0, from {LEAST:g} to {GREATEST:g}"
-            raise text.error(place, cell, expected)
-        sizes[at] = value
+            expected = f"a {COLUMNS[_FEWEST + index]} greater than 0, from {LEAST:g} to {GREATEST:g}"
+            raise text.error(line_number, cell, expected)
+        sizes[index] = value
     return cells[:_FEWEST], sizes
 
 

@@ -57,10 +57,10 @@ class Preferences:
         loser = _rows("loser", self.loser)
         if winner.shape != loser.shape:
             raise ParameterError("loser", f"{loser.size} rows", f"{winner.size}, one per winner")
-        if (same := np.flatnonzero(winner == loser)).size:
-            at = int(same[0])
-            expected = f"a document other than the winner in preference {at}"
-            raise ParameterError("loser", int(loser[at]), expected)
+        if (repeated := np.flatnonzero(winner == loser)).size:
+            index = int(repeated[0])
+            expected = f"a document other than the winner in preference {index}"
+            raise ParameterError("loser", int(loser[index]), expected)
         object.__setattr__(self, "winner", winner)
         object.__setattr__(self, "loser", loser)
         for name in ("magnitude", "weight"):
@@ -76,15 +76,16 @@ class Preferences:
         """Return the same preferences for reordered rows, ``X[order]``."""
         if order is None:
             return self
-        place = np.empty_like(order)
-        place[order] = np.arange(order.size)
-        return Preferences(place[self.winner], place[self.loser], self.magnitude, self.weight)
+        new_row = np.empty_like(order)
+        new_row[order] = np.arange(order.size)
+        return Preferences(new_row[self.winner], new_row[self.loser], self.magnitude, self.weight)
 
     def among(self, first: int, last: int) -> Preferences:
         """Return the preferences won by the rows first … last - 1, with rows counted from the first."""
         mine = (self.winner >= first) & (self.winner < last)
-        sizes = self.magnitude[mine], self.weight[mine]
-        return Preferences(self.winner[mine] - first, self.loser[mine] - first, *sizes)
+        return Preferences(
+            self.winner[mine] - first, self.loser[mine] - first, self.magnitude[mine], self.weight[mine]
+        )
 
     def check_queries(self, query: Ints) -> None:
         """Raise DatasetError unless both documents of each preference belong to one query.
@@ -103,25 +104,25 @@ class Preferences:
             )
         across = np.flatnonzero(query[self.winner] != query[self.loser])
         if across.size:
-            at = int(across[0])
+            index = int(across[0])
             raise DatasetError(
-                f"preferences: expected two documents of the same query, found rows {self.winner[at]} and "
-                f"{self.loser[at]} of different queries in preference {at}."
+                f"preferences: expected two documents of the same query, found rows {self.winner[index]} and "
+                f"{self.loser[index]} of different queries in preference {index}."
             )
 
 
 def _rows(name: str, values: ArrayLike) -> Ints:
     """Return row numbers as an array of their own."""
-    found = np.asarray(values)
-    if found.size == 0:
-        found = found.astype(np.int64)
-    if found.ndim != 1 or found.dtype.kind not in "iu":
+    array = np.asarray(values)
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
         raise ParameterError(name, values, "a list of row numbers, whole numbers from 0 up")
-    if found.size and int(found.min()) < 0:
-        raise ParameterError(name, int(found.min()), "row numbers from 0 up")
-    if found.size and int(found.max()) > np.iinfo(np.int64).max:
-        raise ParameterError(name, int(found.max()), "rows of the data")
-    rows = found.astype(np.int64)
+    if array.size and int(array.min()) < 0:
+        raise ParameterError(name, int(array.min()), "row numbers from 0 up")
+    if array.size and int(array.max()) > np.iinfo(np.int64).max:
+        raise ParameterError(name, int(array.max()), "rows of the data")
+    rows = array.astype(np.int64)
     rows.setflags(write=False)
     return rows
 
@@ -129,18 +130,18 @@ def _rows(name: str, values: ArrayLike) -> Ints:
 def _positive(name: str, values: ArrayLike, size: int) -> Floats:
     """Return numbers, one for each preference."""
     try:
-        found = np.asarray(values, dtype=np.float64)
+        array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise ParameterError(name, values, "numbers greater than 0") from None
-    if found.ndim and found.shape != (size,):
-        raise ParameterError(name, f"shape {found.shape}", f"a number, or {size} numbers, one per preference")
-    whole = np.full(size, float(found)) if not found.ndim else found.copy()
-    bad = np.flatnonzero(~((whole >= LEAST) & (whole <= GREATEST)))
+    if array.ndim and array.shape != (size,):
+        raise ParameterError(name, f"shape {array.shape}", f"a number, or {size} numbers, one per preference")
+    filled = np.full(size, float(array)) if not array.ndim else array.copy()
+    bad = np.flatnonzero(~((filled >= LEAST) & (filled <= GREATEST)))
     if bad.size:
         expected = f"numbers greater than 0, from {LEAST:g} to {GREATEST:g}"
-        raise ParameterError(name, float(whole[bad[0]]), expected)
-    whole.setflags(write=False)
-    return whole
+        raise ParameterError(name, float(filled[bad[0]]), expected)
+    filled.setflags(write=False)
+    return filled
 
 
 _MOST_PAIRS = 2**53  # that numpy draws from
@@ -272,8 +273,8 @@ def summarise_preferences(preferences: Preferences, query: Ints) -> PreferenceSu
     loser = preferences.loser
     m = query.size
     ways = np.unique(winner * m + loser)
-    one, other = np.divmod(ways, m)
-    pairs = np.unique(np.minimum(one, other) * m + np.maximum(one, other))
+    winner_row, loser_row = np.divmod(ways, m)
+    pairs = np.unique(np.minimum(winner_row, loser_row) * m + np.maximum(winner_row, loser_row))
     graph = coo_array((np.ones(winner.size), (winner, loser)), shape=(m, m))
     _, component = connected_components(graph, connection="strong")
     sizes = np.bincount(component)

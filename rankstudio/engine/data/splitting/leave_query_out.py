@@ -24,30 +24,30 @@ def leave_query_out_folds(data: RankingDataset) -> tuple[Fold, ...]:
     -----
     O(Q) memory besides the data for Q queries; each training part costs O(mn) on first use.
     """
-    kept = Kept()
-    return tuple(left_out_fold(data, query, kept) for query in range(data.n_queries))
+    matrix_cache = Kept()
+    return tuple(left_out_fold(data, query, matrix_cache) for query in range(data.n_queries))
 
 
-def left_out_fold(data: RankingDataset, query: int, kept: Kept | None = None) -> Fold:
+def left_out_fold(data: RankingDataset, query: int, matrix_cache: Kept | None = None) -> Fold:
     """Return the fold with a test query, by its index, and all other queries for training.
 
     Parameters
     ----------
     data : RankingDataset
     query : int
-    kept : Kept, optional
+    matrix_cache : Kept, optional
         Cache shared with the other folds of these data.
     """
-    return Fold(query + 1, LeftOut(data, query, kept or Kept()), None, _alone(data, query))
+    return Fold(query + 1, LeftOut(data, query, matrix_cache or Kept()), None, _alone(data, query))
 
 
 @dataclass(frozen=True)
 class EachQueryLeftOut:
     """The division into folds with one test query each."""
 
-    def fold(self, whole: RankingDataset, number: int) -> Fold:
+    def fold(self, dataset: RankingDataset, number: int) -> Fold:
         """Return a fold by its number."""
-        return left_out_fold(whole, number - 1)
+        return left_out_fold(dataset, number - 1)
 
 
 class LeftOut(PartOfWhole):
@@ -59,8 +59,8 @@ class LeftOut(PartOfWhole):
         Index of the left-out query.
     """
 
-    def __init__(self, whole: RankingDataset, query: int, kept: Kept) -> None:
-        super().__init__(whole, query, EachQueryLeftOut(), kept, first=query == 0)
+    def __init__(self, dataset: RankingDataset, query: int, matrix_cache: Kept) -> None:
+        super().__init__(dataset, query, EachQueryLeftOut(), matrix_cache, first=query == 0)
 
     @property
     def query(self) -> int:  # noqa: D102 - of the class

@@ -21,7 +21,7 @@ from rankstudio.engine.support.grades import Grading
 class Division(Protocol):
     """Rule that divides a dataset into folds of such parts: small, and available to other processes."""
 
-    def fold(self, whole: RankingDataset, number: int) -> Fold:
+    def fold(self, dataset: RankingDataset, number: int) -> Fold:
         """Return a fold by its number."""
 
 
@@ -53,23 +53,23 @@ class PartOfWhole(RankingDataset):
     _kept: Kept
 
     def __init__(
-        self, whole: RankingDataset, number: int, division: Division, kept: Kept, first: bool
+        self, dataset: RankingDataset, number: int, division: Division, matrix_cache: Kept, first: bool
     ) -> None:
-        told = {
-            "whole": whole,
+        attributes = {
+            "whole": dataset,
             "number": number,
             "division": division,
-            "_kept": kept,
-            "feature_ids": whole.feature_ids,
-            "feature_names": whole.feature_names,
+            "_kept": matrix_cache,
+            "feature_ids": dataset.feature_ids,
+            "feature_names": dataset.feature_names,
             "source": None,
             "missing": np.zeros(0, dtype=np.int64),
-            "warnings": whole.warnings if first else (),  # told once
-            "sparse": whole.sparse,
+            "warnings": dataset.warnings if first else (),  # told once
+            "sparse": dataset.sparse,
             "file_rows": None,
-            "greatest_grade": whole.greatest_grade,
+            "greatest_grade": dataset.greatest_grade,
         }
-        vars(self).update(told)
+        vars(self).update(attributes)
 
     @property
     def queries(self) -> Ints:
@@ -83,14 +83,14 @@ class PartOfWhole(RankingDataset):
 
     @property
     def X(self) -> Floats:  # noqa: D102, N802 - inherited
-        kept = self._kept
-        last = kept.last
+        cache = self._kept
+        last = cache.last
         if last is not None and last[0] == self.number:
             return last[1]
         del last
-        kept.last = None  # not two of them at once
+        cache.last = None  # not two of them at once
         X = self._taken(self.whole.X)
-        kept.last = self.number, X
+        cache.last = self.number, X
         return X
 
     @property
@@ -114,8 +114,8 @@ class PartOfWhole(RankingDataset):
 
     @property
     def comments(self) -> Comments:  # noqa: D102 - inherited
-        whole = self.whole.comments
-        return TakenComments(whole, self._rows) if len(whole) else ()
+        all_comments = self.whole.comments
+        return TakenComments(all_comments, self._rows) if len(all_comments) else ()
 
     @property
     def grading(self) -> Grading:  # noqa: D102 - inherited
@@ -138,8 +138,8 @@ class PartOfWhole(RankingDataset):
         """Its rows of the whole."""
         ptr = self.whole.query_ptr
         queries = self.queries
-        own = self.query_ptr
-        rows: Ints = np.repeat(ptr[queries] - own[:-1], np.diff(own)) + np.arange(own[-1])
+        own_ptr = self.query_ptr
+        rows: Ints = np.repeat(ptr[queries] - own_ptr[:-1], np.diff(own_ptr)) + np.arange(own_ptr[-1])
         return rows
 
     def _taken(self, values: Floats) -> Floats:

@@ -32,9 +32,11 @@ def halved(data: RankingDataset, n_halves: int, seed: int) -> FoldedDataset:
     -----
     O(B) memory besides the data; each half costs O(mn) on first use.
     """
-    kept = Kept()
+    matrix_cache = Kept()
     division = Halves(seed)
-    folds = (Fold(number + 1, QueryHalf(data, number, division, kept)) for number in range(2 * n_halves))
+    folds = (
+        Fold(number + 1, QueryHalf(data, number, division, matrix_cache)) for number in range(2 * n_halves)
+    )
     return FoldedDataset("Data", None, tuple(folds))
 
 
@@ -44,9 +46,9 @@ class Halves:
 
     seed: int
 
-    def fold(self, whole: RankingDataset, number: int) -> Fold:
+    def fold(self, dataset: RankingDataset, number: int) -> Fold:
         """Return a fold by its number."""
-        return Fold(number, QueryHalf(whole, number - 1, self, Kept()))
+        return Fold(number, QueryHalf(dataset, number - 1, self, Kept()))
 
 
 class QueryHalf(PartOfWhole):
@@ -54,8 +56,8 @@ class QueryHalf(PartOfWhole):
 
     division: Halves
 
-    def __init__(self, whole: RankingDataset, number: int, division: Halves, kept: Kept) -> None:
-        super().__init__(whole, number, division, kept, first=number == 0)
+    def __init__(self, dataset: RankingDataset, number: int, division: Halves, matrix_cache: Kept) -> None:
+        super().__init__(dataset, number, division, matrix_cache, first=number == 0)
 
     @property
     def queries(self) -> Ints:  # noqa: D102 - inherited

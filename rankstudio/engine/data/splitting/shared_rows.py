@@ -47,22 +47,22 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     if len(folds) < 2 or any(in_file(part.X) or isinstance(part.X, SparseRows) for part in parts):
         return list(folds)
     pieces = _Pieces(part.X for fold in folds for part in (fold.vali, fold.test) if part is not None)
-    sequences = [found for part in parts if (found := pieces.sequence(part.X)) is not None]
+    sequences = [pieces_of_part for part in parts if (pieces_of_part := pieces.sequence(part.X)) is not None]
     if len(sequences) < len(parts):
         return list(folds)
     order = _in_one(sequences)
-    kept = [pieces.found[piece] for piece in order]
-    starts = np.cumsum([0, *map(len, kept)]).tolist()
+    shared = [pieces.found[piece] for piece in order]
+    starts = np.cumsum([0, *map(len, shared)]).tolist()
     needed = 8.0 * starts[-1] * parts[0].n_features
     if starts[-1] >= sum(part.n_documents for part in parts) or needed > _SHARE * memory.available():
         return list(folds)
-    common = read_only(np.concatenate(kept))
+    common = read_only(np.concatenate(shared))
     firsts = (starts[_place(order, sequence)] for sequence in sequences)
-    made = (
+    sliced = (
         _without_buffers(part, common[first : first + part.n_documents])
         for part, first in zip(parts, firsts, strict=True)
     )
-    return [Fold(fold.number, **{name: next(made) for name in fold.parts}) for fold in folds]
+    return [Fold(fold.number, **{name: next(sliced) for name in fold.parts}) for fold in folds]
 
 
 class _Pieces:
@@ -72,31 +72,31 @@ class _Pieces:
         self.found: list[Floats] = []
         self._by_first_row: dict[bytes, list[int]] = {}
         for X in features:
-            same = self._by_first_row.setdefault(X[:1].tobytes(), [])
-            if not any(_equal(self.found[piece], X) for piece in same):
-                same.append(len(self.found))
+            candidates = self._by_first_row.setdefault(X[:1].tobytes(), [])
+            if not any(_equal(self.found[piece], X) for piece in candidates):
+                candidates.append(len(self.found))
                 self.found.append(X)
 
     def sequence(self, X: Floats) -> list[int] | None:
         """Return the pieces that features are, end to end; None where they are not."""
         places: list[int] = []
-        at = 0
-        while at < len(X):
-            for piece in self._by_first_row.get(X[at : at + 1].tobytes(), []):
-                if _equal(self.found[piece], X[at : at + len(self.found[piece])]):
+        row = 0
+        while row < len(X):
+            for piece in self._by_first_row.get(X[row : row + 1].tobytes(), []):
+                if _equal(self.found[piece], X[row : row + len(self.found[piece])]):
                     break
             else:
                 return None
             places.append(piece)
-            at += len(self.found[piece])
+            row += len(self.found[piece])
         return places
 
 
-def _equal(one: Floats, other: Floats) -> bool:
+def _equal(X: Floats, Y: Floats) -> bool:
     """Return whether two arrays have the same bits."""
-    return one.shape == other.shape and all(
-        np.array_equal(one[row : row + _ROWS].view(np.int64), other[row : row + _ROWS].view(np.int64))
-        for row in range(0, len(one), _ROWS)
+    return X.shape == Y.shape and all(
+        np.array_equal(X[row : row + _ROWS].view(np.int64), Y[row : row + _ROWS].view(np.int64))
+        for row in range(0, len(X), _ROWS)
     )
 
 

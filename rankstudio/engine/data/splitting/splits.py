@@ -228,15 +228,15 @@ def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedD
 def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
     data = fold.train
     n = _n_dealt(dataset, data)
-    kept = n * share // PERCENT
-    if not kept:
-        few = (
+    n_kept = n * share // PERCENT
+    if not n_kept:
+        text = (
             tr("{name}: found {n} training documents, too few to keep {share} %. Choose a larger share.")
             if is_one_ranking(dataset)
             else tr("{name}: found {n} training queries, too few to keep {share} %. Choose a larger share.")
         )
-        raise DatasetError(few.format(name=dataset.name, share=share, n=n))
-    train = dealt(data, shuffled(n, seed, fold.number)[:kept])
+        raise DatasetError(text.format(name=dataset.name, share=share, n=n))
+    train = dealt(data, shuffled(n, seed, fold.number)[:n_kept])
     return replace(fold, train=replace(train, warnings=data.warnings))
 
 
@@ -340,9 +340,9 @@ def _all_dealt(data: RankingDataset) -> int:
     return data.n_queries if data.n_queries > 1 else data.n_documents
 
 
-def dealt(data: RankingDataset, which: Ints) -> RankingDataset:
+def dealt(data: RankingDataset, indices: Ints) -> RankingDataset:
     """Return some queries of a dataset, or some documents where these are one ranking, in their order."""
-    return select_queries(data, which) if data.n_queries > 1 else _select_documents(data, which)
+    return select_queries(data, indices) if data.n_queries > 1 else _select_documents(data, indices)
 
 
 def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
@@ -360,8 +360,8 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
         _check_all_there(dataset, sum(part.n_documents for part in parts))
         return parts
     ids = [query for part in parts for query in part.query_ids]
-    there = set(ids)
-    if len(there) < len(ids) and dataset.origin.read_as.by_sizes:
+    distinct = set(ids)
+    if len(distinct) < len(ids) and dataset.origin.read_as.by_sizes:
         raise DatasetError(
             tr(
                 "{name}: {file} gives sizes of queries but no ids, so queries of different folds cannot be "
@@ -369,7 +369,7 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
             ).format(name=dataset.name, file=dataset.origin.read_as.qid)
         )
     for name, part in _named(dataset):
-        beyond = [query for query in part.query_ids if query not in there]
+        beyond = [query for query in part.query_ids if query not in distinct]
         if beyond:
             raise DatasetError(
                 tr(
@@ -378,7 +378,7 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
                     "parts."
                 ).format(name=dataset.name, beyond=beyond[0], name_2=name)
             )
-    if len(there) < len(ids):
+    if len(distinct) < len(ids):
         twice = Counter(ids).most_common(1)[0][0]
         raise DatasetError(
             tr(
@@ -391,14 +391,14 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
 def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
     """Refuse to divide one ranking anew whose folds do not have as many documents as their test parts."""
     for fold in dataset.folds:
-        found = sum(part.n_documents for part in fold.parts.values())
-        if found != n_documents:
+        n_found = sum(part.n_documents for part in fold.parts.values())
+        if n_found != n_documents:
             text = tr(
                 "{name}: new folds are made from the test parts of all folds, which have {n_documents} "
                 "documents, but fold {number} has {found}. Open all folds with their test parts."
             )
             raise DatasetError(
-                text.format(name=dataset.name, n_documents=n_documents, number=fold.number, found=found)
+                text.format(name=dataset.name, n_documents=n_documents, number=fold.number, found=n_found)
             )
 
 
@@ -434,7 +434,7 @@ def _missing_together(counts: Sequence[Ints]) -> Ints:
 
     A part that was dealt out of a file's queries does not, and one beside it that is a whole file does.
     """
-    if any(not own.size for own in counts):
+    if any(not part_counts.size for part_counts in counts):
         return np.zeros(0, dtype=np.int64)
     together: Ints = np.sum(counts, axis=0)
     return together
@@ -518,10 +518,10 @@ def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
     What is known of the file stays: warnings, and the missing values of all its documents. O(m'n).
     """
     queries, sizes = np.unique(dataset.query_index[rows], return_counts=True)
-    kept = _rows(dataset, rows, queries, sizes)
+    selected = _rows(dataset, rows, queries, sizes)
     places = None if dataset.file_rows is None else np.argsort(np.argsort(dataset.file_rows[rows]))
     return replace(
-        kept,
+        selected,
         source=dataset.source,
         missing=dataset.missing,
         warnings=dataset.warnings,
@@ -531,9 +531,9 @@ def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
 
 
 def _rows(dataset: RankingDataset, rows: Ints, queries: Ints, sizes: Ints) -> RankingDataset:
-    """Return some rows of a dataset, which are so many of each of some queries."""
-    taken = taken_rows(dataset.X, rows, store.scratch_folder()) if in_file(dataset.X) else dataset.X[rows]
-    arrays = taken, dataset.y[rows], np.concatenate([[0], np.cumsum(sizes)])
+    """Return some rows of a dataset; ``sizes`` are their numbers in ``queries``."""
+    features = taken_rows(dataset.X, rows, store.scratch_folder()) if in_file(dataset.X) else dataset.X[rows]
+    arrays = features, dataset.y[rows], np.concatenate([[0], np.cumsum(sizes)])
     for array in arrays:
         array.flags.writeable = False
     X, y, query_ptr = arrays
@@ -559,12 +559,12 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
     ParameterError
         For an id without a feature.
     """
-    there = dataset.feature_ids
-    unknown = [i for i in ids if i not in there]
+    existing = dataset.feature_ids
+    unknown = [i for i in ids if i not in existing]
     if unknown:
-        expected = f"ids of existing features, {there[0]} to {there[-1]}"
+        expected = f"ids of existing features, {existing[0]} to {existing[-1]}"
         raise ParameterError("--features", unknown[0], expected)
-    columns = np.flatnonzero(np.isin(there, list(ids)))
+    columns = np.flatnonzero(np.isin(existing, list(ids)))
     return dataset.with_features(columns)
 
 
@@ -579,7 +579,7 @@ def _fold(number: int, data: RankingDataset, train: Ints, vali: Ints, test: Ints
 
 
 def _made(dataset: FoldedDataset, data: RankingDataset, folds: Sequence[Fold], how: str) -> FoldedDataset:
-    """Put new folds in the place of the old; what the reader mended is told once, in the first."""
+    """Replace the folds; the reader's warnings stay in the first one only."""
     first = replace(folds[0], train=replace(folds[0].train, warnings=data.warnings))
     return replace(dataset, folds=(first, *folds[1:]), divided_by=how)
 
@@ -599,12 +599,12 @@ def _counts(dataset: FoldedDataset, data: RankingDataset, shares: Sequence[int])
         counts[i] += 1
     if any(share and not count for share, count in zip(shares, counts, strict=True)):
         text = "/".join(map(str, shares))
-        few = (
+        template = (
             tr("{name}: found {n} documents of one ranking, too few for parts of {text} percent.")
             if is_one_ranking(dataset)
             else tr("{name}: found {n} queries, too few for parts of {text} percent.")
         )
-        raise DatasetError(few.format(name=dataset.name, n=n, text=text))
+        raise DatasetError(template.format(name=dataset.name, n=n, text=text))
     return counts
 
 
@@ -696,5 +696,5 @@ def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
     """
     subsets = np.array_split(shuffled(_all_dealt(fold.train), seed, fold.number), k)
     for i, subset in enumerate(subsets):
-        others = np.concatenate([*subsets[:i], *subsets[i + 1 :]])
-        yield Fold(fold.number, dealt(fold.train, others), dealt(fold.train, subset))
+        learned = np.concatenate([*subsets[:i], *subsets[i + 1 :]])
+        yield Fold(fold.number, dealt(fold.train, learned), dealt(fold.train, subset))

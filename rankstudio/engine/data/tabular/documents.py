@@ -45,12 +45,12 @@ from rankstudio.engine.language import tr, translatable, trn
 from rankstudio.engine.support.name_lists import joined_names
 
 MISSING = ("", "NULL", "null", "Null", "NaN", "nan", "NAN", "NA", "N/A", "n/a", "None", "<NA>", "#N/A")
-"""What says in text that there is no value."""
+"""Texts that mean a missing value."""
 
 
 def read_documents(
     table: TableColumns,
-    told: DataColumns,
+    specified: DataColumns,
     *,
     with_sizes: bool = False,
     refuse: bool = False,
@@ -61,7 +61,7 @@ def read_documents(
     Parameters
     ----------
     table : TableColumns
-    told : DataColumns
+    specified : DataColumns
         Specified columns.
     with_sizes : bool
         Whether queries come from a file of sizes if no column contains them.
@@ -74,7 +74,7 @@ def read_documents(
     -------
     piece : DocumentPiece
         Documents in the order of the table, NaN for missing values.
-    found : RecognisedColumns
+    roles : RecognisedColumns
         Recognised columns.
 
     Raises
@@ -86,51 +86,51 @@ def read_documents(
     -----
     O(mn) for m rows and n features.
     """
-    table = replace(table, missing_texts=told.missing_texts)
-    found = recognise_columns(
+    table = replace(table, missing_texts=specified.missing_texts)
+    roles = recognise_columns(
         table.where,
         table.names,
-        told,
+        specified,
         with_sizes=with_sizes,
         has_header=table.has_header,
         says_parts=lambda position: says_parts(table.column(position)),
     )
-    if len(found.features) > MOST_FEATURES:
+    if len(roles.features) > MOST_FEATURES:
         raise DatasetError(
             tr("{where}: found {n} features, expected at most {most}.").format(
-                where=table.where, n=len(found.features), most=MOST_FEATURES
+                where=table.where, n=len(roles.features), most=MOST_FEATURES
             )
         )
-    check_memory(table.where, table.n_rows, len(found.features))
-    y = np.zeros(table.n_rows) if told.no_labels or found.label is None else _labels(table, found)
-    starts, runs = (np.zeros(0, np.int64), ()) if found.qid is None else _runs(table, found.qid)
-    if told.no_queries:
+    check_memory(table.where, table.n_rows, len(roles.features))
+    y = np.zeros(table.n_rows) if specified.no_labels or roles.label is None else _labels(table, roles)
+    starts, runs = (np.zeros(0, np.int64), ()) if roles.qid is None else _runs(table, roles.qid)
+    if specified.no_queries:
         runs = one_run(table.n_rows)
-    parts = _parts(table, found.part)
-    X, kept = _features(table, found, check)
+    parts = _parts(table, roles.part)
+    X, with_values = _features(table, roles, check)
     missing = np.isnan(X).sum(axis=0).astype(np.int64)
     if refuse and missing.any():
-        row, column = (int(place[0]) for place in np.nonzero(np.isnan(X)))
+        row, column = (int(indices[0]) for indices in np.nonzero(np.isnan(X)))
         expected = tr("a value for every feature, because missing values are refused")
-        position = found.features[kept[column]]
+        position = roles.features[with_values[column]]
         raise table.error(row, _found(table, position, tr("nothing")), expected, True)
-    comments = _comments(table, found)
+    comments = _comments(table, roles)
     return DocumentPiece(
-        X, y, comments, missing, runs, lambda run: table.line(int(starts[run])), parts, kept
-    ), found
+        X, y, comments, missing, runs, lambda run: table.line(int(starts[run])), parts, with_values
+    ), roles
 
 
-def _labels(table: TableColumns, found: RecognisedColumns) -> Floats:
+def _labels(table: TableColumns, roles: RecognisedColumns) -> Floats:
     """Return the labels of documents, one column per judge of several."""
     expected = tr("a finite number as the relevance label")
-    if found.judges:  # a judge may have left documents out
-        return np.column_stack([_numbers(table, position, expected) for position in found.judges])
-    assert found.label is not None
-    y = _numbers(table, found.label, expected)
+    if roles.judges:  # a judge may have left documents out
+        return np.column_stack([_numbers(table, position, expected) for position in roles.judges])
+    assert roles.label is not None
+    y = _numbers(table, roles.label, expected)
     if np.isnan(y).any():
         row = int(np.isnan(y).argmax())
         expected = tr("a number as the relevance label")
-        raise table.error(row, _found(table, found.label, tr("nothing")), expected)
+        raise table.error(row, _found(table, roles.label, tr("nothing")), expected)
     return y
 
 
@@ -159,14 +159,14 @@ class ColumnsReader:
             As in `read_documents`, and if the columns change.
         """
         part = self._part
-        piece, found = read_documents(
+        piece, roles = read_documents(
             table,
             part.told,
             with_sizes=part.sizes is not None,
             refuse=part.refuse,
             check=self._progress.check,
         )
-        header = _Header(table.where, table.names, table.has_header, found)
+        header = _Header(table.where, table.names, table.has_header, roles)
         self._first = self._first or header
         if header.used() != self._first.used():
             raise DatasetError(
@@ -184,7 +184,7 @@ class ColumnsReader:
                     "{path}: the column {column} gives the part of each document, and the file "
                     "exceeds the memory limit. Write each part to its own file, raise the "
                     "limit, or ignore the column."
-                ).format(path=shown_path(path), column=f'"{table.names[found.part or 0]}"')
+                ).format(path=shown_path(path), column=f'"{table.names[roles.part or 0]}"')
             )
         self._builder.add(piece, share)
 
@@ -199,19 +199,19 @@ class ColumnsReader:
         if self._first is None:
             raise _no_rows(shown_path(self._part.paths[0]))
         names = self._first.names
-        found = self._first.found
-        kept = [found.features[i] for i in self._builder.features()]
-        if not kept:
-            where = self._first.where
-            raise no_features(where) if self._builder.n_documents else _no_rows(where)
+        roles = self._first.found
+        feature_columns = [roles.features[i] for i in self._builder.features()]
+        if not feature_columns:
+            location = self._first.where
+            raise no_features(location) if self._builder.n_documents else _no_rows(location)
         text = tr('the column "{column}" numbers rows or queries and was left out.')
-        numbering = [names[i] for i in found.ignored if names[i]]
+        numbering = [names[i] for i in roles.ignored if names[i]]
         return TableFacts(
-            len(kept),
+            len(feature_columns),
             dense=True,
             unit=unit,
-            feature_names=tuple(names[i] for i in kept) if self._first.has_header else (),
-            left_out=tuple(names[i] for i in found.features if i not in kept),
+            feature_names=tuple(names[i] for i in feature_columns) if self._first.has_header else (),
+            left_out=tuple(names[i] for i in roles.features if i not in feature_columns),
             said=tuple(text.format(column=name) for name in numbering),
             told_by=self._first.used()[:3],
         )
@@ -228,20 +228,20 @@ class _Header:
 
     def used(self) -> tuple[str, ...]:
         """Return the names of the columns of query, label and part, "" for none, and of the features."""
-        told = (self.found.qid, self.found.label, self.found.part)
+        single = (self.found.qid, self.found.label, self.found.part)
         rest = (*self.found.judges, *self.found.features)
-        return tuple("" if i is None else self.names[i] for i in (*told, *rest))
+        return tuple("" if i is None else self.names[i] for i in (*single, *rest))
 
 
-def _no_rows(where: str) -> DatasetError:
-    return DatasetError(tr("{path}: found no rows, expected at least one document.").format(path=where))
+def _no_rows(location: str) -> DatasetError:
+    return DatasetError(tr("{path}: found no rows, expected at least one document.").format(path=location))
 
 
-def no_features(where: str) -> DatasetError:
+def no_features(location: str) -> DatasetError:
     """Return the error of a table without features."""
     return DatasetError(
         tr("{where}: found no numeric column other than query and label; expected at least one.").format(
-            where=where
+            where=location
         )
     )
 
@@ -271,8 +271,8 @@ def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
         raise table.error(row, _found(table, position, str(numbers[row])), expected)
     value = values.tolist()[row]
     commas = isinstance(value, str) and "," in value and is_numeral(value.replace(",", ""))
-    wanted = tr(_WITHOUT_COMMAS) if commas else expected
-    raise table.error(row, _found(table, position, _quoted(value)), wanted)
+    expectation = tr(_WITHOUT_COMMAS) if commas else expected
+    raise table.error(row, _found(table, position, _quoted(value)), expectation)
 
 
 def _converted(table: TableColumns, values: NDArray[Any]) -> tuple[Floats, int | None]:
@@ -319,26 +319,27 @@ def is_numeral(text: str) -> bool:
 
 
 def _features(
-    table: TableColumns, found: RecognisedColumns, check: Callable[[], None]
+    table: TableColumns, roles: RecognisedColumns, check: Callable[[], None]
 ) -> tuple[Floats, tuple[int, ...]]:
     """Return the values of the features, and which of them have values: not those of texts, if unsure."""
-    X = np.empty((table.n_rows, len(found.features)))
-    kept: list[int] = []
+    X = np.empty((table.n_rows, len(roles.features)))
+    with_values: list[int] = []
     texts: list[int] = []
-    unsure = set(found.unsure)
-    for i, position in enumerate(found.features):
+    unsure = set(roles.unsure)
+    for i, position in enumerate(roles.features):
         check()
         numbers, other = _converted(table, table.column(position))
         if other is None:
-            X[:, len(kept)] = numbers
-            kept.append(i)
+            X[:, len(with_values)] = numbers
+            with_values.append(i)
         elif position not in unsure:
             texts.append(position)
     if texts:
         raise _not_numbers(table, texts)
-    if not kept:
+    if not with_values:
         raise no_features(table.where)
-    return (X if len(kept) == X.shape[1] else np.ascontiguousarray(X[:, : len(kept)])), tuple(kept)
+    X = X if len(with_values) == X.shape[1] else np.ascontiguousarray(X[:, : len(with_values)])
+    return X, tuple(with_values)
 
 
 def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
@@ -409,23 +410,24 @@ def _id_text(value: Any) -> str:
     return str(value).strip()
 
 
-def _comments(table: TableColumns, found: RecognisedColumns) -> TextComments:
-    """Return what is kept of each document: its comment, or its id as LETOR writes it."""
-    if found.comment is None:
+def _comments(table: TableColumns, roles: RecognisedColumns) -> TextComments:
+    """Return the comment of each document, or its id as LETOR writes it."""
+    if roles.comment is None:
         return TextComments(np.zeros(0, dtype=np.uint8), np.zeros(table.n_rows + 1, dtype=np.int64))
     return TextComments.of(
-        _comment(value, found.comment_is_id) for value in table.column(found.comment).tolist()
+        _comment(value, roles.comment_is_id) for value in table.column(roles.comment).tolist()
     )
 
 
 def _comment(value: Any, is_id: bool) -> str:
-    missing = value is None or value != value  # noqa: PLR0124 - only NaN differs from itself
-    text = "" if missing else _id_text(value) if is_id else str(value)
+    if value is None or value != value:  # noqa: PLR0124 - only NaN differs from itself
+        return ""
+    text = _id_text(value) if is_id else str(value)
     return f"docid = {text}" if is_id and text else " ".join(text.splitlines())
 
 
-def _found(table: TableColumns, position: int, what: str) -> str:
-    return tr('{what} in column "{name}"').format(what=what, name=short(table.names[position]))
+def _found(table: TableColumns, position: int, description: str) -> str:
+    return tr('{what} in column "{name}"').format(what=description, name=short(table.names[position]))
 
 
 def _quoted(value: Any) -> str:
@@ -436,9 +438,9 @@ _WHERE = "The frame"
 _FRAME = DataFormat("frame", _WHERE, (), is_table=True)
 
 
-def table_of_frame(frame: Any, told: DataColumns, *, refuse: bool) -> Table:
+def table_of_frame(frame: Any, specified: DataColumns, *, refuse: bool) -> Table:
     """Return the documents of a frame; see :meth:`RankingDataset.from_frame`."""
-    part = PartFiles((Path(_WHERE),), _FRAME, told, refuse=refuse)
+    part = PartFiles((Path(_WHERE),), _FRAME, specified, refuse=refuse)
     builder = TableInMemory(part.paths[0])
     reader = ColumnsReader(part, builder, ReadProgress())
     reader.add(part.paths[0], with_vectors(frame_columns(frame)))
@@ -454,7 +456,7 @@ def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[st
         If a column is missing or contains other values, or a fold has no training part.
     """
     columns = frame_columns(frame)
-    positions = {what: _position(columns, what) for what in (part, fold) if what}
+    positions = {column: _position(columns, column) for column in (part, fold) if column}
     parts = [str(value).strip().lower() for value in columns.column(positions[part]).tolist()]
     unknown = sorted(text for text in set(parts) if part_code(text) is None)
     if unknown:
@@ -466,13 +468,14 @@ def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[st
     of_row = np.array([f"{number}" for number in numbers])
     ids = sorted(dict.fromkeys(of_row.tolist()), key=lambda text: (len(text), text))
     kind_of_row = np.array(tuple(PART_WORDS))[[part_code(text) or 0 for text in parts]]
-    made = []
-    for one in ids:
-        rows = {kind: np.flatnonzero((of_row == one) & (kind_of_row == kind)) for kind in PART_WORDS}
+    frames = []
+    for fold_id in ids:
+        rows = {kind: np.flatnonzero((of_row == fold_id) & (kind_of_row == kind)) for kind in PART_WORDS}
         if not rows["train"].size:
-            raise DatasetError(f"{_WHERE}: found no training part of fold {short(one)}, expected one.")
-        made.append((short(one), {kind: _rows(frame, some) for kind, some in rows.items() if some.size}))
-    return made
+            raise DatasetError(f"{_WHERE}: found no training part of fold {short(fold_id)}, expected one.")
+        frames_by_part = {kind: _rows(frame, part_rows) for kind, part_rows in rows.items() if part_rows.size}
+        frames.append((short(fold_id), frames_by_part))
+    return frames
 
 
 def _position(columns: TableColumns, name: str) -> int:
@@ -505,7 +508,7 @@ def frame_columns(frame: Any) -> TableColumns:
         series = frame.iloc[:, position] if hasattr(frame, "iloc") else frame[:, position]
         return np.asarray(series.to_numpy())
 
-    def error(row: int, found: str, expected: str, _missing: bool = False) -> DataError:
-        return DatasetError(f"{_WHERE}, row {row + 1}: found {found}, expected {expected}.")
+    def error(row: int, actual: str, expected: str, _missing: bool = False) -> DataError:
+        return DatasetError(f"{_WHERE}, row {row + 1}: found {actual}, expected {expected}.")
 
     return TableColumns(_WHERE, names, int(frame.shape[0]), values, error, lambda row: row + 1)

@@ -76,9 +76,9 @@ class RecognisedColumns:
 
 
 def recognise_columns(
-    where: str,
+    location: str,
     names: Sequence[str],
-    told: DataColumns,
+    specified: DataColumns,
     *,
     with_sizes: bool = False,
     has_header: bool = True,
@@ -88,11 +88,11 @@ def recognise_columns(
 
     Parameters
     ----------
-    where : str
+    location : str
         Name of the table, for messages.
     names : sequence of str
         Names of its columns, in order.
-    told : DataColumns
+    specified : DataColumns
         Specified columns.
     with_sizes : bool
         Whether a file of sizes determines the queries, so that no query column is needed.
@@ -107,74 +107,76 @@ def recognise_columns(
     UnknownColumnsError
         If the query or the label is not found, or a specified name is missing or occurs twice.
     """
-    told = _cleaned(told)
-    if told.no_labels:
-        told = _there(names, told)
-    every = range(len(names))
-    qid = _query_column(where, names, told, with_sizes)
-    if not has_header and not told.label:
-        told = replace(told, label=names[0])
-    label = _label_column(where, names, told, qid)
-    judges = tuple(_position(where, names, name, "labels") for name in told.labels)
-    part = _position(where, names, told.part, "part") if told.part else None
-    ignored = set(_positions(where, names, told.ignore, "ignore"))
-    if told.ignore:
-        left_out = set(told.ignore)
+    specified = _cleaned(specified)
+    if specified.no_labels:
+        specified = _there(names, specified)
+    positions = range(len(names))
+    qid = _query_column(location, names, specified, with_sizes)
+    if not has_header and not specified.label:
+        specified = replace(specified, label=names[0])
+    label = _label_column(location, names, specified, qid)
+    judges = tuple(_position(location, names, name, "labels") for name in specified.labels)
+    part = _position(location, names, specified.part, "part") if specified.part else None
+    ignored = set(_positions(location, names, specified.ignore, "ignore"))
+    if specified.ignore:
+        left_out = set(specified.ignore)
         ignored |= {i for i, name in enumerate(original_names(names)) if name in left_out}
-    features = tuple(_positions(where, names, told.features, "features"))
+    features = tuple(_positions(location, names, specified.features, "features"))
     single = [qid, part, *(judges or (label,))]
     used = {*features, *ignored}
-    _check_once(where, names, single, used)
+    _check_once(location, names, single, used)
     used.update(i for i in single if i is not None)
-    rest = [i for i in every if i not in used]
+    rest = [i for i in positions if i not in used]
     if part is None:
         plain = _plain_names(tuple(names))
         part = next((i for i in rest if plain[i] in PART_NAMES and says_parts(i)), None)
         rest = [i for i in rest if i != part]
     comment = _first(names, (COMMENT_NAME, *DOCUMENT_NAMES), rest)
     comment_is_id = comment is not None and plain_name(names[comment]) != COMMENT_NAME
-    if told.document:
-        comment = _position(where, names, told.document, "document")
+    if specified.document:
+        comment = _position(location, names, specified.document, "document")
         comment_is_id = True
-        _check_once(where, names, [*single, part, comment], {*features, *ignored})
-    found = RecognisedColumns(qid, label, comment, comment_is_id, features, (), (), part, judges)
-    if told.features:
-        return found
-    _check_repeated(where, names, [*single, part], [i for i in rest if i != comment])
-    return _with_features(where, names, found, [i for i in rest if i != comment], told.no_queries)
+        _check_once(location, names, [*single, part, comment], {*features, *ignored})
+    roles = RecognisedColumns(qid, label, comment, comment_is_id, features, (), (), part, judges)
+    if specified.features:
+        return roles
+    _check_repeated(location, names, [*single, part], [i for i in rest if i != comment])
+    return _with_features(location, names, roles, [i for i in rest if i != comment], specified.no_queries)
 
 
-def _query_column(where: str, names: Sequence[str], told: DataColumns, with_sizes: bool) -> int | None:
+def _query_column(
+    location: str, names: Sequence[str], specified: DataColumns, with_sizes: bool
+) -> int | None:
     """Return the column of the query; None where a file of sizes tells the queries, or there are none."""
     usual = _first(names, QUERY_NAMES[:4], range(len(names)))
-    if told.no_queries or (with_sizes and not told.qid and usual is None):
+    if specified.no_queries or (with_sizes and not specified.qid and usual is None):
         return None
-    return _one(where, names, told.qid, "query", "qid", QUERY_NAMES)
+    return _one(location, names, specified.qid, "query", "qid", QUERY_NAMES)
 
 
-def _label_column(where: str, names: Sequence[str], told: DataColumns, qid: int | None) -> int | None:
+def _label_column(location: str, names: Sequence[str], specified: DataColumns, qid: int | None) -> int | None:
     """Return the column of the label, which documents that are only scored need not have."""
-    if told.no_labels and not told.label:
+    if specified.no_labels and not specified.label:
         return _first(names, LABEL_NAMES, [i for i in range(len(names)) if i != qid])
-    return _one(where, names, told.label, "label", "label", LABEL_NAMES, taken=qid)
+    return _one(location, names, specified.label, "label", "label", LABEL_NAMES, excluded=qid)
 
 
-def _there(names: Sequence[str], told: DataColumns) -> DataColumns:
-    """Return what is known of columns without those that are no features and not there."""
+def _there(names: Sequence[str], specified: DataColumns) -> DataColumns:
+    """Return the specification without missing columns that are no features."""
     plain = {*names, *_plain_names(tuple(names))}
-    single = {told.label, told.part, told.document, *told.ignore}
+    single = {specified.label, specified.part, specified.document, *specified.ignore}
     present = {name for name in single if {name, plain_name(name)} & plain}
     return replace(
-        told,
-        label=told.label if told.label in present else "",
-        part=told.part if told.part in present else "",
-        document=told.document if told.document in present else "",
-        ignore=tuple(name for name in told.ignore if name in present),
+        specified,
+        label=specified.label if specified.label in present else "",
+        part=specified.part if specified.part in present else "",
+        document=specified.document if specified.document in present else "",
+        ignore=tuple(name for name in specified.ignore if name in present),
     )
 
 
 def _with_features(
-    where: str, names: Sequence[str], found: RecognisedColumns, rest: Sequence[int], no_queries: bool
+    location: str, names: Sequence[str], roles: RecognisedColumns, rest: Sequence[int], no_queries: bool
 ) -> RecognisedColumns:
     """Return the roles with the columns that are left as features, unless they number queries or rows."""
     # An id of queries is no feature, also where all documents are one ranking.
@@ -186,12 +188,12 @@ def _with_features(
     if not features:
         raise UnknownColumnsError(
             tr("{where}: found only query and label columns, expected at least one feature column.").format(
-                where=where
+                where=location
             )
         )
     reserved = {*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME}
     unsure = tuple(i for i in features if plain[i] in reserved)
-    return replace(found, features=features, unsure=unsure, ignored=index)
+    return replace(roles, features=features, unsure=unsure, ignored=index)
 
 
 def plain_name(name: str) -> str:
@@ -206,31 +208,31 @@ def _plain_names(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(map(plain_name, names))
 
 
-def _cleaned(told: DataColumns) -> DataColumns:
-    """Return what is known of columns with their names as tables have them."""
+def _cleaned(specified: DataColumns) -> DataColumns:
+    """Return the specification with its names cleaned as those of tables."""
     return replace(
-        told,
-        qid=clean_name(told.qid),
-        label=clean_name(told.label),
-        labels=tuple(map(clean_name, told.labels)),
-        part=clean_name(told.part),
-        document=clean_name(told.document),
-        features=tuple(map(clean_name, told.features)),
-        ignore=tuple(map(clean_name, told.ignore)),
+        specified,
+        qid=clean_name(specified.qid),
+        label=clean_name(specified.label),
+        labels=tuple(map(clean_name, specified.labels)),
+        part=clean_name(specified.part),
+        document=clean_name(specified.document),
+        features=tuple(map(clean_name, specified.features)),
+        ignore=tuple(map(clean_name, specified.ignore)),
     )
 
 
 def _check_once(
-    where: str, names: Sequence[str], single: Sequence[int | None], others: Collection[int]
+    location: str, names: Sequence[str], single: Sequence[int | None], other_positions: Collection[int]
 ) -> None:
     """Refuse a column for the query, the label or the part that is used for something else, too."""
-    there = [i for i in single if i is not None]
-    twice = [i for i in there if i in others or there.count(i) > 1]
+    single_positions = [i for i in single if i is not None]
+    twice = [i for i in single_positions if i in other_positions or single_positions.count(i) > 1]
     if twice:
         name = names[twice[0]]
         raise UnknownColumnsError(
             tr('{where}: the column "{name}" is used twice; expected each column at most once.').format(
-                where=where, name=short(name)
+                where=location, name=short(name)
             )
         )
 
@@ -242,57 +244,57 @@ def _is_index(position: int, names: Sequence[str]) -> bool:
 
 
 def _one(
-    where: str,
+    location: str,
     names: Sequence[str],
-    told: str,
-    what: str,
+    name: str,
+    role: str,
     option: str,
     common: Sequence[str],
-    taken: int | None = None,
+    excluded: int | None = None,
 ) -> int:
-    """Return the position of the column that is told, or has one of the common names."""
-    if told:
-        return _position(where, names, told, option)
-    found = _first(names, common, [i for i in range(len(names)) if i != taken])
-    if found is None:
+    """Return the position of the named column, or of one with a common name."""
+    if name:
+        return _position(location, names, name, option)
+    position = _first(names, common, [i for i in range(len(names)) if i != excluded])
+    if position is None:
         text = (
             tr("{where}: found no column for the query among {names}; expected a name such as {common}.")
-            if what == "query"
+            if role == "query"
             else tr("{where}: found no column for the label among {names}; expected a name such as {common}.")
         )
         raise UnknownColumnsError(
-            text.format(where=where, names=listed(names), common=", ".join(common[:3])),
-            f"Otherwise set {option}{_OR_NO_QUERIES if what == 'query' else ''}.",
-            f"Otherwise add --{option} COLUMN{_OR_TERMINAL if what == 'query' else ''}.",
+            text.format(where=location, names=listed(names), common=", ".join(common[:3])),
+            f"Otherwise set {option}{_OR_NO_QUERIES if role == 'query' else ''}.",
+            f"Otherwise add --{option} COLUMN{_OR_TERMINAL if role == 'query' else ''}.",
         )
-    return found
+    return position
 
 
 def _first(names: Sequence[str], common: Sequence[str], among: Sequence[int]) -> int | None:
     """Return the first position, in the order of the common names; None where none is there."""
-    every = _plain_names(tuple(names))
-    plain = {every[i]: i for i in reversed(among)}
+    plain_names = _plain_names(tuple(names))
+    plain = {plain_names[i]: i for i in reversed(among)}
     return next((plain[name] for name in common if name in plain), None)
 
 
-def _positions(where: str, names: Sequence[str], told: Sequence[str], option: str) -> list[int]:
-    """Return the position of each column that is told. O(n) if all are told as the table has them."""
-    if not told:
+def _positions(location: str, names: Sequence[str], specified: Sequence[str], option: str) -> list[int]:
+    """Return the position of each specified column; O(n) if all names are exactly those of the table."""
+    if not specified:
         return []
     exact = {name: i for i, name in reversed([*enumerate(names)])}
-    return [exact[name] if name in exact else _position(where, names, name, option) for name in told]
+    return [exact[name] if name in exact else _position(location, names, name, option) for name in specified]
 
 
-def _position(where: str, names: Sequence[str], told: str, option: str) -> int:
-    if told in names:
-        return list(names).index(told)
+def _position(location: str, names: Sequence[str], name: str, option: str) -> int:
+    if name in names:
+        return list(names).index(name)
     plain = _plain_names(tuple(names))
-    if plain.count(plain_name(told)) == 1:
-        return plain.index(plain_name(told))
-    near = get_close_matches(told, names, 1)
+    if plain.count(plain_name(name)) == 1:
+        return plain.index(plain_name(name))
+    near = get_close_matches(name, names, 1)
     hint = f' Did you mean "{short(near[0])}"?' if near else ""
     raise UnknownColumnsError(
-        f'{where}: {option}: no column "{short(told)}"; expected one of {listed(names)}.{hint}'
+        f'{location}: {option}: no column "{short(name)}"; expected one of {listed(names)}.{hint}'
     )
 
 
@@ -314,7 +316,7 @@ def original_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _check_repeated(
-    where: str, names: Sequence[str], single: Sequence[int | None], features: Sequence[int]
+    location: str, names: Sequence[str], single: Sequence[int | None], features: Sequence[int]
 ) -> None:
     """Refuse a second column with the name of the query, the label or the part as a feature."""
     roles = {names[i] for i in single if i is not None}
@@ -326,17 +328,17 @@ def _check_repeated(
                 '{where}: found two columns named "{name}", expected one. Ignore the second, called '
                 '"{repeated}" here, or name the feature columns.'
             )
-            raise UnknownColumnsError(text.format(where=where, name=short(name), repeated=short(names[i])))
+            raise UnknownColumnsError(text.format(where=location, name=short(name), repeated=short(names[i])))
 
 
 def listed(names: Sequence[str]) -> str:
     """Return some names for a message, the first ones if there are many."""
     first = ", ".join(f'"{short(name, 24)}"' for name in names[:_SHOWN])
-    left = len(names) - _SHOWN
-    return tr("{names} and {n} more").format(names=first, n=left) if left > 0 else first
+    n_more = len(names) - _SHOWN
+    return tr("{names} and {n} more").format(names=first, n=n_more) if n_more > 0 else first
 
 
-def short(text: str, most: int = _LONGEST_SHOWN) -> str:
+def short(text: str, max_length: int = _LONGEST_SHOWN) -> str:
     """Return a text as one line, shortened for a message.
 
     Examples
@@ -344,8 +346,8 @@ def short(text: str, most: int = _LONGEST_SHOWN) -> str:
     >>> short("abcccccccc", 8)
     'abcccccc…'
     """
-    printable = "".join(c if c.isprintable() else " " for c in text[: most + 1])
-    return printable if len(printable) <= most else printable[:most] + "…"
+    printable = "".join(c if c.isprintable() else " " for c in text[: max_length + 1])
+    return printable if len(printable) <= max_length else printable[:max_length] + "…"
 
 
 def clean_name(name: object) -> str:
@@ -384,7 +386,7 @@ def _repeated(name: str, position: int) -> str:
 
 
 PART_NAMES = ("part", "split", "set", "subset", "partition", "fold")
-"""What such a column is called; it is one where its values are the words below too."""
+"""Names of a column of parts; its values must be the words below, too."""
 
 PART_WORDS = {
     "train": ("train", "training"),
@@ -460,25 +462,25 @@ def _shared_queries(table: Table) -> tuple[str, ...]:
 def _rows_of(table: Table, code: int) -> Table:
     rows = np.flatnonzero(table.parts == code)
     together = rows[-1] - rows[0] + 1 == rows.size
-    taken = slice(int(rows[0]), int(rows[-1]) + 1) if together else rows
-    query_of = np.repeat(np.arange(len(table.query_ids)), np.diff(table.query_ptr))[taken]
+    selection = slice(int(rows[0]), int(rows[-1]) + 1) if together else rows
+    query_of = np.repeat(np.arange(len(table.query_ids)), np.diff(table.query_ptr))[selection]
     queries, counts = np.unique(query_of, return_counts=True)
-    X = table.X[taken]
+    X = table.X[selection]
     return replace(
         table,
         X=X,
-        y=table.y[taken],
+        y=table.y[selection],
         query_ptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         query_ids=tuple(table.query_ids[query] for query in queries.tolist()),
         comments=TakenComments(table.comments, rows),
         missing=np.isnan(X).sum(axis=0).astype(np.int64),
-        file_rows=_order(table.file_rows[taken]) if table.file_rows.size else table.file_rows,
+        file_rows=_order(table.file_rows[selection]) if table.file_rows.size else table.file_rows,
         parts=np.zeros(0, dtype=np.int64),
     )
 
 
 def _order(places: Ints) -> Ints:
     """Return the position of each document among those of its part in the file."""
-    found = np.empty(places.size, dtype=np.int64)
-    found[np.argsort(places)] = np.arange(places.size)
-    return found
+    order = np.empty(places.size, dtype=np.int64)
+    order[np.argsort(places)] = np.arange(places.size)
+    return order

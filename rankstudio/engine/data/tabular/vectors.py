@@ -19,7 +19,7 @@ from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.language import tr, trn
 
 
-def vector_names(name: str, length: int, *, alone: bool) -> tuple[str, ...]:
+def vector_names(name: str, length: int, *, is_only: bool) -> tuple[str, ...]:
     """Return the names of the columns that a column of lists becomes.
 
     They are called after the place, as in "feature 7", where one column of a table has lists, else after
@@ -30,11 +30,11 @@ def vector_names(name: str, length: int, *, alone: bool) -> tuple[str, ...]:
     >>> vector_names("scores", 2, alone=True), vector_names("scores", 2, alone=False)
     (('feature 1', 'feature 2'), ('scores 1', 'scores 2'))
     """
-    stem = "feature" if alone else name
-    return tuple(f"{stem} {place}" for place in range(1, length + 1))
+    stem = "feature" if is_only else name
+    return tuple(f"{stem} {number}" for number in range(1, length + 1))
 
 
-def check_length(where: str, name: str, length: int) -> None:
+def check_length(location: str, name: str, length: int) -> None:
     """Refuse lists that are longer than data may have features.
 
     Raises
@@ -43,17 +43,17 @@ def check_length(where: str, name: str, length: int) -> None:
     """
     if length > MOST_FEATURES:
         text = tr('{where}: found lists of {n} values in column "{name}", expected at most {most}.')
-        raise DatasetError(text.format(where=where, n=length, name=name, most=MOST_FEATURES))
+        raise DatasetError(text.format(where=location, n=length, name=name, most=MOST_FEATURES))
 
 
 def length_expected(length: int) -> str:
-    """Return what is expected of a list, for messages."""
+    """Return the text on the expected length of a list, for messages."""
     text = trn("{n} value, as in the rows before", "{n} values, as in the rows before", length)
     return text.format(n=length)
 
 
 def length_found(length: int, name: str) -> str:
-    """Return what a list of another length is, for messages."""
+    """Return the text on a list of another length, for messages."""
     return trn('{n} value in column "{name}"', '{n} values in column "{name}"', length).format(
         n=length, name=short(name)
     )
@@ -84,18 +84,18 @@ def with_vectors(table: TableColumns) -> TableColumns:
         return table
     matrices = {i: _matrix(table, i, values, lengths[i]) for i, values in columns.items()}
     names: list[str] = []
-    places: list[tuple[int, int | None]] = []
+    sources: list[tuple[int, int | None]] = []
     for position, name in enumerate(table.names):
         if position not in lengths:
             names.append(name)
-            places.append((position, None))
+            sources.append((position, None))
             continue
-        names += vector_names(name, lengths[position], alone=len(lengths) == 1)
-        places += [(position, place) for place in range(lengths[position])]
+        names += vector_names(name, lengths[position], is_only=len(lengths) == 1)
+        sources += [(position, index) for index in range(lengths[position])]
 
     def column(position: int) -> NDArray[Any]:
-        source, place = places[position]
-        return table.column(source) if place is None else matrices[source][:, place]
+        source, index = sources[position]
+        return table.column(source) if index is None else matrices[source][:, index]
 
     return replace(table, names=tuple(names), column=column)
 
@@ -120,10 +120,10 @@ def _matrix(table: TableColumns, position: int, values: NDArray[Any], length: in
     if values.ndim == 2:
         return values
     rows: list[Sequence[Any]] = []
-    nothing = [None] * length
+    missing_row = [None] * length
     for row, value in enumerate(values.tolist()):
         if value is None or (isinstance(value, float) and np.isnan(value)):
-            rows.append(nothing)
+            rows.append(missing_row)
         elif not _is_list(value):
             name = short(table.names[position])
             text = tr('{what} in column "{name}"').format(what=f'"{short(str(value))}"', name=name)
@@ -145,6 +145,6 @@ def _array(rows: Sequence[Sequence[Any]], length: int) -> NDArray[Any]:
         pass
     objects = np.empty((len(rows), length), dtype=object)
     for row, values in enumerate(rows):
-        for place, value in enumerate(values):
-            objects[row, place] = value
+        for column, value in enumerate(values):
+            objects[row, column] = value
     return objects

@@ -184,7 +184,7 @@ def _own_methods() -> list[Method]:
 def _algorithms() -> dict[str, str]:
     return {
         "statistics": tr("by the statistics of each query"),
-        "rows": tr("by rows of the statistics of each query"),
+        "rows": tr("row by row of the statistics of each query"),
         "algorithm1": tr("by Algorithm 1"),
         "columns": tr("column by column"),
     }

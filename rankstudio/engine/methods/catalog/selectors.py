@@ -566,7 +566,7 @@ SINGLE_FEATURE = _order(
             kind=Kind.CHOICE,
             default="best",
             help="Whether a feature may also rank in ascending order, if that is better.",
-            choices=(("best", "the better one"), ("descending", "high values first")),
+            choices=(("best", "better direction"), ("descending", "high values first")),
         ),
         SCORE_COSTS,
         BUDGET,
@@ -714,7 +714,7 @@ L1_PATH = _order(
             kind=Kind.CHOICE,
             default="unit",
             help="Whether features are scaled to unit length for the lasso, or used as they are.",
-            choices=(("unit", "unit length"), ("none", "as they are")),
+            choices=(("unit", "unit length"), ("none", "unscaled")),
         ),
     ),
 )

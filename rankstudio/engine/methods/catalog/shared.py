@@ -173,8 +173,8 @@ PAIRS = Parameter(
     kind=Kind.CHOICE,
     default="query",
     help=(
-        "Pairs that count: within queries; also between queries (no measure uses these); or none "
-        "(ordinary regression on the labels with an intercept)."
+        "Pairs that count: those within each query; all, also between queries, which no measure uses; or "
+        "none, which is regression on the labels with an intercept."
     ),
     source="Pahikkala et al. 2009, section 5.1",
     basic=False,

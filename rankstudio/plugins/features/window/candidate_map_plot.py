@@ -125,7 +125,7 @@ class CandidateMapPlot(HeatMapPlot):
         if self._score is not None and not self._score.from_zero:
             return tr("selected"), tr("halfway"), tr("the worst")
         growing = self._whole is None or self._whole.growing
-        return tr("selected") if growing else tr("greatest"), tr("half"), tr("none", "share")
+        return tr("selected") if growing else tr("maximum"), tr("half"), tr("none", "share")
 
     # HeatMapPlot
 

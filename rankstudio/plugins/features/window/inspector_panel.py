@@ -330,7 +330,7 @@ def _similarity(one: SelectedCorrelation) -> tuple[str, ...]:
 def _bound_rows(bounds: FSMRankBounds) -> list[tuple[str, ...]]:
     return [
         (tr("objective of the model"), f"{bounds.objective:.4f}"),
-        (tr("above minimum, Th. 2"), f"≤ +{bounds.above_minimum:.2g}"),
+        (tr("distance to the minimum (Theorem 2)"), f"≤ +{bounds.above_minimum:.2g}"),
         (tr("unseen pairs, Th. 3"), f"≤ +{bounds.unseen:.2g}"),
     ]
 

@@ -137,7 +137,7 @@ _SELECTION: Mapping[str, EstimatorText] = {
     ),
     "5-fold of documents, pooled, selected once": EstimatorText(
         tr("5-fold of documents, pooled, selected once"),
-        tr("Like 5-fold of documents, pooled, but the features were selected with all documents."),
+        tr("5-fold by document, pooled, but with the features selected on all documents."),
         low=_SEVERAL,
         high=_INSIDE,
     ),
@@ -153,7 +153,7 @@ _SELECTION: Mapping[str, EstimatorText] = {
     ),
     "5-fold of documents, averaged, selected once": EstimatorText(
         tr("5-fold of documents, averaged, selected once"),
-        tr("Like 5-fold of documents, averaged, but the features were selected with all documents."),
+        tr("5-fold by document, averaged, but with the features selected on all documents."),
         low=_FEW,
         high=_INSIDE,
     ),

@@ -308,7 +308,7 @@ class FeatureLegend(Legend):
     radius = 2.0
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "feature-legend", tr("Features of the contributions"))
+        super().__init__(theme, "feature-legend", tr("Features that contribute to the score"))
 
     def set_names(self, title: str, names: Sequence[str], about: str = "") -> None:
         """Show other features, in the order of their colours; ``about`` is the tooltip's first line."""

@@ -220,7 +220,7 @@ def _columns(name: str) -> tuple[Column, ...]:
             tr("then"),
             "right",
             value=lambda row: None if row.cascade.depth is None else row.cascade.second,
-            tooltip=tr("Features of the model that ranks the first K documents again"),
+            tooltip=tr("Features of the second-stage model, which re-ranks the first K documents"),
             width=56,
         ),
         Column(

@@ -116,7 +116,7 @@ def test_a_small_plot_shows_the_chosen_step_and_the_inspected_feature(panel):
 def test_iterations_are_called_so(panel):
     panel.show_map(candidate_map(weights(3), WEIGHT), NAMES, WEIGHT, "iteration")
     assert panel.plot.numbers()[0][1] == "iteration 1"
-    assert panel.plot.key() == ("greatest", "half", "none")
+    assert panel.plot.key() == ("maximum", "half", "none")
 
 
 def test_without_scores_there_is_a_hint(panel):
@@ -233,7 +233,7 @@ def test_a_picked_cell_is_marked_everywhere(ran: MainWindow) -> None:
     assert inspect.feature == int(ids[column])
     assert inspect.path.table.current().feature_id == int(ids[column])
     wait_until(lambda: inspect.profile.why_title.text() == "Why it is not in the model with k = 2")
-    assert any("closest at step" in text for text in texts(ran))
+    assert any("Closest at step" in text for text in texts(ran))
     why.panel.plot.flush()
     assert why.panel.plot.accessibleDescription().count(ran.session.dataset.feature_names[column]) == 1
 
