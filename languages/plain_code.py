@@ -31,7 +31,7 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "rankstudio/engine/metrics": (0.0, 7.0, 0.0, 0.0, 0.0, 0.0, 37.5),
     "rankstudio/engine/data": (0.0, 4.5, 0.0, 0.0, 0.0, 0.0, 38.5),
     "rankstudio/engine/plugins": (0.0, 16.5, 0.0, 0.0, 0.0, 0.0, 35.5),
-    "rankstudio/engine/arithmetic": (5.0, 4.0, 21.0, 0.0, 0.0, 2.0, 38.5),
+    "rankstudio/engine/arithmetic": (2.1, 4.0, 19.7, 0.0, 0.0, 1.3, 38.5),
     "rankstudio/engine/methods": (8.5, 7.5, 14.0, 1.5, 0.5, 6.0, 40.0),
     "rankstudio/engine/export": (10.0, 5.0, 11.0, 0.5, 1.0, 4.0, 39.5),
     "rankstudio/engine/experiment": (8.5, 7.5, 6.5, 0.5, 0.5, 8.5, 41.0),

@@ -148,18 +148,18 @@ class Kernel:
         """
         if callable(self.function) or not len(vectors):
             return np.zeros(vectors.shape[1])
-        at = vectors[:: -(-len(vectors) // _SLOPES)]
-        values = self.pairwise(at, vectors)
+        sample = vectors[:: -(-len(vectors) // _SLOPES)]
+        values = self.pairwise(sample, vectors)
         if self.by_distance:
             weighed = self.values(values) * (-2.0 * self.gamma * coef)
-            slopes = weighed.sum(axis=1)[:, None] * at - weighed @ vectors
+            slopes = weighed.sum(axis=1)[:, None] * sample - weighed @ vectors
         elif self.function == "linear":
             slopes = (coef @ vectors)[None, :]
         else:
             inner = np.power(self.gamma * values + self.coef0, self.degree - 1)
             slopes = (self.gamma * self.degree) * ((inner * coef) @ vectors)
-        found: Floats = _root_mean_square(slopes)
-        return found
+        importance: Floats = _root_mean_square(slopes)
+        return importance
 
 
 def _root_mean_square(values: Floats) -> Floats:

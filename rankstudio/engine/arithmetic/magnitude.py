@@ -1,4 +1,4 @@
-"""Which magnitudes of features the arithmetic of the methods carries, and the refusal of all others.
+"""The magnitudes of features that the arithmetic of the methods carries, and the refusal of all others.
 
 What the methods form at most are sixth powers of a feature's values: the squared length of a Hessian X'X
 times a gradient X'r, in the conjugate gradients of a Newton step. With values of at most b that differ by at

@@ -104,24 +104,24 @@ class _Compressed:
 
 def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
     """Return the rows with the features of an order, compressed; those of the last order are kept."""
-    last, wanted = data.shared.of(_Compressed), tuple(order.tolist())
-    if last.rows is None or last.order != wanted:
+    last, features = data.shared.of(_Compressed), tuple(order.tolist())
+    if last.rows is None or last.order != features:
         X, y = data.centred
-        last.order = wanted
+        last.order = features
         last.rows = _compress(np.ascontiguousarray(X[:, order]), y, data.ptr)
     return last.rows
 
 
 def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
     """Return at most k + 1 rows a query with the same Gram matrix of [X y], and so the same errors."""
-    sizes, most = np.diff(ptr), X.shape[1] + 1
-    if sizes.max() <= most:
+    sizes, max_rows = np.diff(ptr), X.shape[1] + 1
+    if sizes.max() <= max_rows:
         return X, y, ptr
-    both = np.column_stack((X, y))
-    parts = [both[first:last] for first, last in pairwise(ptr.tolist())]
-    both = np.vstack([np.linalg.qr(part, mode="r") if len(part) > most else part for part in parts])
-    shorter = np.append(0, np.cumsum(np.minimum(sizes, most)))
-    return np.ascontiguousarray(both[:, :-1]), np.ascontiguousarray(both[:, -1]), shorter
+    Xy = np.column_stack((X, y))
+    parts = [Xy[first:last] for first, last in pairwise(ptr.tolist())]
+    Xy = np.vstack([np.linalg.qr(part, mode="r") if len(part) > max_rows else part for part in parts])
+    shorter = np.append(0, np.cumsum(np.minimum(sizes, max_rows)))
+    return np.ascontiguousarray(Xy[:, :-1]), np.ascontiguousarray(Xy[:, -1]), shorter
 
 
 def _summed(terms: Floats) -> Floats:
@@ -133,21 +133,21 @@ def _summed(terms: Floats) -> Floats:
     return terms
 
 
-def factorise(left: Floats, regularization: float) -> Floats:
-    """Return L with LL' = left, with every pivot at least λ."""
+def factorise(matrix: Floats, regularization: float) -> Floats:
+    """Return L with LL' = matrix, with every pivot at least λ."""
     try:
-        return np.asarray(np.linalg.cholesky(left))
+        return np.asarray(np.linalg.cholesky(matrix))
     except np.linalg.LinAlgError:
-        return _clamped_cholesky(left, regularization)
+        return _clamped_cholesky(matrix, regularization)
 
 
-def _clamped_cholesky(left: Floats, least: float) -> Floats:
+def _clamped_cholesky(matrix: Floats, least: float) -> Floats:
     """Factorise with pivots of at least λ, which they would be without rounding."""
-    left = left.copy()
-    factor = np.zeros_like(left)
-    for i in range(left.shape[0]):
-        pivot = np.sqrt(max(left[i, i], least))
+    matrix = matrix.copy()
+    factor = np.zeros_like(matrix)
+    for i in range(matrix.shape[0]):
+        pivot = np.sqrt(max(matrix[i, i], least))
         factor[i, i] = pivot
-        factor[i + 1 :, i] = left[i + 1 :, i] / pivot
-        left[i + 1 :, i + 1 :] -= np.outer(factor[i + 1 :, i], factor[i + 1 :, i])
+        factor[i + 1 :, i] = matrix[i + 1 :, i] / pivot
+        matrix[i + 1 :, i + 1 :] -= np.outer(factor[i + 1 :, i], factor[i + 1 :, i])
     return factor

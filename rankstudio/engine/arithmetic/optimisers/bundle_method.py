@@ -39,16 +39,16 @@ def minimise_hinge_either_way(
 
     Parameters and steps as in :func:`minimise_by_planes`.
     """
-    now, taken = None, 0
-    for told in minimise_by_planes(problem, C, tol, min(_FEW_PLANES, max_iter), _FAR):
-        yield told
-        if isinstance(told, WorkProgress):
+    state, n_planes = None, 0
+    for event in minimise_by_planes(problem, C, tol, min(_FEW_PLANES, max_iter), _FAR):
+        yield event
+        if isinstance(event, WorkProgress):
             continue
-        now, taken = told, taken + 1
-        if now.converged:
+        state, n_planes = event, n_planes + 1
+        if state.converged:
             return
-    if taken < max_iter:
-        yield from minimise_hinge(problem, C, tol, max_iter - taken, now)
+    if n_planes < max_iter:
+        yield from minimise_hinge(problem, C, tol, max_iter - n_planes, state)
 
 
 def minimise_by_planes(
@@ -87,27 +87,27 @@ def minimise_by_planes(
     loss_at_zero = yield from problem.tangent_at_zero()
     n, at_zero = problem.n_features, C * loss_at_zero.loss
     planes = Planes(n)
-    here = _Point(np.zeros(n), np.zeros_like(loss_at_zero.slopes), loss_at_zero, at_zero)
-    lower, at = 0.0, loss_at_zero
+    current = _Point(np.zeros(n), np.zeros_like(loss_at_zero.slopes), loss_at_zero, at_zero)
+    lower, tangent = 0.0, loss_at_zero
     for _ in range(max_iter):
-        plane = -C * problem.weigh(at.slopes)
+        plane = -C * problem.weigh(tangent.slopes)
         if lower == 0.0 and 0.5 * float(plane @ plane) > farthest * at_zero:
             return
-        planes.add(plane, C * at.offset)
+        planes.add(plane, C * tangent.offset)
         model, value = planes.minimum()
         lower = max(lower, value)
-        towards = model - here.w
+        towards = model - current.w
         d = problem.scores(towards)
-        line = problem.line(here.scores, d)
-        t, new = yield from _line_search(line, C, here, towards, d)
+        line = problem.line(current.scores, d)
+        t, candidate = yield from _line_search(line, C, current, towards, d)
         # At the end of the way the next plane is the one at the best point, which may be known.
         ahead = (1.0 - _AHEAD) * t + _AHEAD if t != 1.0 else t
-        known = new.tangent if t == 1.0 else None
-        at = (yield from line.tangent(ahead)) if known is None else known
-        here = replace(new, tangent=at) if t == 1.0 else new
-        gap = max(here.objective - lower, 0.0)
-        converged = close_enough(gap, here.objective, at_zero, tol)
-        yield OptimizerState(here.w, here.objective, gap, converged)
+        known_tangent = candidate.tangent if t == 1.0 else None
+        tangent = (yield from line.tangent(ahead)) if known_tangent is None else known_tangent
+        current = replace(candidate, tangent=tangent) if t == 1.0 else candidate
+        gap = max(current.objective - lower, 0.0)
+        converged = close_enough(gap, current.objective, at_zero, tol)
+        yield OptimizerState(current.w, current.objective, gap, converged)
         if converged:
             return
 
@@ -136,18 +136,22 @@ def _line_search(
     low, high, at_low, at_high = 0.0, 1.0, wp + C * at_start, np.inf
     t, side = 1.0, 0
     for _ in range(_LINE_STEPS):
-        here = yield from line.value(t)
-        objective = 0.5 * (ww + 2.0 * t * wp + t * t * pp) + C * here.loss
-        slope = wp + t * pp + C * here.slope
+        at_t = yield from line.value(t)
+        objective = 0.5 * (ww + 2.0 * t * wp + t * t * pp) + C * at_t.loss
+        slope = wp + t * pp + C * at_t.slope
         if objective < best.objective:
-            best, best_t = _Point(start.w + t * p, start.scores + t * d, here.tangent, objective), t
+            best, best_t = _Point(start.w + t * p, start.scores + t * d, at_t.tangent, objective), t
         if slope < 0.0:
             low, at_low, at_high, side = t, slope, at_high * (0.5 if side < 0 else 1.0), -1
         else:
             high, at_high, at_low, side = t, slope, at_low * (0.5 if side > 0 else 1.0), 1
         # What the objective can still fall by between here and the other end of the bracket.
-        left, width = abs(slope) * (high - low), high - low
-        if left <= _LINE_SHARE * (start.objective - best.objective) or width < 1e-9 or not at_low < at_high:
+        remaining, width = abs(slope) * (high - low), high - low
+        if (
+            remaining <= _LINE_SHARE * (start.objective - best.objective)
+            or width < 1e-9
+            or not at_low < at_high
+        ):
             break
         t = low - at_low / (at_high - at_low) * width
         t = min(max(t, low + 0.01 * width), high - 0.01 * width)
@@ -266,16 +270,18 @@ def _on_support(gram: Floats, offsets: Floats, beta: Floats, support: Ints) -> F
     """Return the multipliers that are best on a set of planes, none negative, from feasible ones on."""
     beta = beta.copy()
     while True:
-        wanted = np.linalg.solve(_system(gram, support), np.append(offsets[support], 1.0))[:-1]
-        if (wanted > 0.0).all():
-            beta[support] = wanted
+        unconstrained = np.linalg.solve(_system(gram, support), np.append(offsets[support], 1.0))[:-1]
+        if (unconstrained > 0.0).all():
+            beta[support] = unconstrained
             return beta
-        falling = wanted <= 0.0
-        now = beta[support]
+        falling = unconstrained <= 0.0
+        current = beta[support]
         ratios = np.full(support.size, np.inf)
-        ratios[falling] = now[falling] / np.maximum(now[falling] - wanted[falling], np.finfo(float).tiny)
+        ratios[falling] = current[falling] / np.maximum(
+            current[falling] - unconstrained[falling], np.finfo(float).tiny
+        )
         step = min(1.0, float(ratios.min()))
-        moved = now + step * (wanted - now)
+        moved = current + step * (unconstrained - current)
         moved[(ratios <= step) | (moved < 0.0)] = 0.0
         beta[support] = moved / moved.sum()
         if support.size == 1 or not (moved == 0.0).any():

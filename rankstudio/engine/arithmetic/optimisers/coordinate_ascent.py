@@ -53,9 +53,9 @@ class AscentSearch:
         scale = self.scale[feature]
         changes = np.append(STEPS / scale, -coef[feature])
         changes = changes[np.argsort(np.abs(changes), kind="stable")]
-        found = yield from self.changed(coef, feature, changes)
+        measured = yield from self.changed(coef, feature, changes)
         best = coef.copy()
-        best[feature] += changes[int(np.argmax(found))]
+        best[feature] += changes[int(np.argmax(measured))]
         if not best.any():
             return coef, value
         best = self.normalise(best)

@@ -15,7 +15,8 @@ Objective = Callable[[Floats], Waiting[tuple[float, Floats]]]
 _MEMORY = 10  # pairs of steps and changes of the gradient
 _LINE_STEPS = 60  # evaluations of a line search at most; one is usual
 _FIRST_STEPS = 300  # of the first, which knows nothing of the scale of the features yet
-_DECREASE, _CURVATURE = 1e-4, 0.9  # of the weak Wolfe conditions
+_DECREASE = 1e-4  # of the weak Wolfe conditions
+_CURVATURE = 0.9  # likewise
 
 
 def minimise(objective: Objective, start: Floats) -> Iterator[tuple[Floats, float, Floats] | WorkProgress]:
@@ -38,60 +39,65 @@ def minimise(objective: Objective, start: Floats) -> Iterator[tuple[Floats, floa
     -----
     O(n) per iteration besides the objective, which is usually evaluated once.
     """
-    point, (value, gradient) = start, (yield from objective(start))
-    pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
-    yield point, value, gradient
-    while gradient.any():
-        direction = -_times_inverse_hessian(gradient, pairs)
-        first, steps = (1.0, _LINE_STEPS) if pairs else (1.0 / float(np.linalg.norm(gradient)), _FIRST_STEPS)
-        found = yield from _line_search(objective, point, value, gradient, direction, first, steps)
-        if found is None:
+    x = start
+    f, g = yield from objective(start)
+    pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)  # (s, y, s'y)
+    yield x, f, g
+    while g.any():
+        direction = -_times_inverse_hessian(g, pairs)
+        first_length = 1.0 if pairs else 1.0 / float(np.linalg.norm(g))
+        max_steps = _LINE_STEPS if pairs else _FIRST_STEPS
+        accepted = yield from _line_search(objective, x, f, g, direction, first_length, max_steps)
+        if accepted is None:
             return
-        moved, value, slope = found
-        step, change = moved - point, slope - gradient
-        point, gradient = moved, slope
-        product = float(step @ change)
-        if product > 0:
-            pairs.append((step, change, product))
-        yield point, value, gradient
+        x_new, _, g_new = accepted
+        s = x_new - x
+        y = g_new - g
+        x, f, g = accepted
+        sy = float(s @ y)
+        if sy > 0:
+            pairs.append((s, y, sy))
+        yield x, f, g
 
 
-def _times_inverse_hessian(gradient: Floats, pairs: deque[tuple[Floats, Floats, float]]) -> Floats:
+def _times_inverse_hessian(g: Floats, pairs: deque[tuple[Floats, Floats, float]]) -> Floats:
     """Return the approximation of the inverse Hessian times the gradient, by the two-loop recursion."""
-    out = gradient.copy()
-    along = []
-    for step, change, product in reversed(pairs):
-        alpha = float(step @ out) / product
-        out -= alpha * change
-        along.append(alpha)
+    out = g.copy()
+    alphas = []
+    for s, y, sy in reversed(pairs):
+        alpha = float(s @ out) / sy
+        out -= alpha * y
+        alphas.append(alpha)
     if pairs:
-        _, change, product = pairs[-1]
-        out *= product / float(change @ change)
-    for (step, change, product), alpha in zip(pairs, reversed(along), strict=True):
-        out += (alpha - float(change @ out) / product) * step
+        _, y, sy = pairs[-1]
+        out *= sy / float(y @ y)
+    for (s, y, sy), alpha in zip(pairs, reversed(alphas), strict=True):
+        out += (alpha - float(y @ out) / sy) * s
     return out
 
 
 def _line_search(
     objective: Objective,
-    point: Floats,
-    value: float,
-    gradient: Floats,
+    x: Floats,
+    f: float,
+    g: Floats,
     direction: Floats,
-    first: float,
-    steps: int,
+    first_length: float,
+    max_steps: int,
 ) -> Waiting[tuple[Floats, float, Floats] | None]:
     """Return a point that meets the weak Wolfe conditions, by doubling and bisection, or None."""
-    slope = float(gradient @ direction)
-    low, high, length = 0.0, np.inf, first
-    for _ in range(steps):
-        moved = point + length * direction
-        new, at = yield from objective(moved)
-        if not new <= value + _DECREASE * length * slope:
+    slope = float(g @ direction)
+    low = 0.0
+    high = np.inf
+    length = first_length
+    for _ in range(max_steps):
+        x_new = x + length * direction
+        f_new, g_new = yield from objective(x_new)
+        if not f_new <= f + _DECREASE * length * slope:
             high = length
-        elif float(at @ direction) < _CURVATURE * slope:
+        elif float(g_new @ direction) < _CURVATURE * slope:
             low = length
         else:
-            return moved, new, at
+            return x_new, f_new, g_new
         length = 2.0 * low if np.isinf(high) else 0.5 * (low + high)
     return None

@@ -78,8 +78,8 @@ class FSMObjective:
         """Return φ(w), which is ψ without the costs, and its loss at the scores of w."""
         loss = yield from self._problem.smooth(SquaredHinge(), scores, slopes)
         self._p = max(1, (yield from self._problem.count()))
-        both = w[: self.n] + w[self.n :]
-        value = 0.5 * self._lambda1 * float(both @ self.similarity @ both) + loss.loss / self._p
+        w_sum = w[: self.n] + w[self.n :]
+        value = 0.5 * self._lambda1 * float(w_sum @ self.similarity @ w_sum) + loss.loss / self._p
         return value, loss
 
     def value(self, w: Floats) -> Waiting[float]:
@@ -118,7 +118,7 @@ def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[
     w = z = np.zeros(2 * objective.n)
     scores = scores_z = objective.scores(w)
     alpha, lipschitz = 1.0, objective.bound / _GROWTH**10
-    before, _ = yield from objective.at(w, scores, slopes=False)
+    psi, _ = yield from objective.at(w, scores, slopes=False)
     for _ in range(max_iter):
         value_z, at_z = yield from objective.at(z, scores_z)
         g = objective.gradient(z, at_z.slopes)
@@ -131,11 +131,11 @@ def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[
             if value <= value_z + float(g @ step) + 0.5 * lipschitz * float(step @ step) + allowance:
                 break
             lipschitz *= _GROWTH
-        now = value + float(objective.costs @ new)
-        yield Descent(new, now, lipschitz)
-        if abs(now - before) <= tol * abs(before):
+        psi_new = value + float(objective.costs @ new)
+        yield Descent(new, psi_new, lipschitz)
+        if abs(psi_new - psi) <= tol * abs(psi):
             return
-        before = now
+        psi = psi_new
         alpha, last = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * alpha * alpha)), alpha
         push = (last - 1.0) / alpha
         z, scores_z = new + push * (new - w), new_scores + push * (new_scores - scores)
@@ -162,15 +162,15 @@ def subgradient(objective: FSMObjective, max_iter: int) -> Iterator[Descent | Wo
         After each iteration: the best weights so far, because a step may increase the objective.
     """
     w = np.zeros(2 * objective.n)
-    value, at = yield from objective.at(w, objective.scores(w))
+    value, loss = yield from objective.at(w, objective.scores(w))
     best = Descent(w, value, float("nan"))
     for t in range(1, max_iter + 1):
-        g = np.where(objective.allowed, objective.gradient(w, at.slopes) + objective.costs, 0.0)
+        g = np.where(objective.allowed, objective.gradient(w, loss.slopes) + objective.costs, 0.0)
         before, w = w, np.maximum(w - g / np.sqrt(t), 0.0)
         if (w == before).all():  # which only a minimum is
             yield best
             return
-        smooth, at = yield from objective.at(w, objective.scores(w))
+        smooth, loss = yield from objective.at(w, objective.scores(w))
         value = smooth + float(objective.costs @ w)
         if value < best.objective:
             best = Descent(w, value, float("nan"))

@@ -1,4 +1,4 @@
-"""What optimisers ask of losses of linear scores, whether the documents are in memory or in shards."""
+"""Losses of linear scores as optimisers use them, with the documents in memory or in shards."""
 
 from __future__ import annotations
 
@@ -236,10 +236,10 @@ def gram_or_diagonal(sample: Floats) -> Floats:
 def solution(descent: Iterator[State | WorkProgress]) -> Waiting[State]:
     """Run an optimiser to its end, and return its last state."""
     last: State | None = None
-    for told in descent:
-        if isinstance(told, WorkProgress):
-            yield told
+    for event in descent:
+        if isinstance(event, WorkProgress):
+            yield event
         else:
-            last = told
+            last = event
     assert last is not None  # optimisers take at least one step
     return last

@@ -118,18 +118,18 @@ def minimise_hinge(
     hinges by the width, so the gap is accurate up to their rounding divided by it.
     """
     at_zero = C * (yield from problem.count())
-    w, width, taken = np.zeros(problem.n_features), _WIDEST, 0
+    w, width, n_steps = np.zeros(problem.n_features), _WIDEST, 0
     best, lower = (at_zero, w), 0.0
     if start is not None:
         w, width = start.w, _WIDEST / 10
         best, lower = (start.objective, w), start.objective - start.gap
     inverse = yield from preconditioner(problem)
-    while taken < max_iter:
+    while n_steps < max_iter:
         for point in descend(problem, C, SmoothedHinge(width), w, inverse):
             if isinstance(point, WorkProgress):
                 yield point
                 continue
-            taken += 1
+            n_steps += 1
             w = point.w
             primal, dual = _hinge_bounds(point, C, width)
             best, lower = min(best, (primal, w), key=_first), max(lower, dual)
@@ -138,16 +138,16 @@ def minimise_hinge(
             yield OptimizerState(best[1], best[0], gap, converged)
             if converged:
                 return
-            if taken == max_iter or 0.5 * float(point.gradient @ point.gradient) <= 0.1 * (primal - dual):
+            if n_steps == max_iter or 0.5 * float(point.gradient @ point.gradient) <= 0.1 * (primal - dual):
                 break
         if width <= _NARROWEST:
             return
-        wanted = 0.5 * tol * min(best[0], at_zero - best[0])
+        target_gap = 0.5 * tol * min(best[0], at_zero - best[0])
         # gap ~ width², so the width for a gap g is √(g / gap) of the present one. That holds near the minimum
         # only: at least half, so that it ends, and at most a tenth, from which Newton's steps still converge.
         # 1e-300 divides where there is no gap left.
         width = max(
-            width * float(np.clip(np.sqrt(wanted / max(primal - dual, 1e-300)), 0.1, 0.5)), _NARROWEST
+            width * float(np.clip(np.sqrt(target_gap / max(primal - dual, 1e-300)), 0.1, 0.5)), _NARROWEST
         )
 
 
@@ -214,18 +214,18 @@ def _line_search(
     for _ in range(_LINE_STEPS):
         scores = start.scores + t * d
         smooth = yield from problem.smooth(loss, scores)
-        here = wp + t * pp + C * smooth.slope(d)
+        slope_at_t = wp + t * pp + C * smooth.slope(d)
         # The slope tells lower from higher where the objective itself is all rounding.
-        if here <= 0.0 or t * wp + 0.5 * t * t * pp + C * (smooth.loss - start.smooth.loss) < 0.0:
+        if slope_at_t <= 0.0 or t * wp + 0.5 * t * t * pp + C * (smooth.loss - start.smooth.loss) < 0.0:
             best = (t, smooth, scores)
             # Flat enough to turn: a quarter of the slope at the start (the curvature condition of Wolfe).
-            if abs(here) <= 0.25 * abs(slope):
+            if abs(slope_at_t) <= 0.25 * abs(slope):
                 break
-        if here < 0.0:
+        if slope_at_t < 0.0:
             low = t
         else:
             high = t
-        t -= here / (pp + C * (yield from problem.bending(smooth, d)))
+        t -= slope_at_t / (pp + C * (yield from problem.bending(smooth, d)))
         if not low < t < high:
             t = 2.0 * low if high == np.inf else 0.5 * (low + high)
         # The ends are one number but for rounding: sums over the pairs tell no more of it.

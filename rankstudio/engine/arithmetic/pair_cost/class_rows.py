@@ -76,10 +76,10 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
     if cost.cost == "inverse":
         degrees, between = _inverse(means, classes, cost)
     else:
-        whole = sizes[classes.query]
+        query_sizes = sizes[classes.query]
         middle = np.add.reduceat(values, ptr[:-1], axis=0) / sizes[:, None]
-        degrees = (whole - classes.counts).astype(np.float64)
-        between = (means - middle[classes.query]) * np.sqrt(whole * classes.counts)[:, None]
+        degrees = (query_sizes - classes.counts).astype(np.float64)
+        between = (means - middle[classes.query]) * np.sqrt(query_sizes * classes.counts)[:, None]
     parts, owners = [between], [classes.query]
     inside = np.repeat((classes.counts > 1) & (degrees > 0), classes.counts)
     if inside.any():
@@ -140,8 +140,8 @@ class _Classes:
         """
         upto = np.cumsum(self.counts)
         before = upto - self.counts - (np.append(0, np.cumsum(self.sizes))[self.query])
-        whole = self.sizes[self.query]
-        surplus: Floats = (2 * before + self.counts - whole) / whole
+        query_sizes = self.sizes[self.query]
+        surplus: Floats = (2 * before + self.counts - query_sizes) / query_sizes
         return surplus
 
 
@@ -152,11 +152,11 @@ def _inverse(means: Floats, classes: _Classes, cost: PairCost) -> tuple[Floats, 
     all that counts, C'(m_c - m_last) are the rows. One row of zeros keeps the number of the classes.
     """
     degrees, between = np.empty(len(means)), np.zeros_like(means)
-    most = int(np.diff(classes.ptr).max())
-    if 32.0 * most**2 > (free := memory.available()):
+    max_classes = int(np.diff(classes.ptr).max())
+    if 32.0 * max_classes**2 > (free := memory.available()):
         raise OutOfMemoryError(
-            f"The cost inverse with {most:,} different labels in a query needs "
-            f"{memory.size(32.0 * most**2)} of memory, and {memory.size(free)} are free. Use the cost "
+            f"The cost inverse with {max_classes:,} different labels in a query needs "
+            f"{memory.size(32.0 * max_classes**2)} of memory, and {memory.size(free)} are free. Use the cost "
             "magnitude or unit."
         )
     for first, last in pairwise(classes.ptr.tolist()):
@@ -164,9 +164,9 @@ def _inverse(means: Floats, classes: _Classes, cost: PairCost) -> tuple[Floats, 
         counts = classes.counts[first:last].astype(np.float64)
         degrees[first:last] = weights @ counts
         if last - first > 1:
-            left = -weights * np.outer(counts, counts)
-            np.fill_diagonal(left, counts * degrees[first:last])
-            factor = np.linalg.cholesky(left[:-1, :-1])
+            laplacian = -weights * np.outer(counts, counts)
+            np.fill_diagonal(laplacian, counts * degrees[first:last])
+            factor = np.linalg.cholesky(laplacian[:-1, :-1])
             between[first : last - 1] = factor.T @ (means[first : last - 1] - means[last - 1])
     return degrees, between
 

@@ -1,4 +1,4 @@
-"""Which squared loss a pair of documents has, and what the pairs of a query weigh together."""
+"""The squared loss of a pair of documents, and the total weight of the pairs of a query."""
 
 from __future__ import annotations
 

@@ -40,10 +40,10 @@ def global_statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     X'MM'X = sum_c d_c A_c - sum_cd ω_cd s_c s_d' with the Gram matrix A_c and the sum s_c of the documents of
     each class c, so O(mn² + Q r n (n + r)) time and O((Q + r) n²) memory for r different labels.
     """
-    known = data.shared.of(_AllPairs).by_cost
-    if cost not in known:
-        known[cost] = _statistics(data, cost)
-    return known[cost]
+    cached = data.shared.of(_AllPairs).by_cost
+    if cost not in cached:
+        cached[cost] = _statistics(data, cost)
+    return cached[cost]
 
 
 @dataclass
@@ -70,10 +70,10 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     all_counts, all_sums = counts.sum(axis=0), sums.sum(axis=0)
 
     def system(of_counts: Floats, of_sums: Floats, gram: Floats) -> Floats:
-        both = np.zeros((n + 1, n + 1))
-        both[:n, :n] = gram - of_sums.T @ weights @ of_sums
-        both[n, :n] = both[:n, n] = ((weights * zeros) @ of_counts) @ of_sums
-        return both * _share(cost, of_counts)
+        joint = np.zeros((n + 1, n + 1))
+        joint[:n, :n] = gram - of_sums.T @ weights @ of_sums
+        joint[n, :n] = joint[:n, n] = ((weights * zeros) @ of_counts) @ of_sums
+        return joint * _share(cost, of_counts)
 
     total = system(all_counts, all_sums, np.tensordot(weights @ all_counts, grams, 1))
     left_out = np.empty((Q, n + 1, n + 1))

@@ -35,10 +35,10 @@ class PairRows(QueryData):
         """Return the rows of a cost, cached; the data themselves if they are centred for it anyway."""
         if cost.default and data.preferences is None:
             return data
-        known = data.shared.of(_KnownRows).by_cost
-        if cost not in known:
+        cached = data.shared.of(_KnownRows).by_cost
+        if cost not in cached:
             cls.keep(data, cost, _rows(data, cost))
-        return known[cost]
+        return cached[cost]
 
     @classmethod
     def keep(cls, data: QueryData, cost: PairCost, rows: Rows) -> None:
@@ -59,12 +59,12 @@ class PairRows(QueryData):
     def mirrored(self) -> QueryData:
         """The rows with their negatives, divided by √2: with the same products, and centred in each query."""
         sizes = np.diff(self.ptr)
-        place = np.arange(self.y.size) + np.repeat(self.ptr[:-1], sizes)
-        ptr, after = 2 * self.ptr, place + np.repeat(sizes, sizes)
+        rows = np.arange(self.y.size) + np.repeat(self.ptr[:-1], sizes)
+        ptr, mirrored_rows = 2 * self.ptr, rows + np.repeat(sizes, sizes)
         X, y = np.empty((2 * self.y.size, self.X.shape[1])), np.empty(2 * self.y.size)
         for values, mirrored in ((self.X, X), (self.y, y)):
-            mirrored[place] = values * np.sqrt(0.5)
-            mirrored[after] = -mirrored[place]
+            mirrored[rows] = values * np.sqrt(0.5)
+            mirrored[mirrored_rows] = -mirrored[rows]
         return QueryData(X, y, ptr)
 
 

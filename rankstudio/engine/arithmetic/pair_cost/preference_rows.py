@@ -43,10 +43,14 @@ class ScaledPreferences:
     scale: Floats
     targets: Floats
 
-    def at(self, which: Ints | slice) -> ScaledPreferences:
+    def at(self, selection: Ints | slice) -> ScaledPreferences:
         """Return some of the preferences."""
         return ScaledPreferences(
-            self.query[which], self.winner[which], self.loser[which], self.scale[which], self.targets[which]
+            self.query[selection],
+            self.winner[selection],
+            self.loser[selection],
+            self.scale[selection],
+            self.targets[selection],
         )
 
 
@@ -148,15 +152,15 @@ def _factor(ptr: Ints, edges: Ints, inside: slice, preferences: ScaledPreference
         scores,
         rest,
     )
-    there = ~np.isnan(targets)
-    counts = np.add.reduceat(there, ptr[:-1], dtype=np.int64) + 1
+    has_target = ~np.isnan(targets)
+    counts = np.add.reduceat(has_target, ptr[:-1], dtype=np.int64) + 1
     ends = np.cumsum(counts)
     query = np.repeat(np.arange(sizes.size), sizes)
-    place = np.where(there, np.cumsum(there) - 1 + query, -1)
+    row_of_edge = np.where(has_target, np.cumsum(has_target) - 1 + query, -1)
     values = np.empty(int(ends[-1]))
     values[ends - 1] = rest
-    values[place[there]] = targets[there]
-    return LaplacianFactor(inside, values, counts, ptr, starts, entries, place)
+    values[row_of_edge[has_target]] = targets[has_target]
+    return LaplacianFactor(inside, values, counts, ptr, starts, entries, row_of_edge)
 
 
 def incidence(preferences: Preferences, ptr: Ints, cost: PairCost) -> tuple[Any, Floats, Ints]:
@@ -185,15 +189,17 @@ def incidence(preferences: Preferences, ptr: Ints, cost: PairCost) -> tuple[Any,
     query, scale, targets = preferred.query, preferred.scale, preferred.targets
     empty = np.flatnonzero(np.bincount(query, minlength=ptr.size - 1) == 0)
     order = np.argsort(np.append(query, empty), kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(order.size)
-    place = place[: len(preferences)]
+    row_of_preference = np.empty_like(order)
+    row_of_preference[order] = np.arange(order.size)
+    row_of_preference = row_of_preference[: len(preferences)]
     columns = np.append(preferences.winner, preferences.loser)
     entries = np.append(scale, -scale)
     shape = (order.size, int(ptr[-1]))
-    matrix: Any = csr_array((entries, (np.append(place, place), columns)), shape=shape)
+    matrix: Any = csr_array(
+        (entries, (np.append(row_of_preference, row_of_preference), columns)), shape=shape
+    )
     ordered = np.zeros(order.size)
-    ordered[place] = targets
+    ordered[row_of_preference] = targets
     counts = np.bincount(query, minlength=ptr.size - 1)
     return matrix, ordered, np.append(0, np.cumsum(np.maximum(counts, 1))).astype(np.int64)
 
@@ -254,8 +260,8 @@ def preference_blocks(ptr: Ints, preferences: Preferences, cost: PairCost) -> It
 
 def rows_of(X: Floats, blocks: Iterable[PreferenceBlock]) -> Rows:
     """Return the rows of blocks for given features, their targets, and the start of each query's rows."""
-    found = [(block.times(X[block.inside]), block.targets, block.counts) for block in blocks]
-    rows, targets, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    products = [(block.times(X[block.inside]), block.targets, block.counts) for block in blocks]
+    rows, targets, counts = (np.concatenate(parts) for parts in zip(*products, strict=True))
     return rows, targets, np.append(0, np.cumsum(counts)).astype(np.int64)
 
 
