@@ -92,7 +92,6 @@ def test_a_model_is_a_word_or_an_option(
     [
         ("run --sample --method gredy-rankrls", "greedy-rankrls"),
         ("run --sample --method GAS", "gas"),
-        ("permute --sample --method rank_svm", "ranksvm"),
         ("run --sample --convention trec-eval", "trec_eval"),
         ("methods gredy-rankrls", "greedy-rankrls"),
         ("run --sample --method rankrls --measures NDGC@10", "NDCG@10"),
@@ -104,6 +103,7 @@ def test_a_model_is_a_word_or_an_option(
         ("run selecters --sample", "selectors"),
         *of_commands_there(
             [
+                ("permute --sample --method rank_svm", "ranksvm"),
                 ("lab selection --sample --measure MPA", "MAP"),
                 ("reproduce fsmrnak --data x", "fsmrank"),
             ]

@@ -27,7 +27,7 @@ def vector_names(name: str, length: int, *, is_only: bool) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> vector_names("scores", 2, alone=True), vector_names("scores", 2, alone=False)
+    >>> vector_names("scores", 2, is_only=True), vector_names("scores", 2, is_only=False)
     (('feature 1', 'feature 2'), ('scores 1', 'scores 2'))
     """
     stem = "feature" if is_only else name
