@@ -5,6 +5,7 @@ Methods that are added to ``rankstudio.engine`` are tested here without a line b
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import traceback
 from contextlib import nullcontext
@@ -54,6 +55,15 @@ QUICK: dict[str, dict[str, Any]] = {
     "SVMMAP": {"max_iter": 50},
     "XGBoostTrees": {"n_rounds": 4, "min_child_weight": 0.01, "feature_fraction": 0.8},
 }
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.__name__)
+def test_all_but_the_first_parameters_go_by_name(method: type) -> None:
+    """``FSMRank(0.1)`` set the solver."""
+    parameters = inspect.signature(method).parameters.values()
+    by_place = [parameter.name for parameter in parameters if parameter.kind is not parameter.KEYWORD_ONLY]
+    pairs = ["n_features_to_select", "regularization"], ["kernel", "regularization"]
+    assert len(by_place) < 2 or by_place in pairs
 
 
 class GreedyRankRLSWithQueries(rankstudio.engine.GreedyRankRLS):
