@@ -1,1 +1,1 @@
-"""What the window knows: session, runs, the selected model. No widget in here."""
+"""State behind the window: session, runs, the selected model. No widget in here."""

@@ -1,4 +1,4 @@
-"""What stands behind the window: the session, the runs, the two workers. No widget is in here."""
+"""State behind the window: the session, the runs, the two workers. No widget is in here."""
 
 from __future__ import annotations
 
@@ -67,20 +67,20 @@ class Absence(QObject):
         runs.eventNoted.connect(self._note)
 
     def documents(self, impossible: str) -> str:
-        """Return what to say where there are no documents: that they are read, else ``impossible``."""
+        """Return the message for missing documents: that they are being read, else ``impossible``."""
         return _OPENING if self._loader.busy else impossible
 
     def model(self, nothing: str) -> str:
-        """Return what to say where no model is: what works on it, why there is none, else ``nothing``."""
+        """Return the message for a missing model: that it is computed, why not, else ``nothing``."""
         return _COMPUTING if self._current.computing else self.run(nothing)
 
     def fold_model(self, every_fold: str, nothing: str) -> str:
-        """Return what to say where a fold has no model: ``every_fold`` where all folds are looked at."""
-        everything = self._session.dataset is not None and self._session.fold is None
-        return every_fold if everything else self.model(nothing)
+        """Return the message for a fold without a model: ``every_fold`` where all folds are shown."""
+        shows_all_folds = self._session.dataset is not None and self._session.fold is None
+        return every_fold if shows_all_folds else self.model(nothing)
 
     def run(self, nothing: str) -> str:
-        """Return what to say where a run has shown nothing: how far it is, why it ended, else ``nothing``."""
+        """Return the message for a run without results: how far it is, why it ended, else ``nothing``."""
         record = self._current.shown.record
         if record is None:
             return _READING if self._reads else nothing
@@ -88,7 +88,7 @@ class Absence(QObject):
         return text.format(run=record.key, done=record.units_done, n=record.n_units) or nothing
 
     def any_run(self, nothing: str) -> str:
-        """Return what to say where no run has a result: how far the one that works is, else ``nothing``."""
+        """Return the message where no run has a result: how far the current run is, else ``nothing``."""
         record = self._runs.current
         if record is None:
             return _READING if self._reads else nothing
@@ -163,8 +163,8 @@ class Models(QObject):
         self.current = CurrentModel(
             self.session, self.runs, self.measured, self.task_worker, self.fold_cache, self
         )
-        seen = self.session, self.runs, self.measured, self.current
-        self.left_out = LeftOutMeasures(*seen, self.task_worker, self.fold_cache, self)
+        sources = self.session, self.runs, self.measured, self.current
+        self.left_out = LeftOutMeasures(*sources, self.task_worker, self.fold_cache, self)
         seen_alone = self.session, self.runs, self.current
         self.evidence = Evidence(*seen_alone, self.task_worker, self.fold_cache, self.study_store, self)
         self.importance = Importance(*seen_alone, self.task_worker, self.evidence, self)
@@ -182,7 +182,7 @@ class Models(QObject):
 
     @Slot()
     def _look_at_fold_of_run(self) -> None:
-        """Look at a fold that the shown run has: a run on fold 5 has nothing on fold 1."""
+        """Show a fold that the shown run has: a run on fold 5 has nothing on fold 1."""
         record, fold = self.runs.shown, self.session.fold
         if record is None or record.dataset is not self.session.dataset or fold is None:
             return
@@ -217,15 +217,15 @@ class Models(QObject):
         def handle(known: set[RecordedData]) -> None:
             then([record for record in records if record.recorded in known])
 
-        what = tr("Identifying the data")
-        self.task_worker.task(what, recognise, dataset, among, on_done=handle, on_error=lambda _: then([]))
+        text = tr("Identifying the data")
+        self.task_worker.task(text, recognise, dataset, among, on_done=handle, on_error=lambda _: then([]))
 
     def warm_up(self) -> None:
         """Load and compile what runs need, in the background."""
-        done = self._prepared
+        callback = self._prepared
         # With a slot, the worker does not load what limits threads by itself, and searches for garbage in it.
         self.run_worker.task(
-            tr("Starting the engine"), warm_up, on_done=done, on_error=done, slot="preparation"
+            tr("Starting the engine"), warm_up, on_done=callback, on_error=callback, slot="preparation"
         )
 
     def hold_work(self, held: bool) -> None:

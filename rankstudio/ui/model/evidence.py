@@ -1,4 +1,4 @@
-"""How sure the shown selection is: evidence gathered on demand, kept for each selection looked at."""
+"""How sure the shown selection is: evidence gathered on demand, kept for each selection shown."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ GREEDY = "greedy-rankrls"
 N_HALVES = 100
 THRESHOLD = 0.9
 AT_ONCE_SECONDS = 2.0
-"""What takes no longer begins by itself."""
+"""A package that takes no longer begins by itself."""
 MOST_SHARED = 15
 """Features of a selection whose shares of the gain the engine computes."""
 MOST_SECONDS = 20.0
-"""Of a search for the best set, which then has a gap."""
+"""Limit of a search for the best set, which then has a gap."""
 SETTLED_MILLISECONDS = 150
 """After which a slider that moved is at rest."""
 _KEPT = 200
@@ -57,7 +57,7 @@ _FEW_SETS = 1_000_000  # that are searched by the way
 
 
 class Package(Enum):
-    """What is computed together, and shown together."""
+    """Parts of the evidence that are computed together, and shown together."""
 
     FEATURES = "features"
     BEST = "best"
@@ -97,7 +97,7 @@ _Key = tuple[str, str, int, str, tuple[int, ...]]
 
 @dataclass(eq=False)
 class Known:
-    """What is known of one selection.
+    """State of the evidence for one selection.
 
     Attributes
     ----------
@@ -118,12 +118,12 @@ class Known:
 
     @classmethod
     def nothing(cls) -> Known:
-        """Return what is known at first."""
+        """Return the state of a selection without evidence."""
         return cls(None, set(), set(), set())
 
 
 class Evidence(QObject):
-    """Gathers the evidence for the selection that is looked at, while somebody looks.
+    """Gathers the evidence for the shown selection, while a view of it is visible.
 
     What takes a moment begins by itself, package by package; the rest when it is asked for. Another selection
     ends what is computed for the one before, and what that had found stays.
@@ -131,7 +131,7 @@ class Evidence(QObject):
     Parameters
     ----------
     session, runs, current
-        What is looked at.
+        The shown model.
     worker : Worker
         Which has other tasks between two steps.
     fold_cache : FoldCache
@@ -141,11 +141,11 @@ class Evidence(QObject):
     Attributes
     ----------
     seen : callable
-        Returns whether somebody looks: only then something begins. What is under way is finished.
+        Returns whether a view is visible: only then a package begins. One that has begun is finished.
     """
 
     changed = Signal()
-    """Another selection is looked at, or a package begins, ends or is offered."""
+    """Another selection is shown, or a package begins, ends or is offered."""
     grew = Signal()
     """More is known."""
     kept = Signal()
@@ -188,11 +188,11 @@ class Evidence(QObject):
         ):
             signal.connect(self.look)
 
-    # What is looked at
+    # The shown selection
 
     @property
     def model(self) -> SelectedModel | None:
-        """The model of the selection that is looked at; None where there is none that evidence is for."""
+        """The model of the shown selection; None where there is none that evidence is for."""
         model = self._current.model
         return model if model is not None and self._key is not None else None
 
@@ -239,19 +239,20 @@ class Evidence(QObject):
             return ()
         ids = dataset.feature_ids.tolist()
         groups = tuple(
-            tuple(ids.index(one) for one in group) for group in feature_groups_of(model.plan).values()
+            tuple(ids.index(feature_id) for feature_id in group)
+            for group in feature_groups_of(model.plan).values()
         )
         return () if set(groups[0]) == set(model.step.selected) else groups
 
     @property
     def found(self) -> SelectionEvidence | None:
-        """What is known by now, judged by the present rules."""
-        known = self._known.get(self._key) if self._key is not None else None
-        found = known.found if known is not None else None
-        if found is None or self.rules is None:
-            return found
-        if self._judged is None or self._judged[0] is not found or self._judged[1] is not self.rules:
-            self._judged = found, self.rules, replace(found, rules=self.rules)
+        """The evidence found by now, judged by the present rules."""
+        state = self._known.get(self._key) if self._key is not None else None
+        evidence = state.found if state is not None else None
+        if evidence is None or self.rules is None:
+            return evidence
+        if self._judged is None or self._judged[0] is not evidence or self._judged[1] is not self.rules:
+            self._judged = evidence, self.rules, replace(evidence, rules=self.rules)
         return self._judged[2]
 
     @property
@@ -296,22 +297,22 @@ class Evidence(QObject):
 
     def progress(self, package: Package) -> Progress:
         """Return how far a package is."""
-        known, key = self._known.get(self._key) if self._key else None, self._key
-        if known is None or key is None or (package is not Package.FEATURES and not self.whole):
+        state, key = self._known.get(self._key) if self._key else None, self._key
+        if state is None or key is None or (package is not Package.FEATURES and not self.whole):
             return Progress.ABSENT
         if package is Package.STOP and not self.steps_tested:
             return Progress.ABSENT
         if package is Package.NEAR and (
-            self.too_many or (Package.BEST in known.done and not self._proved(known))
+            self.too_many or (Package.BEST in state.done and not self._proved(state))
         ):
             return Progress.ABSENT
-        if package in known.done:
+        if package in state.done:
             return Progress.DONE
         if self._working == (key, package):
             return Progress.RUNNING
-        if package in known.stopped:
+        if package in state.stopped:
             return Progress.STOPPED
-        if package in known.asked or self._at_once(package):
+        if package in state.asked or self._at_once(package):
             return Progress.WAITING
         return Progress.OFFERED
 
@@ -321,7 +322,7 @@ class Evidence(QObject):
         return self._share
 
     def seconds(self, package: Package) -> float:
-        """Return about how long a package takes; infinity where nobody knows."""
+        """Estimate the seconds that a package takes; infinity where there is no estimate."""
         model = self.model
         if model is None:
             return inf
@@ -349,25 +350,27 @@ class Evidence(QObject):
         return n_selections(record.plan, record.paths) < len(record.paths)
 
     def _search_seconds(self, sets: float) -> float:
-        """Return about how long the best of so many sets is searched for: by what a search took so far."""
+        """Estimate the seconds of a search for the best of ``sets`` sets, from its pace so far."""
         best = self.found.best if self.found is not None else None
         if best is None or not best.sizes or self._proved(self._known[self._key]):  # type: ignore[index] # something is found
             return min(MOST_SECONDS, 0.1 + float((sets / 2e6) ** 1.3))
-        searched = sum(one.share * one.n_sets for one in best.sizes) / sum(one.n_sets for one in best.sizes)
-        return sum(one.seconds for one in best.sizes) / searched if searched > _FEW_SEARCHED else inf
+        searched = sum(size.share * size.n_sets for size in best.sizes) / sum(
+            size.n_sets for size in best.sizes
+        )
+        return sum(size.seconds for size in best.sizes) / searched if searched > _FEW_SEARCHED else inf
 
     def start(self, package: Package) -> None:
-        """Compute a package of the selection that is looked at, or go on with it."""
+        """Compute a package of the shown selection, or go on with it."""
         if self._key is None:
             return
-        known = self._known[self._key]
-        wanted = {package, Package.BEST} if package is Package.NEAR else {package}
-        known.stopped -= wanted
-        known.asked |= wanted
+        state = self._known[self._key]
+        packages = {package, Package.BEST} if package is Package.NEAR else {package}
+        state.stopped -= packages
+        state.asked |= packages
         self._go_on()
 
     def stop(self) -> None:
-        """End what is being computed; what it has found stays."""
+        """Stop the computation; the evidence found so far stays."""
         if self._working is not None:
             key, package = self._working
             self._known[key].stopped.add(package)
@@ -388,12 +391,12 @@ class Evidence(QObject):
 
     @property
     def key(self) -> _Key | None:
-        """What identifies the selection that is looked at."""
+        """Identity of the shown selection."""
         return self._key
 
     @Slot()
     def look(self) -> None:
-        """See what is looked at now; end what is computed for something else."""
+        """Follow the shown selection; stop a computation for another one."""
         key = self._key_now()
         if key != self._key:
             self._key = key
@@ -402,9 +405,9 @@ class Evidence(QObject):
         if key is not None:
             if key not in self._known:
                 self._read(key)
-            known = self._known.setdefault(key, Known.nothing())
+            state = self._known.setdefault(key, Known.nothing())
             self._known.move_to_end(key)
-            self._measure_anew(known)
+            self._measure_anew(state)
             while len(self._known) > _KEPT:
                 self._known.popitem(last=False)
         self.changed.emit()
@@ -412,7 +415,7 @@ class Evidence(QObject):
             self._settled.start()
 
     def _measure_anew(self, known: Known) -> None:
-        """Forget losses by another measure than the one that is looked at; other methods have none."""
+        """Forget losses by another measure than the shown one; other methods have none."""
         measured = self._session.measure, self._session.convention
         if self.whole and known.measured != measured:
             if known.found is not None and self._working is None:
@@ -425,7 +428,7 @@ class Evidence(QObject):
     @staticmethod
     def _proved(known: Known) -> bool:
         best = known.found.best if known.found is not None else None
-        return best is not None and bool(best.sizes) and all(one.proved for one in best.sizes)
+        return best is not None and bool(best.sizes) and all(size.proved for size in best.sizes)
 
     @Slot()
     def _go_on(self) -> None:
@@ -445,22 +448,22 @@ class Evidence(QObject):
 
     def _begin(self, key: _Key, package: Package, model: SelectedModel) -> None:
         self._working, self._share = (key, package), 0.0
-        wanted, known = self._wanted(model, package), self._known[key].found
-        if known is not None and package is Package.BEST:
-            known = _without(_without(known, "alternatives"), "best")
-        self._work.start(lambda: self._fold_cache.evidence(wanted, known))
+        specification, evidence = self._wanted(model, package), self._known[key].found
+        if evidence is not None and package is Package.BEST:
+            evidence = _without(_without(evidence, "alternatives"), "best")
+        self._work.start(lambda: self._fold_cache.evidence(specification, evidence))
 
     def _wanted(self, model: SelectedModel, package: Package) -> EvidenceWanted:
-        given = model.plan, model.fold, model.values, model.step.selected, self._n_steps(model)
+        selection = model.plan, model.fold, model.values, model.step.selected, self._n_steps(model)
         parts = PARTS[package]
         if package is Package.FEATURES and self._at_once(Package.BEST):
             parts = (*parts, "best")
-        most = _MOST_SETS if package is Package.NEAR else _FEW_SETS
-        known = self._known[self._key] if self._key is not None else Known.nothing()
-        again = package in known.asked and known.found is not None and known.found.best is not None
-        seconds = inf if again else MOST_SECONDS  # whoever asks again wants the proof
+        max_sets = _MOST_SETS if package is Package.NEAR else _FEW_SETS
+        state = self._known[self._key] if self._key is not None else Known.nothing()
+        is_continued = package in state.asked and state.found is not None and state.found.best is not None
+        seconds = inf if is_continued else MOST_SECONDS  # a search that goes on is for the proof
         measured = self._session.measure, self._session.convention
-        return EvidenceWanted(*given, parts, *measured, most, seconds)
+        return EvidenceWanted(*selection, parts, *measured, max_sets, seconds)
 
     @property
     def too_many(self) -> bool:
@@ -478,24 +481,24 @@ class Evidence(QObject):
 
     @property
     def wanted(self) -> EvidenceWanted | None:
-        """What sets of the size of the selection are looked for with."""
+        """Request of a search among the sets that are as large as the selection."""
         return self._wanted(self.model, Package.BEST) if self.model is not None else None
 
     @Slot(object)
     def _grow(self, told: tuple[float, SelectionEvidence]) -> None:
         if self._working is None:
             return
-        known = self._known[self._working[0]]
-        before, (self._share, found) = known.found, told
-        if before is not None and "alternatives" in before.done and "alternatives" not in found.done:
+        state = self._known[self._working[0]]
+        before, (self._share, evidence) = state.found, told
+        if before is not None and "alternatives" in before.done and "alternatives" not in evidence.done:
             # They are compared anew, with the best set; until then those with the selection are shown.
-            done = (*found.done, "alternatives")
-            found = replace(found, exchanges=before.exchanges, smaller=before.smaller, done=done)
-        more = _n_halves(found) > _n_halves(before)
-        known.found = found
-        if more and not self.whole:
+            parts = (*evidence.done, "alternatives")
+            evidence = replace(evidence, exchanges=before.exchanges, smaller=before.smaller, done=parts)
+        has_new_half = _n_halves(evidence) > _n_halves(before)
+        state.found = evidence
+        if has_new_half and not self.whole:
             # Each half is learned anew, which may take long: what ends the program loses one at most.
-            self._keep(self._working[0], known, tell=False)
+            self._keep(self._working[0], state, tell=False)
         self.grew.emit()
 
     @Slot()
@@ -504,13 +507,13 @@ class Evidence(QObject):
         if self._working is None or self._work.busy:
             return
         (key, package), self._working = self._working, None
-        done = self._work.state is SimulationState.DONE
-        known = self._known[key]
-        (known.done if done else known.stopped).add(package)
-        if known.found is not None and "best" in known.found.done:
-            self._note_best(known)
-        if done:
-            self._keep(key, known)
+        is_done = self._work.state is SimulationState.DONE
+        state = self._known[key]
+        (state.done if is_done else state.stopped).add(package)
+        if state.found is not None and "best" in state.found.done:
+            self._note_best(state)
+        if is_done:
+            self._keep(key, state)
         self._go_on()
 
     def _note_best(self, known: Known) -> None:
@@ -528,7 +531,7 @@ class Evidence(QObject):
     # What the study keeps
 
     def place(self) -> Place | None:
-        """Return where the study keeps what is known of the selection that is looked at."""
+        """Return where the study keeps the evidence of the shown selection."""
         study, record, model = self._study_store.study, self._current.shown.record, self._current.model
         if study is None or record is None or record.stored is None or model is None or model.live:
             return None
@@ -537,13 +540,13 @@ class Evidence(QObject):
         return study, record.stored, model.fold.number, model_place(model.key, model.step.selected)
 
     def _keep(self, key: _Key, known: Known, *, tell: bool = True) -> None:
-        """Store what is known of a selection, where it is of a stored run and measured as its plan says."""
-        place = self.place()
-        found, model = known.found, self.model
-        if place is None or found is None or key != self._key or model is None:
+        """Store the evidence of a selection that is of a stored run and measured as its plan says."""
+        location = self.place()
+        evidence, model = known.found, self.model
+        if location is None or evidence is None or key != self._key or model is None:
             return
         if self._session.convention == model.plan.convention:
-            self.store(place, found, tell=tell)
+            self.store(location, evidence, tell=tell)
 
     def store(
         self, place: Place, found: SelectionEvidence | MeasuredImportance, *, tell: bool = True
@@ -557,17 +560,17 @@ class Evidence(QObject):
         tell : bool
             Whether `kept` is emitted then.
         """
-        done, what = self._note_kept if tell else ignore, tr("Storing the evidence")
+        on_done, text = self._note_kept if tell else ignore, tr("Storing the evidence")
         if not place[0].read_only:
             self._study_store.note(partial(_store, *place, found))  # at the latest before it is closed
-            self._worker.task(what, self._study_store.write_notes, on_done=done, on_error=self.failed.emit)
+            self._worker.task(text, self._study_store.write_notes, on_done=on_done, on_error=self.failed.emit)
 
     def fetch(
         self, place: Place, unpack: Callable[[bytes, int], Found], take: Callable[[Found | None], None]
     ) -> None:
         """Have a study read what it knows of a model: unpacked on the worker, taken in the window."""
-        what = tr("Reading the evidence")
-        self._worker.task(what, _read, *place, unpack, on_done=take, on_error=lambda _: take(None))
+        text = tr("Reading the evidence")
+        self._worker.task(text, _read, *place, unpack, on_done=take, on_error=lambda _: take(None))
 
     def _note_kept(self, _: None) -> None:
         self.n_kept += 1
@@ -575,8 +578,8 @@ class Evidence(QObject):
 
     def _read(self, key: _Key) -> None:
         """Have it read what the study knows of a selection."""
-        place, model = self.place(), self._current.model
-        if place is None or model is None:
+        location, model = self.place(), self._current.model
+        if location is None or model is None:
             return
         self._reading = key
         convention = model.plan.convention
@@ -584,16 +587,16 @@ class Evidence(QObject):
         def take(found: SelectionEvidence | None) -> None:
             if self._reading == key:
                 self._reading = None
-            known = self._known.get(key)
-            if found is not None and known is not None and known.found is None:
-                known.found = found
-                known.done |= {package for package, part in _LAST.items() if part in found.done}
+            state = self._known.get(key)
+            if found is not None and state is not None and state.found is None:
+                state.found = found
+                state.done |= {package for package, part in _LAST.items() if part in found.done}
                 if "best" in found.done:
-                    self._note_best(known)
-                known.measured = (found.losses.measure if found.losses is not None else "", convention)
+                    self._note_best(state)
+                state.measured = (found.losses.measure if found.losses is not None else "", convention)
             self.look()
 
-        self.fetch(place, _unpacked, take)
+        self.fetch(location, _unpacked, take)
 
     # What it takes
 
@@ -601,9 +604,9 @@ class Evidence(QObject):
         return self.whole and self.seconds(package) <= AT_ONCE_SECONDS
 
     def _n_candidates(self, model: SelectedModel) -> int:
-        found = self.found
-        if found is not None and found.stability is not None:
-            return found.stability.n_candidates
+        evidence = self.found
+        if evidence is not None and evidence.stability is not None:
+            return evidence.stability.n_candidates
         return int(model.fold.train.n_features)
 
     def _n_sets(self, model: SelectedModel) -> int:
@@ -652,12 +655,12 @@ def n_selections(plan: Plan, units: Iterable[tuple[int, int]]) -> int:
 
     One that several models share was made once: of a final ranker, or of a λ that does not select.
     """
-    ranks = {one.name for one in plan.entry.parameters if one.ranks}
-    own = [
-        repr(sorted((name, value) for name, value in one.parameters.items() if name not in ranks))
-        for one in plan.combinations
+    ranks = {parameter.name for parameter in plan.entry.parameters if parameter.ranks}
+    settings = [
+        repr(sorted((name, value) for name, value in combination.parameters.items() if name not in ranks))
+        for combination in plan.combinations
     ]
-    return len({(fold, own[position]) for fold, position in units})
+    return len({(fold, settings[position]) for fold, position in units})
 
 
 _LAST = {
@@ -687,9 +690,9 @@ def _read(
 def _unpacked(content: bytes, n_features: int) -> SelectionEvidence:
     from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence  # noqa: PLC0415 - on the worker only
 
-    found = unpack_evidence(content, n_features)
-    _ = found.losses and found.losses.losses  # which takes a while: not in the window
-    return found
+    evidence = unpack_evidence(content, n_features)
+    _ = evidence.losses and evidence.losses.losses  # which takes a while: not in the window
+    return evidence
 
 
 def _n_halves(found: SelectionEvidence | None) -> int:
@@ -697,7 +700,7 @@ def _n_halves(found: SelectionEvidence | None) -> int:
 
 
 def _without(found: SelectionEvidence, part: str) -> SelectionEvidence:
-    """Return what is known without a part, which is then computed again."""
+    """Return the evidence without a part, which is then computed again."""
     named: dict[str, dict[str, Any]] = {"losses": {"losses": None}, "best": {}}
     values = named.get(part, {"exchanges": None, "smaller": None})
-    return replace(found, done=tuple(one for one in found.done if one != part), **values)
+    return replace(found, done=tuple(name for name in found.done if name != part), **values)

@@ -59,7 +59,7 @@ class ExecutionBackend(QObject):
         self.changed.emit()
 
     def runner(self) -> Runner | None:
-        """Return what carries out a run by the present choice; None for the window itself."""
+        """Return the runner of the present choice; None for the window itself."""
         return None if self.choice == LIVE else partial(_run, self.choice, self.n_processes)
 
 

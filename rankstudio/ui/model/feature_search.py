@@ -1,4 +1,4 @@
-"""Which of very many features is asked for: to look through the names of a million is slow."""
+"""Searches very many features for typed ids and names: to look through the names of a million is slow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def asked_for(ids: Ints, names: Sequence[str], typed: str) -> list[int]:
     if len(names) <= MOST_LISTED or not words:
         return []
     numbers = {int(word) for word in (words[0], words[-1]) if word.isdecimal()}
-    found = [int(at) for number in sorted(numbers) for at in np.flatnonzero(ids == number)]
-    if not found and typed in names:
-        found = [names.index(typed)]
-    return [at for at in found if at >= MOST_LISTED]
+    columns = [int(column) for number in sorted(numbers) for column in np.flatnonzero(ids == number)]
+    if not columns and typed in names:
+        columns = [names.index(typed)]
+    return [column for column in columns if column >= MOST_LISTED]

@@ -33,7 +33,7 @@ _Key = tuple[int, int, str, str]
 
 @dataclass(eq=False)
 class _Known:
-    """What is known of a model on a part, which stay: their identities would be those of others later."""
+    """State of a model on a part; both stay alive: their ids would be those of others later."""
 
     step: Step
     part: RankingDataset
@@ -44,12 +44,12 @@ class _Known:
 
 
 class Importance(QObject):
-    """Permutes the features of the model that is looked at, while somebody looks.
+    """Permutes the features of the shown model, while a view of it is visible.
 
     Parameters
     ----------
     session, runs, current
-        What is looked at.
+        The shown model.
     worker : Worker
         Which has other tasks between two steps.
     evidence : Evidence
@@ -58,11 +58,11 @@ class Importance(QObject):
     Attributes
     ----------
     wanted : callable
-        Returns whether somebody looks at a model that is judged so.
+        Returns whether a view that judges models so is visible.
     """
 
     changed = Signal()
-    """Another model is looked at, or the work begins, ends or is offered."""
+    """Another model is shown, or the work begins, ends or is offered."""
     failed = Signal(str)
 
     def __init__(
@@ -107,7 +107,7 @@ class Importance(QObject):
 
     @property
     def _known(self) -> _Known | None:
-        """What is known of the model that is looked at, on the part and by the measure; None for no model."""
+        """State of the shown model, on the part and by the measure; None for no model."""
         model, part = self._current.model, self.part
         if model is None or part is None or not model.step.learned or part.n_queries < 2:
             return None
@@ -120,33 +120,33 @@ class Importance(QObject):
 
     @property
     def found(self) -> PermutationImportance | None:
-        """What is known of the model that is looked at."""
-        known = self._known
-        return known.found if known is not None else None
+        """The importance found of the shown model."""
+        analysis = self._known
+        return analysis.found if analysis is not None else None
 
     @property
     def progress(self) -> Progress:
         """How far it is."""
-        known = self._known
-        if known is None:
+        analysis = self._known
+        if analysis is None:
             return Progress.ABSENT
-        if known.found is not None:
+        if analysis.found is not None:
             return Progress.DONE
-        if known is self._working:
+        if analysis is self._working:
             return Progress.RUNNING
-        return Progress.STOPPED if known.stopped else Progress.OFFERED
+        return Progress.STOPPED if analysis.stopped else Progress.OFFERED
 
     @property
     def seconds(self) -> float:
-        """About how long it takes; infinity for models of which nobody knows."""
-        known = self._known
-        if known is None or not known.step.linear:
+        """Estimated seconds of the permutations; infinity for models without an estimate."""
+        analysis = self._known
+        if analysis is None or not analysis.step.linear:
             return inf
-        return _SECONDS * known.part.n_documents * len(known.step.selected) * N_REPEATS
+        return _SECONDS * analysis.part.n_documents * len(analysis.step.selected) * N_REPEATS
 
     @Slot()
     def look(self) -> None:
-        """See what is looked at now; end what is computed for something else."""
+        """Follow the shown model; stop a computation for another one."""
         if self._working is not None and self._working is not self._known:
             self.stop()
         self.changed.emit()
@@ -156,14 +156,14 @@ class Importance(QObject):
 
     @Slot()
     def start(self) -> None:
-        """Permute the features of the model that is looked at."""
-        known = self._known
-        if known is None or known.found is not None:
+        """Permute the features of the shown model."""
+        analysis = self._known
+        if analysis is None or analysis.found is not None:
             return
-        known.stopped = False
-        self._working, self.share, self._last = known, 0.0, None
+        analysis.stopped = False
+        self._working, self.share, self._last = analysis, 0.0, None
         measured = self._session.measure, self._session.convention
-        self._work.start(lambda: _steps(known.step, known.part, *measured, known.seed))
+        self._work.start(lambda: _steps(analysis.step, analysis.part, *measured, analysis.seed))
         self.changed.emit()
 
     @Slot()
@@ -194,28 +194,28 @@ class Importance(QObject):
 
     @Slot()
     def _follow(self) -> None:
-        """Keep what is found at the end."""
+        """Keep the importance found at the end."""
         if self._working is None or self._work.busy:
             return
-        known, self._working = self._working, None
-        if self._last is not None and self._work.state is SimulationState.DONE and known is self._known:
-            known.found = self._last
-            self._keep(known.step, known.found)
+        analysis, self._working = self._working, None
+        if self._last is not None and self._work.state is SimulationState.DONE and analysis is self._known:
+            analysis.found = self._last
+            self._keep(analysis.step, analysis.found)
         else:
-            known.stopped = True
+            analysis.stopped = True
         self.changed.emit()
 
     # What the study keeps
 
     def _place(self) -> Place | None:
-        """Return where the study keeps what is known of the model that is looked at."""
-        place = self._evidence.place()
-        if place is None:
+        """Return where the study keeps the importance of the shown model."""
+        location = self._evidence.place()
+        if location is None:
             return None
         from rankstudio.engine.analysis.evidence.model_importance import importance_place  # noqa: PLC0415 - brings kernels
 
         measured = self._part_name, self._session.measure, self._session.convention
-        return *place[:3], importance_place(*measured, place[3])
+        return *location[:3], importance_place(*measured, location[3])
 
     @property
     def _part_name(self) -> str:
@@ -223,29 +223,35 @@ class Importance(QObject):
 
     def _keep(self, step: Step, found: PermutationImportance) -> None:
         """Have the study store what was found, where it is of a stored run."""
-        place = self._place()
-        if place is None:
+        location = self._place()
+        if location is None:
             return
         from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance  # noqa: PLC0415 - brings kernels
 
-        given = found, self._part_name, self._session.convention, len(step.selected)
-        self._evidence.store(place, MeasuredImportance(*given))
+        fields = found, self._part_name, self._session.convention, len(step.selected)
+        self._evidence.store(location, MeasuredImportance(*fields))
 
     def _read(self) -> None:
-        """Have it read what the study knows of the model that is looked at, once."""
-        known, place = self._known, self._place()
-        if known is None or place is None or known.found is not None or known.read or known is self._working:
+        """Have it read what the study knows of the shown model, once."""
+        analysis, location = self._known, self._place()
+        if (
+            analysis is None
+            or location is None
+            or analysis.found is not None
+            or analysis.read
+            or analysis is self._working
+        ):
             return
-        known.read, self._reading = True, known
+        analysis.read, self._reading = True, analysis
 
         def take(found: PermutationImportance | None) -> None:
-            if self._reading is known:
+            if self._reading is analysis:
                 self._reading = None
-            if known.found is None:
-                known.found = found
+            if analysis.found is None:
+                analysis.found = found
             self.look()
 
-        self._evidence.fetch(place, _unpacked, take)
+        self._evidence.fetch(location, _unpacked, take)
 
 
 def _steps(
@@ -256,17 +262,17 @@ def _steps(
     from rankstudio.engine.analysis.evidence.partial_result import PartialResult  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.metrics.names import measure as find_measure  # noqa: PLC0415 - on the worker only
 
-    found = None
-    for told in step_importance(step, part, find_measure(measure), convention, N_REPEATS, seed):
-        if isinstance(told, PartialResult):
-            found = told.found
-            _ = found.intervals  # which takes a while: not in the window
-        yield told.share, found
+    importance = None
+    for update in step_importance(step, part, find_measure(measure), convention, N_REPEATS, seed):
+        if isinstance(update, PartialResult):
+            importance = update.found
+            _ = importance.intervals  # which takes a while: not in the window
+        yield update.share, importance
 
 
 def _unpacked(content: bytes, n_features: int) -> PermutationImportance:
     from rankstudio.engine.analysis.evidence.evidence_codec import unpack_importance  # noqa: PLC0415 - on the worker only
 
-    found = unpack_importance(content, n_features).found
-    _ = found.intervals  # which takes a while: not in the window
-    return found
+    importance = unpack_importance(content, n_features).found
+    _ = importance.intervals  # which takes a while: not in the window
+    return importance

@@ -32,7 +32,7 @@ _Wanted = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True, eq=False)
 class _Measured:
-    """What is known of a path: its measures, and nothing of its models.
+    """Measures of a path, and nothing of its models.
 
     Attributes
     ----------
@@ -54,9 +54,9 @@ class _Measured:
 
 
 class LeftOutMeasures(QObject):
-    """Measures, while that is wanted, the paths that are looked at by queries left out of training.
+    """Measures the shown paths by queries left out of training, while that is asked for.
 
-    The chosen path of the fold that is looked at, or its like on every fold where all are; then those of all
+    The chosen path of the shown fold, or its like on every fold where all are; then those of all
     combinations, where a map or a plot shows these. Nothing while a run works, which would be slowed. A run
     that is chosen by such a measure brings it along; here is what it does not bring: other measures, another
     convention.
@@ -90,7 +90,7 @@ class LeftOutMeasures(QObject):
         self._session, self._runs, self._measured, self._current = session, runs, measured, current
         self._fold_cache = fold_cache
         self._asked = self._of_all = False
-        # By the steps of a path: a path that nobody has any more is forgotten.
+        # Weak keys, the steps of a path: an entry goes with the last reference to its path.
         self._known: WeakKeyDictionary[PathSteps, dict[_Wanted, _Measured]] = WeakKeyDictionary()
         self._failed: list[_Measured] = []  # not tried again until they are asked for again
         self._looked_at: list[_Measured] = []
@@ -106,7 +106,7 @@ class LeftOutMeasures(QObject):
 
     @property
     def possible(self) -> bool:
-        """Whether what ranks has such predictions of the open data."""
+        """Whether the shown plan has such predictions of the open data."""
         dataset, plan = self._current.shown.dataset, self._current.shown.plan
         if dataset is None or not self._session.has_documents:
             return False
@@ -134,10 +134,12 @@ class LeftOutMeasures(QObject):
 
     @property
     def share(self) -> float | None:
-        """How much of what is looked at is measured; None while nothing is being measured."""
+        """Share of the shown paths that is measured; None while nothing is being measured."""
         if self._working is None:
             return None
-        return sum(one.n_done for one in self._looked_at) / sum(one.n_steps for one in self._looked_at)
+        return sum(state.n_done for state in self._looked_at) / sum(
+            state.n_steps for state in self._looked_at
+        )
 
     @property
     def growing(self) -> tuple[int, bool] | None:
@@ -148,8 +150,8 @@ class LeftOutMeasures(QObject):
         """Return what the first steps of a path measure; ``whole``: nothing before all are measured."""
         if not self._known or not self.shown:
             return {}
-        known = self._known.get(path.steps, {}).get(self._measures)
-        return {} if known is None or (whole and not known.whole) else known.values
+        state = self._known.get(path.steps, {}).get(self._measures)
+        return {} if state is None or (whole and not state.whole) else state.values
 
     @Slot()
     def toggle(self) -> None:
@@ -166,24 +168,24 @@ class LeftOutMeasures(QObject):
 
     @Slot()
     def go_on(self) -> None:
-        """Measure the paths that are looked at now, one after the other, and no others."""
-        wanted = {} if self._runs.busy or not self.shown else dict(self._wanted())
-        known = {path: self._measured_of(path) for path in wanted}
-        self._looked_at = list(known.values())
+        """Measure the shown paths, one after the other, and no others."""
+        requests = {} if self._runs.busy or not self.shown else dict(self._wanted())
+        states = {path: self._measured_of(path) for path in requests}
+        self._looked_at = list(states.values())
         if self._working is not None and self._working[1] not in self._looked_at:
             self._working = None
             self._work.stop()
-        left = [path for path, one in known.items() if not one.whole and one not in self._failed]
-        if left and self._working is None:
-            self._start(wanted[left[0]], left[0], known[left[0]])
+        missing = [path for path, state in states.items() if not state.whole and state not in self._failed]
+        if missing and self._working is None:
+            self._start(requests[missing[0]], missing[0], states[missing[0]])
         self.changed.emit()
 
     def _start(self, wanted: PathWanted, path: PathResult, known: _Measured) -> None:
         while len(self._known) > _KEPT:
             del self._known[next(iter(self._known))]
         self._working = path, known
-        given = wanted, path, self._names, self._session.convention, known.n_done
-        self._work.start(lambda: self._fold_cache.left_out(*given))
+        arguments = wanted, path, self._names, self._session.convention, known.n_done
+        self._work.start(lambda: self._fold_cache.left_out(*arguments))
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -194,22 +196,22 @@ class LeftOutMeasures(QObject):
         return self._session.convention, self._names
 
     def _measured_of(self, path: PathResult) -> _Measured:
-        """Return what is known of a path by what is looked at; begun where that is nothing."""
-        known = self._known.setdefault(path.steps, {})
-        return known.setdefault(self._measures, _Measured(len(path.steps)))
+        """Return the measurement of a path by the shown measures; a new one where there is none."""
+        states = self._known.setdefault(path.steps, {})
+        return states.setdefault(self._measures, _Measured(len(path.steps)))
 
     def _wanted(self) -> Iterator[tuple[PathResult, PathWanted]]:
-        """Yield the paths that are looked at and did not bring what is looked at along."""
+        """Yield the shown paths that the run did not measure by the shown measure."""
         name = left_out_name(self._session.measure)
         for plan, fold, path in self._paths():
             if name not in path.validation:
                 yield path, PathWanted(plan, fold, path.unit.values)
 
     def _paths(self) -> Iterator[tuple[Plan, Fold, PathResult]]:
-        """Yield the chosen path of the fold that is looked at, or its like on every fold; then all others."""
-        shown, values = self._current.shown, self._session.choice.values
-        model, record, chosen = shown.model, shown.record, None
-        number = shown.fold.number if shown.fold is not None else None
+        """Yield the chosen path of the shown fold, or its like on every fold; then all others."""
+        view, values = self._current.shown, self._session.choice.values
+        model, record, chosen = view.model, view.record, None
+        number = view.fold.number if view.fold is not None else None
         if model is not None:
             if record is None or model.live:
                 yield model.plan, model.fold, model.path
@@ -222,10 +224,12 @@ class LeftOutMeasures(QObject):
         paths = self._measured.view(record).paths
         folds = [fold for fold in record.dataset.folds if number in (None, fold.number)]
         first = [] if chosen is None else [(fold, chosen) for fold in folds]
-        every = [
-            (fold, at) for fold in folds for at in range(len(record.combinations) if self._of_all else 0)
+        pairs = [
+            (fold, index)
+            for fold in folds
+            for index in range(len(record.combinations) if self._of_all else 0)
         ]
-        for fold, combination in dict.fromkeys((*first, *every)):
+        for fold, combination in dict.fromkeys((*first, *pairs)):
             path = paths.get((fold.number, combination))
             if path is not None:
                 yield record.plan, fold, path

@@ -54,7 +54,7 @@ class ListedRun:
 
 @dataclass(frozen=True, eq=False)
 class ReportRequest:
-    """What a report is asked of.
+    """Runs and settings of a report.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class ReportRequest:
 
 
 def request_of(models: Models, settings: ReportSettings) -> ReportRequest:
-    """Return what is asked of the runs that are listed and ticked, of the open dataset."""
+    """Make the request of a report on the runs that are listed and ticked, of the open dataset."""
     session = models.session
     records = [
         record
@@ -86,7 +86,7 @@ def request_of(models: Models, settings: ReportSettings) -> ReportRequest:
 
 
 def source_of(asked: ReportRequest) -> ReportSource:
-    """Return what a report and its figures are made of."""
+    """Collect the runs that a report and its figures are made of."""
     from rankstudio.engine.analysis.reported_runs import ReportSource  # noqa: PLC0415 - on the worker only
 
     title = asked.study.title if asked.study is not None else tr("Study")
@@ -117,22 +117,22 @@ def _reported(run: ListedRun, study: Study | None) -> ReportedRun:
     plan = run.result.plan
     result = replace(run.result, plan=plan.changed(data=recorded.opened_by(plan)))
     data = run.dataset if run.recorded is None else None
-    there = study is not None and run.stored is not None
-    evidence, importances = kept_evidence(study, run.stored) if there else ((), ())  # type: ignore[arg-type] # both are there
+    is_stored = study is not None and run.stored is not None
+    evidence, importances = kept_evidence(study, run.stored) if is_stored else ((), ())  # type: ignore[arg-type] # both are there
     return ReportedRun(run.number, result, recorded, data, run.label, evidence, importances)
 
 
 def _record(dataset: FoldedDataset) -> RecordedData:
-    """Return what a study would record of data."""
-    found = fingerprint(dataset)
-    place = str(dataset.path.absolute()) if dataset.path is not None else ""
+    """Make the record that a study would have of data."""
+    digest = fingerprint(dataset)
+    path = str(dataset.path.absolute()) if dataset.path is not None else ""
     folds = tuple(fold.number for fold in dataset.folds)
     ids = tuple(int(i) for i in dataset.feature_ids)
     return RecordedData(
         dataset.name,
-        place,
-        found.checksum,
-        found.files,
+        path,
+        digest.checksum,
+        digest.files,
         folds,
         ids,
         dataset.feature_names,

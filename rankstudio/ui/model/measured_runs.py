@@ -1,8 +1,8 @@
-"""The runs as they are measured now: by the measure and the convention that are looked at.
+"""The runs as they are measured now: by the measure and the convention in use.
 
 What a run measured itself is taken as it is; anything else is measured anew on the task worker, from the
 models that are there, and kept. Soon after runs are done their models are ranked by, and the measures that
-are offered made, so that they are there when they are looked at. All runs are measured in one task, whose
+are offered made, so that they are there when they are shown. All runs are measured in one task, whose
 results arrive together, so that what shows several runs is drawn once.
 """
 
@@ -42,7 +42,7 @@ _QUIET_MILLISECONDS = 500  # since a run changed, in which what that brings on t
 
 @dataclass(frozen=True, eq=False)
 class MeasuredRun:
-    """What a run has found, measured in one way; the attributes are those of a :class:`RunRecord`.
+    """Paths and folds of a run, measured in one way; the attributes are those of a :class:`RunRecord`.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class _Request:
 
 
 class MeasuredRuns(QObject):
-    """Measures runs by what the session looks at, each in one way once.
+    """Measures runs by the measure and convention of the session, each in one way once.
 
     Parameters
     ----------
@@ -111,28 +111,28 @@ class MeasuredRuns(QObject):
 
     def view(self, record: RunRecord) -> MeasuredRun:
         """Return a run as it is measured now; what is not measured yet is not in it, and is asked for."""
-        wanted = self._session.measurement(record.plan, record.dataset)
-        plan = wanted.plan(record.plan)
-        if plan is record.plan and not wanted.sealed:
+        measurement = self._session.measurement(record.plan, record.dataset)
+        plan = measurement.plan(record.plan)
+        if plan is record.plan and not measurement.sealed:
             return _own(record)
-        there = record.dataset.folds[0].train.n_documents > 0
-        if not there and not wanted.sealed:
+        has_documents = record.dataset.folds[0].train.n_documents > 0
+        if not has_documents and not measurement.sealed:
             return _own(record)
-        state, key = _state(record), (record, wanted)
-        at, measured = self._known.get(key, (None, MeasuredRun(plan, complete=False)))
-        if at == state:
+        state, key = _state(record), (record, measurement)
+        measured_state, measured = self._known.get(key, (None, MeasuredRun(plan, complete=False)))
+        if measured_state == state:
             return measured
-        if not there:
+        if not has_documents:
             return self._keep(key, state, _covered(record))
-        if self._is_new(record, wanted):
-            others = (one for one in self._runs.records if one is not record)
-            self._ask([record, *others])
+        if self._is_new(record, measurement):
+            other_runs = (other for other in self._runs.records if other is not record)
+            self._ask([record, *other_runs])
         return MeasuredRun(plan, measured.paths, measured.folds, measured.baselines, complete=False)
 
     def measures(self, record: RunRecord) -> bool:
-        """Return whether a run can be shown by what is looked at, now or soon."""
-        own = record.plan.convention == self._session.measurement(record.plan).convention
-        return own or bool(record.dataset.folds[0].train.n_documents)
+        """Return whether a run can be shown by the convention in use, now or soon."""
+        is_own_convention = record.plan.convention == self._session.measurement(record.plan).convention
+        return is_own_convention or bool(record.dataset.folds[0].train.n_documents)
 
     def means(
         self, found: Mapping[int, tuple[RunResult, FoldedDataset]], name: str, *, sealed: bool
@@ -149,31 +149,35 @@ class MeasuredRuns(QObject):
 
     def _is_new(self, record: RunRecord, wanted: Measurement) -> bool:
         """Return whether a run is to be measured, and neither has been nor is about to be."""
-        state, asked = _state(record), self._asked.get(record)
+        state, request = _state(record), self._asked.get(record)
         if wanted.plan(record.plan) is record.plan and not wanted.sealed:
             return False
-        there = record.dataset.folds[0].train.n_documents > 0 and any(state[1:])
-        known = self._known.get((record, wanted), (None, None))[0] == state
-        return there and not known and not (asked and (asked.wanted, asked.state) == (wanted, state))
+        is_measurable = record.dataset.folds[0].train.n_documents > 0 and any(state[1:])
+        is_measured = self._known.get((record, wanted), (None, None))[0] == state
+        return (
+            is_measurable
+            and not is_measured
+            and not (request and (request.wanted, request.state) == (wanted, state))
+        )
 
     def _ask(self, records: Sequence[RunRecord]) -> None:
         """Have those runs measured that are not yet, in this order."""
         requests = []
         for record in records:
-            wanted = self._session.measurement(record.plan, record.dataset)
-            if self._is_new(record, wanted):
+            measurement = self._session.measurement(record.plan, record.dataset)
+            if self._is_new(record, measurement):
                 result = record.result
-                found = MeasuredRun(
+                run = MeasuredRun(
                     record.plan, dict(record.paths), dict(record.folds), dict(record.baselines), result
                 )
-                requests.append(_Request(record, wanted, _state(record), found))
-        self._asked.update((one.record, one) for one in requests)
+                requests.append(_Request(record, measurement, _state(record), run))
+        self._asked.update((request.record, request) for request in requests)
 
         def end(outcome: Outcome) -> None:
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
 
-        keys = " ".join(str(one.record.key) for one in requests)
+        keys = " ".join(str(request.record.key) for request in requests)
         self._worker.submit(
             Job(
                 tr("Measuring run {key} by {measure}").format(key=keys, measure=self._session.measure),
@@ -189,13 +193,15 @@ class MeasuredRuns(QObject):
         answers: list[tuple[_Request, MeasuredRun]] = []
         failure: RankStudioError | None = None
         began = time.perf_counter()
-        for one in requests:
+        for request in requests:
             if cancelled():
                 return
-            if self._asked.get(one.record) is not one:  # by now another measure is looked at
+            if self._asked.get(request.record) is not request:  # by now another measure is shown
                 continue
             try:
-                answers.append((one, self._measure(one.record.dataset, one.found, one.wanted)))
+                answers.append(
+                    (request, self._measure(request.record.dataset, request.found, request.wanted))
+                )
             except RankStudioError as error:  # the other runs are measured all the same
                 failure = error
             if time.perf_counter() - began > _MOST_SECONDS and answers:
@@ -207,30 +213,34 @@ class MeasuredRuns(QObject):
             raise failure
 
     def _take(self, answers: _Answers) -> None:
-        """Keep what has been measured of runs that are still there, and tell."""
-        asked = [(one, found) for one, found in answers if self._asked.get(one.record) is one]
-        for one, found in asked:
-            del self._asked[one.record]
-            self._keep((one.record, one.wanted), one.state, found)
-            self._store_fitted(one, found)
-        if asked:
-            self.changed.emit(tuple(one.record for one, _ in asked))
+        """Keep the measures of runs that are still there, and emit `changed`."""
+        accepted = [
+            (asked_request, measured_run)
+            for asked_request, measured_run in answers
+            if self._asked.get(asked_request.record) is asked_request
+        ]
+        for request, run in accepted:
+            del self._asked[request.record]
+            self._keep((request.record, request.wanted), request.state, run)
+            self._store_fitted(request, run)
+        if accepted:
+            self.changed.emit(tuple(answered.record for answered, _ in accepted))
 
     def _store_fitted(self, request: _Request, measured: MeasuredRun) -> None:
         """Have the study store cross-fitted values that it does not have of a run, once."""
         record, study = request.record, self._study_store.study
-        own, result = record.result, measured.result
-        if study is None or study.read_only or record.stored is None or own is None or result is None:
+        run_result, result = record.result, measured.result
+        if study is None or study.read_only or record.stored is None or run_result is None or result is None:
             return
         is_own = request.wanted.convention == record.plan.convention
-        if own.has_cross_fitted or not is_own or record in self._fitted:
+        if run_result.has_cross_fitted or not is_own or record in self._fitted:
             return
         if not all(name in fold.cross_fitted for fold in result.folds for name in record.plan.evaluated):
             return
         self._fitted.add(record)
-        what = tr("Storing the cross-fitted values")
+        text = tr("Storing the cross-fitted values")
         self._study_store.note(partial(study.save_cross_fitted, record.stored, result.folds))
-        self._worker.task(what, self._study_store.write_notes, on_error=self.failed.emit)
+        self._worker.task(text, self._study_store.write_notes, on_error=self.failed.emit)
 
     def _keep(self, key: tuple[RunRecord, Measurement], state: _State, measured: MeasuredRun) -> MeasuredRun:
         while len(self._known) >= _KEPT:
@@ -239,30 +249,32 @@ class MeasuredRuns(QObject):
         return measured
 
     def _measure(self, dataset: FoldedDataset, found: MeasuredRun, wanted: Measurement) -> MeasuredRun:
-        """Measure what a run has found; on the worker, the only thread that has the engine's part."""
+        """Measure the paths of a run; on the worker, the only thread that has the engine's part."""
         engine = self._remeasurement()
         parts, plan = {fold.number: fold for fold in dataset.folds}, found.plan
-        folds = {n: engine.fold(one, parts[n], plan, wanted) for n, one in found.folds.items()}
-        done = {(n, path.unit.position): path for n, one in folds.items() for path in one.paths}
+        folds = {n: engine.fold(fold, parts[n], plan, wanted) for n, fold in found.folds.items()}
+        by_unit = {(n, path.unit.position): path for n, fold in folds.items() for path in fold.paths}
         paths = {
-            place: done.get(place) or engine.paths([path], parts[place[0]], plan, wanted)[0]
-            for place, path in found.paths.items()
+            unit_key: by_unit.get(unit_key) or engine.paths([path], parts[unit_key[0]], plan, wanted)[0]
+            for unit_key, path in found.paths.items()
         }
-        baselines = {n: engine.baseline(one, parts[n], plan, wanted) for n, one in found.baselines.items()}
-        now = wanted.plan(plan)
-        result = found.result and _with(found.result, now, folds)
-        return MeasuredRun(now, paths, folds, baselines, result)
+        baselines = {
+            n: engine.baseline(baseline, parts[n], plan, wanted) for n, baseline in found.baselines.items()
+        }
+        new_plan = wanted.plan(plan)
+        result = found.result and _with(found.result, new_plan, folds)
+        return MeasuredRun(new_plan, paths, folds, baselines, result)
 
     def _prepare(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
-        """Return what ranks by a run's models, and then measures all that is offered as it is looked at."""
-        now = self._session.measurement(result.plan, dataset)
-        wanted = [replace(now, measure=name) for name in OFFERED]
-        wanted += [replace(now, convention=key) for key in CONVENTIONS]
+        """Rank by a run's models, then compute all measures and conventions on offer."""
+        measurement = self._session.measurement(result.plan, dataset)
+        variants = [replace(measurement, measure=name) for name in OFFERED]
+        variants += [replace(measurement, convention=key) for key in CONVENTIONS]
 
         def work() -> Iterator[None]:  # on the worker
             engine = self._remeasurement()
             yield from engine.rank_models(result, dataset)
-            yield from engine.measure_models(result, dataset, wanted)
+            yield from engine.measure_models(result, dataset, variants)
 
         return work()
 
@@ -274,8 +286,10 @@ class MeasuredRuns(QObject):
 
     @Slot(int)
     def _forget(self, key: int) -> None:
-        self._known = {place: known for place, known in self._known.items() if place[0].key != key}
-        self._asked = {record: asked for record, asked in self._asked.items() if record.key != key}
+        self._known = {
+            cache_key: cached for cache_key, cached in self._known.items() if cache_key[0].key != key
+        }
+        self._asked = {record: request for record, request in self._asked.items() if record.key != key}
 
     @Slot()
     def _forget_all(self) -> None:
@@ -292,8 +306,8 @@ _Answers = Sequence[tuple[_Request, MeasuredRun]]
 
 def _state(record: RunRecord) -> _State:
     """Return how much a run has found; at another revision it may be as much, and other objects."""
-    found = len(record.paths), len(record.folds), len(record.baselines), record.result is not None
-    return (record.revision, *found)
+    extent = len(record.paths), len(record.folds), len(record.baselines), record.result is not None
+    return (record.revision, *extent)
 
 
 def _own(record: RunRecord) -> MeasuredRun:
@@ -365,13 +379,13 @@ class RunRankings(QObject):
             _go_on,
             self._rest,
             on_done=self._take,
-            on_error=lambda _: self._take(None),  # who asks for the measure is told
+            on_error=lambda _: self._take(None),  # the error shows once the measure is asked for
             slot="rankings",
         )
 
     def _is_new(self, record: RunRecord) -> bool:
-        there = record.dataset.folds[0].train.n_documents > 0
-        return there and record.result is not None and record.key not in self._begun
+        has_documents = record.dataset.folds[0].train.n_documents > 0
+        return has_documents and record.result is not None and record.key not in self._begun
 
     def _rankings(self, record: RunRecord) -> Iterator[None]:
         assert record.result is not None  # a new one has a result

@@ -35,7 +35,7 @@ def engine_run(
     plan : Plan
     dataset : FoldedDataset
     target : RunTarget or None
-        Where what is finished goes, and comes from; None for a run that nobody keeps.
+        Where finished units go, and come from; None for a run that is not stored.
     executor : Executor or None
         Carries out many units at a time; None for one after the other, step by step.
     """
@@ -199,7 +199,7 @@ class Runs(QObject):
             self.changed.emit(record)
 
     def allow(self, why_not: str) -> None:
-        """Let runs go on that could not for a reason that is none any more."""
+        """Unblock the runs that waited for this reason."""
         for record in self.records:
             if record.why_not_on == why_not:
                 record.why_not_on = ""
@@ -301,8 +301,8 @@ class Runs(QObject):
         self._mark(record)
         self.removed.emit(record.key)
         if record is self._shown:
-            same = [other for other in self.records if other.dataset is record.dataset]
-            self.show(same[-1] if same else None)
+            candidates = [other for other in self.records if other.dataset is record.dataset]
+            self.show(candidates[-1] if candidates else None)
 
     def restore(self, record: RunRecord) -> None:
         """List a run again that was removed."""
@@ -364,11 +364,11 @@ def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
 
 
 def leave(session: Session, runs: Runs) -> None:
-    """Keep what is chosen of the run that is shown, before another one is."""
-    shown = runs.shown
-    if shown is not None and shown.choice != (choice := choice_of(session, runs, shown)):
-        shown.choice = choice
-        runs.choiceKept.emit(shown)
+    """Keep the choice of model of the shown run, before another run is shown."""
+    record = runs.shown
+    if record is not None and record.choice != (choice := choice_of(session, runs, record)):
+        record.choice = choice
+        runs.choiceKept.emit(record)
 
 
 def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:

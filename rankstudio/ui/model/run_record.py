@@ -95,7 +95,7 @@ class RunRecord:
     growing : dict
         The steps of paths not finished yet, by (fold, combination).
     left : dict
-        What there is of unfinished paths on which nobody works, by (fold, combination).
+        Steps of unfinished paths that are not being worked on, by (fold, combination).
     folds : dict
         The finished folds, by number.
     result : RunResult or None
@@ -117,11 +117,11 @@ class RunRecord:
     origin : str
         When and by which version it was computed, where it is from a study.
     why_not_on : str
-        Why nobody can go on with it although it is not finished, as a sentence; else "".
+        Why it cannot go on although it is not finished, as a sentence; else "".
     choice : Choice
-        What the user chose of it last; comes back when it is looked at again.
+        The user's last choice in it; comes back when it is shown again.
     background : bool
-        Whether the user looks at something else while it works, rather than follow it.
+        Whether the user views another run or fold while it works, rather than follow it.
     revision : int
         Grows whenever something of what it has found, or its data, is there anew: a run that goes on is told
         again of what it had, in other objects.
@@ -155,7 +155,7 @@ class RunRecord:
     clock: Clock = field(default_factory=Clock)
 
     def handle(self, event: Event) -> None:
-        """Note what an event says."""
+        """Update the record by an event."""
         if isinstance(event, (BaselineFound, UnitFinished, FoldFinished, RunFinished)):
             self.revision += 1
         match event:
@@ -173,9 +173,9 @@ class RunRecord:
                 self.growing.setdefault((event.unit.fold, event.unit.position), []).append(event)
             case UnitFinished():
                 self.working = None
-                place = event.path.unit.fold, event.path.unit.position
-                self.paths[place] = event.path
-                self.came_whole = not self.growing.pop(place, None)
+                unit_key = event.path.unit.fold, event.path.unit.position
+                self.paths[unit_key] = event.path
+                self.came_whole = not self.growing.pop(unit_key, None)
                 self.units_done += 1
             case FoldFinished():
                 self.folds[event.result.fold] = event.result
@@ -184,10 +184,10 @@ class RunRecord:
 
     def pack(self) -> None:
         """Keep the steps of unfinished paths in less memory, where nothing more will come."""
-        for place in self.growing:
-            path = self.so_far(*place)
+        for unit_key in self.growing:
+            path = self.so_far(*unit_key)
             if path is not None:
-                self.left[place] = replace(path, steps=packed(path.steps))
+                self.left[unit_key] = replace(path, steps=packed(path.steps))
         self.growing.clear()
 
     def so_far(self, fold: int, combination: int) -> PathResult | None:
@@ -202,19 +202,19 @@ class RunRecord:
 
     @property
     def title(self) -> str:
-        """What it is called: what the user says, else what it runs."""
+        """Its name: the user's, else the title of its plan."""
         return self.label.name or self.plan.title
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What the method says of the results, the first of each kind."""
+        """Notes of the method on the results, the first of each kind."""
         return notes_of(self.paths.values())
 
     @property
     def can_go_on(self) -> bool:
-        """Whether it is not finished, nobody works on it, and a study knows what is there of it."""
-        left = self.state in (RunState.UNFINISHED, RunState.CANCELLED, RunState.FAILED)
-        return left and self.stored is not None and not self.why_not_on
+        """Whether it is unfinished, not at work, and stored in a study."""
+        is_unfinished = self.state in (RunState.UNFINISHED, RunState.CANCELLED, RunState.FAILED)
+        return is_unfinished and self.stored is not None and not self.why_not_on
 
     @property
     def units_text(self) -> str:
@@ -230,7 +230,7 @@ class RunRecord:
 
     @property
     def remark(self) -> str:
-        """What there is to say about its state: why it failed, how much is done, where it is from."""
+        """Remark on its state: why it failed, how much is done, where it is from."""
         if self.state is RunState.UNFINISHED:
             return " · ".join(part for part in (self.units_text, self.origin, self.why_not_on) if part)
         on_disk = tr("data read from disk") if self.dataset.from_disk else ""
@@ -261,10 +261,10 @@ class RunRecord:
     @property
     def seconds_left(self) -> float | None:
         """How long it will take still, from its pace so far; None before there is one."""
-        done = self.progress
-        if done < 0.01 or self.state.ended:
+        fraction = self.progress
+        if fraction < 0.01 or self.state.ended:
             return None
-        return self.clock.seconds * (1.0 - done) / done
+        return self.clock.seconds * (1.0 - fraction) / fraction
 
     @cached_property
     def combinations(self) -> tuple[tuple[Any, ...], ...]:

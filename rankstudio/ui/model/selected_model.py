@@ -1,4 +1,4 @@
-"""What is shown: a run or the form's plan, a fold of the open data, and a model of one path.
+"""The current view: a run or the form's plan, a fold of the open data, and a model of one path.
 
 All panels read them from one frozen value, `Shown`, so that what stands side by side belongs together. The
 path of a shown run is taken from it; any other (a λ between the grid's, a feature pinned after the run) is
@@ -51,7 +51,7 @@ NO_DOCUMENTS = tr("The data are not open, so only the models selected by the run
 
 @dataclass(frozen=True, eq=False)
 class SelectedModel:
-    """The path that is looked at, and the step on it that is the current model.
+    """The shown path, and the step on it that is the current model.
 
     Attributes
     ----------
@@ -86,11 +86,11 @@ class SelectedModel:
 
     @property
     def learned_by(self) -> tuple[str, int, str]:
-        """What says by which method, on what, the path was learned: method, fold, and the rest in words."""
+        """Key of how the path was learned: method, fold, and the rest in words."""
         plan, parameters = self.plan, {**self.plan.parameters, **self.parameters}
         read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, feature_groups_of(plan)
-        said = repr((sorted(parameters.items()), *read, preferences_of(plan), plan.ranker))
-        return plan.method, self.fold.number, said
+        description = repr((sorted(parameters.items()), *read, preferences_of(plan), plan.ranker))
+        return plan.method, self.fold.number, description
 
     @property
     def x_value(self) -> int:
@@ -105,18 +105,18 @@ class SelectedModel:
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What the pages show: one value, which is replaced as a whole.
+    """State that the pages show: one value, which is replaced as a whole.
 
     Attributes
     ----------
     dataset : FoldedDataset or None
         What is open.
     record : RunRecord or None
-        The run that is looked at, where it is of these data.
+        The shown run, where it is of these data.
     plan : Plan
         That of the run; without one, the form's.
     fold : Fold or None
-        None while all folds are looked at.
+        None while all folds are shown.
     model : SelectedModel or None
         The chosen one, of the run's method and of this fold: a model of the run, or a live one.
     edited : bool
@@ -153,22 +153,24 @@ class Shown:
         label = combination_label(model.plan.axes, model.values)
         if not model.live:
             return label
-        said = tr("edited, not run") if self.edited else tr("not run")
-        return f"{label} ({said})" if label else said
+        note = tr("edited, not run") if self.edited else tr("not run")
+        return f"{label} ({note})" if label else note
 
     def is_of(self, other: Shown) -> bool:
         """Return whether this is of the same data, run, fold and plan, the model apart."""
-        same = self.dataset is other.dataset and self.record is other.record and self.fold is other.fold
-        return same and self.plan.agrees(other.plan)
+        is_same_context = (
+            self.dataset is other.dataset and self.record is other.record and self.fold is other.fold
+        )
+        return is_same_context and self.plan.agrees(other.plan)
 
     def continues(self, later: Shown, plan: Plan) -> bool:
         """Return whether this may stay for a moment, until the model of a plan is there for a later value."""
-        own = self.model
+        model = self.model
         return (
-            own is not None
+            model is not None
             and self.is_of(replace(later, plan=self.plan))
-            and own.plan.convention == plan.convention
-            and _alike(own.plan, plan)
+            and model.plan.convention == plan.convention
+            and _alike(model.plan, plan)
         )
 
 
@@ -222,20 +224,20 @@ class CurrentModel(QObject):
 
     @property
     def shown(self) -> Shown:
-        """What all panels show."""
+        """The state that all panels show."""
         return self._shown
 
     @property
     def model(self) -> SelectedModel | None:
-        """The chosen model; None before there is one, and while all folds are looked at."""
+        """The chosen model; None before there is one, and while all folds are shown."""
         return self._shown.model
 
     @property
     def by_protocol(self) -> SelectedModel | None:
         """The model that the shown run chose on this fold; None where no run did."""
-        shown = replace(self._shown, model=None, inspection=None)
-        chosen = self._chosen_by_validation(shown)
-        return None if chosen is None else self._of_run(shown, NOTHING_CHOSEN)
+        bare = replace(self._shown, model=None, inspection=None)
+        chosen = self._chosen_by_validation(bare)
+        return None if chosen is None else self._of_run(bare, NOTHING_CHOSEN)
 
     @property
     def is_by_hand(self) -> bool:
@@ -309,7 +311,7 @@ class CurrentModel(QObject):
 
     @property
     def baseline(self) -> Baseline | None:
-        """The best single feature of the fold that is looked at, where the shown run has found it."""
+        """The best single feature of the shown fold, where the shown run has found it."""
         record, fold = self._shown.record, self._shown.fold
         if record is None or fold is None:
             return None
@@ -317,28 +319,28 @@ class CurrentModel(QObject):
 
     @Slot()
     def refresh(self) -> None:
-        """Find anew what is shown; ask for the model's path where nobody has it."""
+        """Find the shown model anew; have its path computed where no run has it."""
         session, record = self._session, self._record()
         plan = record.plan if record is not None else session.plan
         bare = Shown(session.dataset, record, plan, session.watched)
-        found, wanted = self._from_run(bare), self._wanted(bare)
-        if wanted is None or (found is not None and not self._is_edited(bare)):
+        model, request = self._from_run(bare), self._wanted(bare)
+        if request is None or (model is not None and not self._is_edited(bare)):
             self._forget_live()
-            self._set(replace(bare, model=found))
+            self._set(replace(bare, model=model))
             return
-        self._ask(wanted)
+        self._ask(request)
         live = self._from_live(bare)
         # What is shown stays until the new path is there, rather than flicker, but as a whole or not at all.
-        if live is not None or not self._shown.continues(bare, wanted.plan):
+        if live is not None or not self._shown.continues(bare, request.plan):
             self._set(live or bare)
 
     @Slot()
     def _inspect(self) -> None:
-        """Show the model that is inspected by now; ask for its path where nobody has it."""
-        choice, shown = self._session.inspection, self._shown
-        on_axes = choice is not None and choice.values is not None and _on(shown.plan.axes, choice.values)
-        wanted = self._wanted_inspection(shown, choice.values) if on_axes else None  # type: ignore[union-attr,arg-type]
-        self._probe.ask(wanted)
+        """Show the model that is inspected by now; have its path computed where no run has it."""
+        choice, view = self._session.inspection, self._shown
+        on_axes = choice is not None and choice.values is not None and _on(view.plan.axes, choice.values)
+        request = self._wanted_inspection(view, choice.values) if on_axes else None  # type: ignore[union-attr,arg-type]
+        self._probe.ask(request)
         self._show_inspection()
 
     def _show_inspection(self) -> None:
@@ -346,7 +348,7 @@ class CurrentModel(QObject):
         self.inspected.emit()
 
     def _with_inspection(self, shown: Shown) -> Shown:
-        """Return what is shown with the model that is inspected, unless that is the chosen one."""
+        """Return the view with the model that is inspected, unless that is the chosen one."""
         choice, chosen = self._session.inspection, shown.model
         inspection = None if choice is None else self._find_inspected(shown, choice)
         if inspection is not None and chosen is not None:
@@ -361,8 +363,8 @@ class CurrentModel(QObject):
             return None  # a model of another run
         if live is not None and live.live and live.values == choice.values:
             return replace(live, position=path_position(live.path, choice.place, live.position, ""))
-        wanted = self._wanted_inspection(shown, choice.values)
-        return self._of_run(shown, choice) if wanted is None else self._probe.model(wanted, choice.place)
+        request = self._wanted_inspection(shown, choice.values)
+        return self._of_run(shown, choice) if request is None else self._probe.model(request, choice.place)
 
     def _wanted_inspection(self, shown: Shown, values: tuple[Any, ...]) -> PathWanted | None:
         """Return the path of inspected values that the shown run has not, where it can be computed."""
@@ -374,7 +376,7 @@ class CurrentModel(QObject):
         return PathWanted(self._session.measurement(plan).plan(plan), shown.fold, values)
 
     def _record(self) -> RunRecord | None:
-        """Return the run that is looked at, where it is of the open data."""
+        """Return the shown run, where it is of the open data."""
         record = self._runs.shown
         return record if record is not None and record.dataset is self._session.dataset else None
 
@@ -408,8 +410,8 @@ class CurrentModel(QObject):
             return None
         if shown.record is None:
             return form if session.read_as_planned else None
-        same = form == shown.plan  # the usual case, and a plan takes long to make while the slider moves
-        if same or not _alike(form, shown.plan) or reading(form) != reading(shown.plan):
+        is_same = form == shown.plan  # the usual case, and a plan takes long to make while the slider moves
+        if is_same or not _alike(form, shown.plan) or reading(form) != reading(shown.plan):
             return shown.plan
         by_costs = MILLISECONDS in form.parameters.values()  # else they change no number
         return shown.plan.changed(
@@ -428,7 +430,7 @@ class CurrentModel(QObject):
         return path_plan(plan) != path_plan(shown.plan)
 
     def _wanted(self, shown: Shown) -> PathWanted | None:
-        """Return the path that somebody asks for by the slider, a pin or a ban, where it can be computed."""
+        """Return the path that the slider, a pin or a ban asks for, where it can be computed."""
         plan, fold, values = self._live_plan(shown), shown.fold, self._values(shown)
         if plan is None or fold is None or not plan.live:
             return None
@@ -446,13 +448,13 @@ class CurrentModel(QObject):
         return self._of_run(shown, self._session.choice)
 
     def _of_run(self, shown: Shown, choice: Choice) -> SelectedModel | None:
-        """Return what a choice means in the shown run, where it has such a path."""
+        """Return the model that a choice means in the shown run, where it has such a path."""
         record, fold, values = shown.record, shown.fold, self._values(shown, choice)
         combination = record.combination_of(values) if record is not None and values is not None else None
         if record is None or fold is None or values is None or combination is None:
             return None
-        measured, place = self._measured.view(record), (fold.number, combination)
-        path = measured.paths.get(place) or record.paths.get(place)
+        measured, unit_key = self._measured.view(record), (fold.number, combination)
+        path = measured.paths.get(unit_key) or record.paths.get(unit_key)
         if path is None:
             return None
         chosen = self._chosen_by_validation(shown)
@@ -461,35 +463,45 @@ class CurrentModel(QObject):
         return SelectedModel(combination, values, measured.plan, fold, path, position)
 
     def _from_live(self, shown: Shown) -> Shown | None:
-        """Return what is shown with the path computed last, also at a λ that the slider has passed by now.
+        """Return the view with the path computed last, also at a λ that the slider has passed by now.
 
         None where that is of other data or another plan than what is asked for.
         """
-        live, asked = self._live, self._asked
+        live, request = self._live, self._asked
         if (
             live is None
-            or asked is None
-            or live.wanted.fold is not asked.fold
-            or live.wanted.plan != asked.plan
+            or request is None
+            or live.wanted.fold is not request.fold
+            or live.wanted.plan != request.plan
         ):
             return None
         position = path_position(live.path, self._session.choice.place, live.best.number - 1, "")
-        wanted = live.wanted
-        model = SelectedModel(LIVE, wanted.values, wanted.plan, wanted.fold, live.path, position)
+        live_request = live.wanted
+        model = SelectedModel(
+            LIVE, live_request.values, live_request.plan, live_request.fold, live.path, position
+        )
         return replace(shown, model=model, edited=self._is_edited(shown))
 
     def _ask(self, wanted: PathWanted) -> None:
-        asked = self._asked
-        if asked and (asked.fold, asked.values, asked.plan) == (wanted.fold, wanted.values, wanted.plan):
+        previous = self._asked
+        if previous and (previous.fold, previous.values, previous.plan) == (
+            wanted.fold,
+            wanted.values,
+            wanted.plan,
+        ):
             return
-        # Where it takes seconds nobody waits for a path that is not wanted any more.
+        # A path that takes seconds is abandoned as soon as another one is asked for.
         slow = wanted.fold.train.n_documents > DOCUMENTS
-        if asked and self._job and (slow or asked.fold is not wanted.fold or asked.plan != wanted.plan):
+        if (
+            previous
+            and self._job
+            and (slow or previous.fold is not wanted.fold or previous.plan != wanted.plan)
+        ):
             self._job.abandon()
         self._recover()
         self._asked = wanted
-        at = combination_label(wanted.plan.axes, wanted.values)
-        what = tr("Computing the path for {at}").format(at=at) if at else tr("Computing the path")
+        label = combination_label(wanted.plan.axes, wanted.values)
+        text = tr("Computing the path for {at}").format(at=label) if label else tr("Computing the path")
 
         def work(cancelled: CancelFlag) -> Iterator[LivePath]:
             yield self._fold_cache.path(wanted, cancelled)
@@ -499,7 +511,7 @@ class CurrentModel(QObject):
                 self._job = None
             self._end(outcome)
 
-        self._job = self._worker.submit(Job(what, work, on_message=self._take, on_end=end, slot="path"))
+        self._job = self._worker.submit(Job(text, work, on_message=self._take, on_end=end, slot="path"))
 
     def _take(self, live: LivePath) -> None:
         if self._asked is not None:  # else it is late: by now something else is shown
@@ -513,7 +525,7 @@ class CurrentModel(QObject):
             self.failed.emit(outcome.text)
 
     def _recover(self) -> None:
-        """Take back what was told of a failure."""
+        """Withdraw the message of a failure."""
         failure, self._failure = self._failure, ""
         if failure:
             self.recovered.emit(failure)
@@ -526,7 +538,7 @@ class CurrentModel(QObject):
             self._job = None
 
     def _set(self, shown: Shown) -> None:
-        """Show something else, with what is known of its model on the test part."""
+        """Show another view, with the known test measures of its model."""
         self._shown, model = self._with_inspection(shown), shown.model
         self._test = self._known_test()
         self._untested = "" if model is None or self._test else self._why_untested(model)
@@ -539,15 +551,15 @@ class CurrentModel(QObject):
                     self._test = measures
                     self.tested.emit()
 
-            given = model.plan, model.fold, model.step
+            arguments = model.plan, model.fold, model.step
             self._worker.task(
-                tr("Testing the model"), self._fold_cache.test, *given, on_done=handle, slot="test"
+                tr("Testing the model"), self._fold_cache.test, *arguments, on_done=handle, slot="test"
             )
         self.changed.emit()
         self.tested.emit()
 
     def _known_test(self) -> dict[str, float]:
-        """Return what the run measured of its chosen model, which needs no documents."""
+        """Return the run's test measures of its chosen model, which need no documents."""
         record, model = self._shown.record, self._shown.model
         if record is None or model is None:
             return {}
@@ -607,13 +619,13 @@ class _Probe:
         if wanted is None:
             self._path = None
             return
-        what = tr("Computing the path for {at}").format(at=combination_label(wanted.plan.axes, wanted.values))
+        text = tr("Computing the path for {at}").format(at=combination_label(wanted.plan.axes, wanted.values))
 
         def work(cancelled: CancelFlag) -> Iterator[LivePath]:
             yield self._fold_cache.path(wanted, cancelled)
 
         self._job = self._worker.submit(
-            Job(what, work, on_message=self._take, on_end=self._end, slot="inspected path")
+            Job(text, work, on_message=self._take, on_end=self._end, slot="inspected path")
         )
 
     def _take(self, path: LivePath) -> None:
@@ -633,7 +645,7 @@ def _is_same(one: PathWanted, other: PathWanted) -> bool:
 
 def _alike(plan: Plan, other: Plan) -> bool:
     """Return whether two plans have the same method and axes, so that one's values suit the other."""
-    names = [[axis.name for axis in one.axes] for one in (plan, other)]
+    names = [[axis.name for axis in compared_plan.axes] for compared_plan in (plan, other)]
     return (plan.method, plan.ranker) == (other.method, other.ranker) and names[0] == names[1]
 
 

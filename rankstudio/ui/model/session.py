@@ -26,12 +26,12 @@ _TOGGLED = {
     ("banned", False): tr("banning {feature}"),
     ("banned", True): tr("allowing {feature}"),
 }
-"""What pinning, banning and taking that back is called in the Edit menu."""
+"""Names of pinning, banning and taking that back in the Edit menu."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which model is the current one.
+    """The choice of the current model.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ NOTHING_CHOSEN = Choice()
 
 @dataclass(frozen=True)
 class SessionState:
-    """What can be undone: the plan and the choice."""
+    """The state that can be undone: the plan and the choice."""
 
     plan: Plan
     choice: Choice = NOTHING_CHOSEN
@@ -94,15 +94,15 @@ class Session(QObject):
     sealChanged = Signal()
     """The seal of the open data, or how often it was broken, is another."""
     inspectAsked = Signal(int)
-    """The user looks at a feature (its id), somewhere."""
+    """The user points to a feature (its id), somewhere."""
     labelAsked = Signal(str)
     """The label of another judge is to be used."""
     labelsAsked = Signal()
     """The labels of all judges are to be compared."""
     inspected = Signal(int)
-    """Another feature is looked at closely (its id)."""
+    """Another feature is shown in detail (its id)."""
     foldChosen = Signal()
-    """The user looks at another fold, and no longer follows the run that works."""
+    """The user shows another fold, and no longer follows the run that works."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -119,7 +119,7 @@ class Session(QObject):
 
     @property
     def dataset(self) -> FoldedDataset | None:
-        """What is open; None at the beginning."""
+        """The open dataset; None at the beginning."""
         return self._dataset
 
     @property
@@ -139,7 +139,7 @@ class Session(QObject):
 
     @property
     def fold(self) -> int | None:
-        """Number of the fold that is looked at; None for all of them."""
+        """Number of the shown fold; None for all of them."""
         return self._fold
 
     @property
@@ -149,7 +149,7 @@ class Session(QObject):
 
     @property
     def convention(self) -> str:
-        """Key of the convention that is looked at: the plan's own, unless another was picked."""
+        """Key of the convention in use: the plan's own, unless another was picked."""
         usual = self._dataset.convention if self._dataset is not None else ""
         return self._convention or self.plan.convention or usual
 
@@ -180,7 +180,7 @@ class Session(QObject):
 
     @property
     def watched(self) -> Fold | None:
-        """The fold that is looked at, None where there is none or all are."""
+        """The shown fold, None where there is none or all are."""
         folds = self._dataset.folds if self._dataset else ()
         return next((fold for fold in folds if fold.number == self._fold), None)
 
@@ -191,8 +191,8 @@ class Session(QObject):
 
     def column_of(self, feature: int | None) -> int | None:
         """Return the column of a feature in the open data, by its id; None where they do not have it."""
-        found = np.flatnonzero(self._dataset.feature_ids == feature).tolist() if self._dataset else []
-        return found[0] if found else None
+        columns = np.flatnonzero(self._dataset.feature_ids == feature).tolist() if self._dataset else []
+        return columns[0] if columns else None
 
     @property
     def validates(self) -> bool:
@@ -224,7 +224,7 @@ class Session(QObject):
         """
         picked, sealed = self._convention, self.sealed
         if plan is None:
-            kept = {
+            parameters = {
                 p.name: self.plan.parameters[p.name]
                 for p in self.plan.entry.parameters
                 if p.kind not in (Kind.FEATURES, Kind.COSTS)
@@ -232,7 +232,7 @@ class Session(QObject):
             costs = dataset.extension(FeatureCosts)
             plan = self.plan.changed(
                 groups=feature_groups_of(dataset),
-                parameters=kept,
+                parameters=parameters,
                 folds=(),
                 convention=dataset.convention,
                 columns=dataset.origin.columns.as_dict(),
@@ -251,8 +251,8 @@ class Session(QObject):
         self._inspection = None
         self._reading = reading(plan)
         self._fold = dataset.folds[0].number
-        done = [self.undo.command(i) for i in range(self.undo.index())]
-        lasting = [command.again() for command in done if isinstance(command, LastingChange)]
+        commands = [self.undo.command(i) for i in range(self.undo.index())]
+        lasting = [command.again() for command in commands if isinstance(command, LastingChange)]
         self.undo.clear()  # what belonged to the other data
         for command in lasting:
             self.undo.push(command)
@@ -265,7 +265,7 @@ class Session(QObject):
         self.inspectionChanged.emit()
 
     def exchange(self, dataset: FoldedDataset, plan: Plan | None = None) -> None:
-        """Take what the plan's data are by now, or with documents or other names; plan, choice, undo stay.
+        """Replace the dataset by a newer reading of the same data; plan, choice and undo stay.
 
         Parameters
         ----------
@@ -283,13 +283,13 @@ class Session(QObject):
         self.foldChanged.emit()
 
     def look_at(self, fold: int | None) -> None:
-        """Look at another fold, or at all of them."""
+        """Show another fold, or all of them."""
         if fold != self._fold:
             self._fold = fold
             self.foldChanged.emit()
 
     def choose_fold(self, fold: int | None) -> None:
-        """Look at another fold, or at all of them, as the user wants."""
+        """Show another fold, or all of them, as the user asks."""
         self.foldChosen.emit()
         self.look_at(fold)
 
@@ -300,7 +300,7 @@ class Session(QObject):
             self.measureChanged.emit()
 
     def look_by(self, convention: str) -> None:
-        """Look at everything by another convention; plan and runs stay."""
+        """Measure by another convention; plan and runs stay."""
         picked = None if convention == self.plan.convention else convention
         if picked != self._convention:
             self._convention = picked
@@ -353,7 +353,7 @@ class Session(QObject):
             self.inspectionChanged.emit()
 
     def restore_choice(self, plan: Plan, choice: Choice) -> None:
-        """Take what was chosen the last time of a run that had a plan; nobody needs to undo that."""
+        """Restore the last choice of model of a run with this plan; this is not undoable."""
         if (plan.method, plan.ranker) == (self.plan.method, self.plan.ranker):
             self._put(replace(self._state, choice=choice))
 
@@ -439,7 +439,7 @@ class Session(QObject):
 
 
 def reading(plan: Plan) -> tuple[object, ...]:
-    """Return what of a plan says how its data are read and divided."""
+    """Return the parts of a plan that determine how its data are read and divided."""
     drawn = plan.seed if plan.protocol != GIVEN else 0
     return plan.reading, plan.protocol, drawn
 

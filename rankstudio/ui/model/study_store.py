@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 SUFFIX = ".rankstudio"
 """The ending of a study's name; the engine's own constant would bring its heavy modules."""
-_WAIT_SECONDS, _MOST_WAITS = 0.1, 100  # for a study to be closed, between two looks at whether that is wanted
+_WAIT_SECONDS, _MOST_WAITS = 0.1, 100  # for a study to be closed, between two checks of `cancelled`
 READ_ONLY = tr("Its study is read-only.")
 """Why a run of a study that can only be read is not gone on with."""
 
 READING_SAMPLE = tr("Reading the run of the sample")
-"""What goes on while `read_sample_run` works."""
+"""Name of the task of `read_sample_run`."""
 
 
 def is_study(path: str | Path) -> bool:
@@ -67,7 +67,7 @@ class OpenedStudy:
     n_runs, last_id : int
         How many runs there are, and the greatest number that one of them has or a removed one had.
     seal_marks : tuple of SealMark
-        When the test part was sealed and looked at.
+        When the test part was sealed and unsealed.
     """
 
     study: Study
@@ -82,7 +82,7 @@ class StudyStore:
     Parameters
     ----------
     folder : Path, optional
-        For studies that nobody gave a name; by default beside the log, where the user's data are.
+        For studies without a name; by default beside the log, where the user's data are.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -107,7 +107,7 @@ class StudyStore:
         return study.written if study is not None else None
 
     def is_own(self, path: Path | None) -> bool:
-        """Return whether a study is one that nobody gave a name."""
+        """Return whether a study is one without a name of the user's."""
         return path is not None and path.parent == self.folder.resolve()
 
     @property
@@ -148,7 +148,7 @@ class StudyStore:
 
             with self._closed:
                 for _ in range(_MOST_WAITS):
-                    if cancelled() or all(one.path != path for one in self._open):
+                    if cancelled() or all(open_study.path != path for open_study in self._open):
                         break
                     self._closed.wait(_WAIT_SECONDS)
             study = self._add(Study.open(path, reading=True))
@@ -158,9 +158,9 @@ class StudyStore:
                 self.close(study)
                 raise
             yield OpenedStudy(study, len(runs), last_id, marks)
-            known: dict[object, FoldedDataset] = {}
+            datasets: dict[object, FoldedDataset] = {}
             for summary in runs:
-                yield _read_run(study, summary, known)
+                yield _read_run(study, summary, datasets)
             yield from study.damage()
 
         return work
@@ -168,14 +168,14 @@ class StudyStore:
     def switch_to(self, study: Study | None) -> Study | None:
         """Store runs in another study from now on, None for one that is made when it is needed.
 
-        Returns the one before, which is to be closed when its run has let go of it.
+        Returns the one before, which is to be closed once its run has finished.
         """
         with self._lock:
             before, self._study = self._study, study
         return before
 
     def save_as(self, path: Path) -> None:
-        """Copy the study to another file, and go on there; one that nobody gave a name is not kept twice.
+        """Copy the study to another file, and go on there; one that had no name is not kept twice.
 
         Raises
         ------
@@ -272,7 +272,7 @@ def read_sample_run() -> RunRecord:
 
 
 def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDataset]) -> RunRecord:
-    """Read what is finished of a run; one that is damaged does not take the others with it.
+    """Read the finished units of a run; one that is damaged does not take the others with it.
 
     In the window it has the number that it has in the study, and the plan names the data as they are opened
     from here. Until they are open, a dataset without documents stands for them; runs of the same data share
@@ -336,8 +336,8 @@ def _why_not_on(found: Mapping[str, str], entries: Sequence[Method | MeasureEntr
             return entry.lacking
     for name, number in versions(entries).items():
         if found.get(name) != number:
-            what = "RankStudio" if name == "rankstudio" else name
+            software = "RankStudio" if name == "rankstudio" else name
             return tr("It was started with {what} {found}; version {number} is installed.").format(
-                what=what, found=found.get(name, tr("of an unknown version")), number=number
+                what=software, found=found.get(name, tr("of an unknown version")), number=number
             )
     return ""
