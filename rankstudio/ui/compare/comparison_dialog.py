@@ -67,7 +67,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Offers:
-    """What a dialog offers."""
+    """Methods, rankers, data and labels that a dialog offers."""
 
     methods: tuple[Offer, ...]
     rankers: tuple[Offer, ...]
@@ -106,16 +106,16 @@ class ComparisonDialog(QDialog):
         self._several: tuple[bool, bool] | None = None  # data, and labels
         self.methods = tick_list("comparison-methods", tr("Methods"), offers.methods)
         self.ranker = named(
-            choice_box(tuple((one.key, one.label) for one in offers.rankers)),
+            choice_box(tuple((offer.key, offer.label) for offer in offers.rankers)),
             "comparison-ranker",
             tr("Final ranker"),
         )
-        set_notes(self.ranker, {one.key: one.hint for one in offers.rankers if not one.enabled})
+        set_notes(self.ranker, {offer.key: offer.hint for offer in offers.rankers if not offer.enabled})
         self.add = named(QPushButton(), "comparison-add")
         self.plan = named(choice_box(()), "comparison-plan", tr("Plan"))
         self.plan.addItem(tr("Finished runs and current plan"), "")
-        for key, one in pipelines.files.items():
-            self.plan.addItem(tr("Plan: {title}").format(title=one.title), key)
+        for key, plan in pipelines.files.items():
+            self.plan.addItem(tr("Plan: {title}").format(title=plan.title), key)
         self.table = named(
             TableView(
                 theme, (), "comparison-pipelines", lambda row: (row.position, row.plan.data, _judge(row))
@@ -140,7 +140,7 @@ class ComparisonDialog(QDialog):
         return tuple(row for row in rows if row.plan not in self._unticked)
 
     def plans(self) -> tuple[Plan, ...]:
-        """Return what is to be run: pipelines of which there is no run, or an interrupted one."""
+        """Return the plans to run: pipelines of which there is no run, or an interrupted one."""
         return tuple(row.plan for row in self.rows() if not row.there)
 
     def ticks(self) -> dict[int, bool]:
@@ -149,7 +149,7 @@ class ComparisonDialog(QDialog):
         return {key: key in ticked for key in sorted(self._offered)}
 
     def work(self) -> str:
-        """Return what is said of the work."""
+        """Return the caption on the amount of work."""
         return self._work.text()
 
     def _lay_out(self) -> None:
@@ -168,9 +168,9 @@ class ComparisonDialog(QDialog):
         fill(right, above, (frame, 1), places, spacing=6)
         for widget in (self.methods, self.ranker, self.add):
             widget.setFixedWidth(scaled(_ADDING))
-        most = max(2, self.data.count(), self.labels.count())
+        n_most = max(2, self.data.count(), self.labels.count())
         for ticks in (self.data, self.labels):
-            ticks.setFixedHeight(min(_DATA_ROWS, most) * 28 + 2)
+            ticks.setFixedHeight(min(_DATA_ROWS, n_most) * 28 + 2)
         self._work.setWordWrap(True)
         self._work.setMinimumHeight(40)
         lists = fill(QHBoxLayout(), left, (right, 1), spacing=16)
@@ -198,7 +198,7 @@ class ComparisonDialog(QDialog):
 
     @Slot()
     def _begin(self) -> None:
-        """List what a file has, or what there is."""
+        """List the pipelines of the chosen plan, or those of finished runs and the form."""
         self._listed = self._pipelines.listed(str(self.plan.currentData()))
         self._unticked.clear()
         self._update()
@@ -213,26 +213,28 @@ class ComparisonDialog(QDialog):
 
     def _new(self) -> list[Plan]:
         """Return the pipelines of the ticked methods that the list has not got."""
-        made = []
+        plans = []
         for key in ticked(self.methods):
             try:
-                made.append(self._pipelines.made(key, str(self.ranker.currentData())))
+                plans.append(self._pipelines.made(key, str(self.ranker.currentData())))
             except (PlanError, ParameterError) as error:
                 self._work.setText(str(error))
-        return self._pipelines.distinct([*self._listed, *made])[len(self._listed) :]
+        return self._pipelines.distinct([*self._listed, *plans])[len(self._listed) :]
 
     @Slot()
     def _offer(self) -> None:
         """Show on the button how many pipelines it adds, and what ranks unless another ranker is chosen."""
         selectors = [entry for entry in map(method, ticked(self.methods)) if entry.selects]
-        own = ", ".join(dict.fromkeys(entry.final_ranker(None) for entry in selectors))
-        text = tr("Own model: {models}").format(models=own) if own else tr("Own model of the selector")
+        models = ", ".join(dict.fromkeys(entry.final_ranker(None) for entry in selectors))
+        text = tr("Own model: {models}").format(models=models) if models else tr("Own model of the selector")
         self.ranker.setItemText(self.ranker.findData(OWN_MODEL), text)
         n, chosen = len(self._new()), bool(ticked(self.methods))
         self.add.setEnabled(n > 0)
         self.add.setText(trn("&Add {n} pipeline", "&Add {n} pipelines", n).format(n=n) if n else tr("&Add"))
-        why = tr("These pipelines are already in the list.") if chosen else tr("Select at least one method.")
-        self.add.setToolTip("" if n else plain(why))
+        reason = (
+            tr("These pipelines are already in the list.") if chosen else tr("Select at least one method.")
+        )
+        self.add.setToolTip("" if n else plain(reason))
 
     @Slot()
     def _offer_removal(self) -> None:
@@ -257,13 +259,13 @@ class ComparisonDialog(QDialog):
     def _update(self) -> None:
         """Show the pipelines, and how much work they are."""
         data, labels = ticked(self.data), ticked(self.labels)
-        found = self._pipelines.rows(self._listed, data, labels)
-        self._offered |= {row.run for row in found if row.run is not None}
-        several = len(data) > 1, len(labels) > 1
-        if several != self._several:
-            self._several = several
-            self.table.set_columns(_columns(lambda row: row.plan not in self._unticked, *several))
-        self.table.set_rows(found)
+        pipelines = self._pipelines.rows(self._listed, data, labels)
+        self._offered |= {row.run for row in pipelines if row.run is not None}
+        shown_columns = len(data) > 1, len(labels) > 1
+        if shown_columns != self._several:
+            self._several = shown_columns
+            self.table.set_columns(_columns(lambda row: row.plan not in self._unticked, *shown_columns))
+        self.table.set_rows(pipelines)
         rows = self.rows()
         plans = [row.plan for row in rows if not row.there]
         self._run.setText(tr("&Run in the background") if plans or not rows else tr("&Compare"))
@@ -310,7 +312,7 @@ class _Ticks(QListWidget):
 
     @Slot(QListWidgetItem)
     def _toggle(self, item: QListWidgetItem) -> None:
-        """Tick what was clicked, unless Qt has done so because the box was hit."""
+        """Tick the clicked row, unless Qt has done so because the box was hit."""
         if item.checkState() is self._before:
             on = self._before is Qt.CheckState.Checked
             item.setCheckState(Qt.CheckState.Unchecked if on else Qt.CheckState.Checked)
@@ -318,17 +320,17 @@ class _Ticks(QListWidget):
 
 def tick_list(name: str, said: str, offers: Sequence[Offer]) -> QListWidget:
     """Return a list whose entries are ticked."""
-    made = named(_Ticks(), name, said)
+    ticks = named(_Ticks(), name, said)
     for offer in offers:
-        item = QListWidgetItem(offer.label, made)
+        item = QListWidgetItem(offer.label, ticks)
         item.setData(Qt.ItemDataRole.UserRole, offer.key)
         item.setToolTip(plain(offer.hint))
         item.setSizeHint(QSize(0, 28))
         flags = Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsSelectable
         item.setFlags(flags | Qt.ItemFlag.ItemIsEnabled if offer.enabled else Qt.ItemFlag.NoItemFlags)
         item.setCheckState(Qt.CheckState.Checked if offer.ticked else Qt.CheckState.Unchecked)
-    made.setCurrentRow(0)
-    return made
+    ticks.setCurrentRow(0)
+    return ticks
 
 
 def _columns(is_ticked: Callable[[Pipeline], bool], several_data: bool, several_labels: bool) -> list[Column]:

@@ -62,12 +62,12 @@ class ComparisonRuns(Controller):
 
     @Slot()
     def ask(self) -> None:
-        """Ask what to run, and run it."""
+        """Ask which pipelines to run, and run them."""
         self.open("")
 
     @Slot()
     def ask_labels(self) -> None:
-        """Ask what to run with the labels of all judges ticked."""
+        """Ask which pipelines to run, with the labels of all judges ticked."""
         self.open("", every_label=True)
 
     @Slot(str)
@@ -96,12 +96,12 @@ class ComparisonRuns(Controller):
         PlanError
             Where the file is no such plan.
         """
-        bundled = [one for one in sorted(resource("plans").glob("*.toml")) if is_comparison(one)]
-        files = [Path(path)] * bool(path) + [one for one in bundled if str(one) != path]
-        known = {str(one): load_comparison(one) for one in files}
-        data, labels = self._data(path, known.get(path)), self._labels(every_label)
+        bundled = [file for file in sorted(resource("plans").glob("*.toml")) if is_comparison(file)]
+        files = [Path(path)] * bool(path) + [file for file in bundled if str(file) != path]
+        comparisons = {str(file): load_comparison(file) for file in files}
+        data, labels = self._data(path, comparisons.get(path)), self._labels(every_label)
         offers = Offers(self._methods(), self._rankers(), data, labels)
-        pipelines = Pipelines(self._models.session, self._models.runs, known)
+        pipelines = Pipelines(self._models.session, self._models.runs, comparisons)
         return ComparisonDialog(self._theme, offers, pipelines, path, self._window)
 
     def start(self, plans: Sequence[Plan]) -> None:
@@ -132,8 +132,8 @@ class ComparisonRuns(Controller):
 
         def queue(dataset: FoldedDataset) -> None:
             plans = [usual(plan, dataset) for plan in group]
-            known = Pipelines(self._models.session, self._models.runs, {})
-            begun = [record for plan in plans if (record := known.interrupted(plan)) is not None]
+            pipelines = Pipelines(self._models.session, self._models.runs, {})
+            begun = [record for plan in plans if (record := pipelines.interrupted(plan)) is not None]
 
             def adopt(same: list[RunRecord]) -> None:
                 self._models.runs.adopt(same, dataset)
@@ -149,12 +149,12 @@ class ComparisonRuns(Controller):
 
     def _queue(self, plans: Sequence[Plan], dataset: FoldedDataset) -> None:
         session, runs = self._models.session, self._models.runs
-        known = Pipelines(session, runs, {})
-        shown = dataset is session.dataset and runs.shown is None  # else what the user looks at stays
+        pipelines = Pipelines(session, runs, {})
+        is_shown = dataset is session.dataset and runs.shown is None  # else the view stays as it is
         for plan in plans:
-            begun = known.interrupted(plan)
+            begun = pipelines.interrupted(plan)
             if begun is None or begun.dataset is not dataset:  # or the files were changed meanwhile
-                runs.start(plan, dataset, shown=shown)
+                runs.start(plan, dataset, shown=is_shown)
             elif dataset is session.dataset:
                 self.goOnAsked.emit(begun)
             else:
@@ -184,19 +184,23 @@ class ComparisonRuns(Controller):
         session = self._models.session
         named = _places(Path(path).parent, plan.data) if plan is not None else []
         is_open = [session.plan.data] if session.dataset is not None else []
-        recent = [one for one in self._settings.recent if not is_study(one) and not one.endswith(".toml")]
+        recent = [
+            recent_path
+            for recent_path in self._settings.recent
+            if not is_study(recent_path) and not recent_path.endswith(".toml")
+        ]
         known = {SAMPLE, *is_open}
         places = dict.fromkeys((*is_open, *named, *recent, SAMPLE))
-        return tuple(_offer(place, place in known, place in (named or is_open)) for place in places)
+        return tuple(_offer(name, name in known, name in (named or is_open)) for name in places)
 
 
 def _places(folder: Path, names: Sequence[str]) -> list[str]:
     """Return where the data of a plan are: beside its file, if they are there."""
-    beside = {name: str((folder / name).absolute()) for name in names}
-    return [where if is_there(Path(where)) else name for name, where in beside.items()]
+    paths = {name: str((folder / name).absolute()) for name in names}
+    return [path if is_there(Path(path)) else name for name, path in paths.items()]
 
 
 def _offer(place: str, known: bool, wanted: bool) -> Offer:
-    there = known or is_there(Path(place))
-    hint = place if there else tr("{place} not found: open the data first.").format(place=place)
-    return Offer(place, data_name(place), wanted and there, hint, there)
+    is_available = known or is_there(Path(place))
+    hint = place if is_available else tr("{place} not found: open the data first.").format(place=place)
+    return Offer(place, data_name(place), wanted and is_available, hint, is_available)

@@ -85,10 +85,10 @@ class CurvesView(Panel):
         """
         self._milliseconds = costs is not None and costs.milliseconds
         priced = costs is not None
-        there = {"size": True, "test": test, "cost": priced, "train": shares, "seconds": True}
-        offered = tuple(key for key, offers in there.items() if offers)
+        axes = {"size": True, "test": test, "cost": priced, "train": shares, "seconds": True}
+        offered = tuple(key for key, offers in axes.items() if offers)
         if offered != self._offered:
-            kept = self.by.value()
+            chosen = self.by.value()
             self._offered = offered
             labels = {
                 "size": tr("by k"),
@@ -98,7 +98,7 @@ class CurvesView(Panel):
                 "seconds": tr("by time"),
             }
             self.by.set_options([(key, labels[key]) for key in offered])
-            self.by.select(kept)
+            self.by.select(chosen)
 
     def show_curves(
         self,
@@ -122,11 +122,11 @@ class CurvesView(Panel):
         """
         by = str(self.by.value())
         self._n_runs = len(runs)
-        there = [(key, one) for key, one in zip(runs, found, strict=True) if one is not None]
-        groups = learning_curves([runs[key][1] for key, _ in there]) if by == "train" else None
+        compared = [(key, curve) for key, curve in zip(runs, found, strict=True) if curve is not None]
+        groups = learning_curves([runs[key][1] for key, _ in compared]) if by == "train" else None
         self._points = tuple(
-            tuple((*there[at], point) for at in group for point in range(there[at][1].x.size))
-            for group in groups or [[at] for at in range(len(there))]
+            tuple((*compared[index], point) for index in group for point in range(compared[index][1].x.size))
+            for group in groups or [[index] for index in range(len(compared))]
         )
         self.plot.set_axes(
             replace(
@@ -139,12 +139,12 @@ class CurvesView(Panel):
         self.plot.higher_is_better = measure(name).higher_is_better
         titles = Counter(runs[points[-1][0]][0] for points in self._points)
         unique = {title for title, n in titles.items() if n == 1}
-        self._n_folds = max((one.n_folds for _, one in there), default=0)
+        self._n_folds = max((curve.n_folds for _, curve in compared), default=0)
         self.plot.set_curves([_overlaid(points, runs, reference, unique) for points in self._points])
         self.set_caption(self._said(by))
 
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
-        """Mark the chosen and the inspected model of a run where a curve has them; tells nobody."""
+        """Mark the chosen and the inspected model of a run where a curve has them; emits no signal."""
         self.plot.emphasise(key)
         self.plot.select(self._point(key, choice))
         differs = inspection is not None and inspection != choice
@@ -197,7 +197,7 @@ def _overlaid(
 ) -> OverlaidCurve:
     """Return the curve through some points, in the looks of the last one's run."""
     key = points[-1][0]
-    values = np.array([[of[at] for of in (c.x, c.mean, c.difference, c.half)] for _, c, at in points]).T
+    values = np.array([[of[point] for of in (c.x, c.mean, c.difference, c.half)] for _, c, point in points]).T
     notes = tuple(_note(runs[run][1], curve, point) for run, curve, point in points)
     return OverlaidCurve(
         key,

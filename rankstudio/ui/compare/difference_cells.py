@@ -86,12 +86,12 @@ def _draw_parts(
     n_queries = test.wins + test.ties + test.losses
     per_query = length / n_queries if n_queries else 0.0
     top = rect.center().y() - _BAR_HEIGHT / 2 + 1
-    left = float(rect.left())
+    x = float(rect.left())
     painter.setPen(Qt.PenStyle.NoPen)
     for count, role in ((test.wins, "ok"), (test.ties, "line_hover"), (test.losses, "error")):
         painter.setBrush(colors.q(role))
-        painter.drawRect(QRectF(left, top, count * per_query, _BAR_HEIGHT))
-        left += count * per_query
+        painter.drawRect(QRectF(x, top, count * per_query, _BAR_HEIGHT))
+        x += count * per_query
 
 
 _ROLES = {
@@ -99,7 +99,7 @@ _ROLES = {
     "left out": tr("left out"),
     "reference": tr("reference"),
 }
-"""What is said of a run that was not tested."""
+"""Labels of runs that were not tested."""
 
 
 def is_better(run: ComparedRun, name: str) -> bool:
@@ -111,7 +111,7 @@ def is_better(run: ComparedRun, name: str) -> bool:
 
 
 class DifferenceCells:
-    """What the queries say of each run against the reference of its group, as columns of rows with a key.
+    """Paired tests of each run against the reference of its group, as columns of rows with a key.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What feeds the Compare page: which finished runs are compared, and what is computed of them while seen."""
+"""Feeds the Compare page: which finished runs it compares, and what it computes while visible."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ class ComparisonScope:
 
     def _complete(self, result_of: Callable[[RunRecord], RunResult | None]) -> dict[int, RunResult]:
         ticked = (record for record in self.runs.records if self.marks.is_ticked(record.key))
-        found = {record.key: result_of(record) for record in ticked}
-        return {key: result for key, result in found.items() if result is not None and result.complete}
+        by_run = {record.key: result_of(record) for record in ticked}
+        return {key: result for key, result in by_run.items() if result is not None and result.complete}
 
     def groups(self) -> tuple[RunGroup, ...]:
         """Return all runs in groups of comparable ones, those on the open dataset first."""
@@ -90,13 +90,13 @@ class ComparisonScope:
 
     def group(self) -> RunGroup | None:
         """Return the group that plots show: that of the shown run, or the first on the open data."""
-        dataset, shown = self.session.dataset, self.runs.shown
+        dataset, shown_run = self.session.dataset, self.runs.shown
         if dataset is None:
             return None
         on_data = {record.key for record in self.runs.records if record.dataset.name == dataset.name}
         groups = [group for group in self.groups() if on_data.intersection(group.keys)]
-        own = (group for group in groups if shown is not None and shown.key in group.keys)
-        return next(own, groups[0] if groups else None)
+        shown_groups = (group for group in groups if shown_run is not None and shown_run.key in group.keys)
+        return next(shown_groups, groups[0] if groups else None)
 
     def members(self, group: RunGroup | None) -> dict[int, RunResult]:
         """Return the ticked runs of a group that are done, by their numbers, as they are measured now."""
@@ -118,7 +118,7 @@ class ComparisonScope:
         return next((key for key, run in runs.items() if run is best), None)
 
     def titles(self) -> dict[int, str]:
-        """Return what the ticked runs of the group that is shown are called, by their numbers."""
+        """Return the titles of the ticked runs in the shown group, by their numbers."""
         return {key: self.runs.record(key).title for key in self.together()}
 
 
@@ -126,7 +126,7 @@ Pair = tuple[int, int, tuple[object, ...]]  # two runs by their numbers, and how
 
 
 class PairedTests(Controller):
-    """Has the tests computed while somebody sees them, and keeps what was found.
+    """Has the tests computed while their view is visible, and keeps them.
 
     Parameters
     ----------
@@ -149,8 +149,8 @@ class PairedTests(Controller):
         self.groups: tuple[tuple[RunGroup, tuple[ComparedRun, ...]], ...] = ()
         self._found: dict[Pair, PairedComparison] = {}
         # Comparisons are jobs of their own, so that a path that the slider asks for waits for one at most.
-        given = self, scope.worker, self._key, self._test, self.failed.emit
-        self._demand = OnDemand(*given, slot="paired tests", panel=panel, on=scope.changes)
+        arguments = self, scope.worker, self._key, self._test, self.failed.emit
+        self._demand = OnDemand(*arguments, slot="paired tests", panel=panel, on=scope.changes)
         self._runs.removed.connect(self._forget)
         self._runs.cleared.connect(self._forget_all)
 
@@ -161,14 +161,14 @@ class PairedTests(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Test what is ticked now."""
+        """Test the runs that are ticked now."""
         self._demand.update()
 
     @property
     def rows(self) -> tuple[ComparedRun, ...]:
         """The runs of the group that is shown, the reference first; empty where nothing is ranked."""
-        shown = self._scope.group()
-        return next((rows for group, rows in self.groups if group == shown), ())
+        shown_group = self._scope.group()
+        return next((rows for group, rows in self.groups if group == shown_group), ())
 
     @property
     def complete(self) -> bool:
@@ -185,8 +185,8 @@ class PairedTests(Controller):
         return self._session.measure, groups, references, measured, len(self._found)
 
     def _test(self) -> Computation | None:
-        """Show what is known, and have the next test computed, those of the shown group first."""
-        name, shown = self._session.measure, self._scope.group()
+        """Show the finished tests, and have the next one computed, those of the shown group first."""
+        name, shown_group = self._session.measure, self._scope.group()
         tested: list[tuple[RunGroup, tuple[ComparedRun, ...]]] = []
         waiting: list[tuple[bool, int, int]] = []
         for group in self._scope.groups():
@@ -194,11 +194,11 @@ class PairedTests(Controller):
             if reference is None:
                 continue
             runs = self._scope.members(group)
-            found = {key: self._found.get(self._pair(key, reference, runs)) for key in runs}
-            known = {key: test for key, test in found.items() if test is not None}
-            rows = tuple(compared_runs(runs, reference, name, known))
+            tests = {key: self._found.get(self._pair(key, reference, runs)) for key in runs}
+            finished = {key: test for key, test in tests.items() if test is not None}
+            rows = tuple(compared_runs(runs, reference, name, finished))
             tested.append((group, rows))
-            waiting += [(group != shown, row.key, reference) for row in rows if row.role == "waiting"]
+            waiting += [(group != shown_group, row.key, reference) for row in rows if row.role == "waiting"]
         self.groups = tuple(tested)
         self.changed.emit()
         if not waiting:
@@ -211,8 +211,8 @@ class PairedTests(Controller):
             self._found[pair] = test
             self._demand.update()
 
-        what = tr("Testing run {waiting} against run {reference}").format(waiting=key, reference=reference)
-        return computation(what, keep, compare_with, runs[key], runs[reference], name)
+        text = tr("Testing run {waiting} against run {reference}").format(waiting=key, reference=reference)
+        return computation(text, keep, compare_with, runs[key], runs[reference], name)
 
     def _pair(self, key: int, reference: int, runs: Mapping[int, RunResult]) -> Pair:
         """Return two runs and how they are measured, by what a test of them is kept."""
@@ -222,7 +222,7 @@ class PairedTests(Controller):
 
     @Slot(int)
     def _forget(self, key: int) -> None:
-        """Forget what was found about a run that was removed."""
+        """Forget the tests of a run that was removed."""
         self._found = {p: c for p, c in self._found.items() if key not in p[:2]}
         self.update()
 
@@ -248,10 +248,10 @@ class CurvesFeeder(Controller):
     def __init__(self, scope: ComparisonScope, view: CurvesView, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._scope, self._session, self._runs, self._view = scope, scope.session, scope.runs, view
-        given = self, scope.worker, self._key, self._compare, self.failed.emit
-        self._demand = OnDemand(*given, slot="run curves", panel=view)
-        others = view.by.chosen, self._runs.removed, self._runs.labelled, self._runs.cleared
-        for signal in (*scope.changes, *others):
+        arguments = self, scope.worker, self._key, self._compare, self.failed.emit
+        self._demand = OnDemand(*arguments, slot="run curves", panel=view)
+        signals = view.by.chosen, self._runs.removed, self._runs.labelled, self._runs.cleared
+        for signal in (*scope.changes, *signals):
             signal.connect(self.update)
         for signal in (self._session.choiceChanged, self._session.inspectionChanged):
             signal.connect(self._mark)
@@ -283,8 +283,8 @@ class CurvesFeeder(Controller):
         test = tested and not any(self._session.is_sealed(record.dataset) for record in records)
         self._view.offer(costs_of(list(runs.values())), shares=shares, test=test)
         measured = tuple((key, id(run)) for key, run in runs.items())
-        shown = tuple((record.title, id(record.dataset)) for record in records)
-        return self._session.measure, reference, self._by(), measured, shown
+        labels = tuple((record.title, id(record.dataset)) for record in records)
+        return self._session.measure, reference, self._by(), measured, labels
 
     def _compare(self) -> Computation | None:
         reference, runs = self._compared()
@@ -300,8 +300,8 @@ class CurvesFeeder(Controller):
             return None
         data = [self._runs.record(key).dataset for key in runs]
         position = list(runs).index(reference) if reference is not None else None
-        given = list(runs.values()), name, position, data, *self._by()
-        return computation(tr("Comparing the curves of runs"), show, run_curves, *given)
+        arguments = list(runs.values()), name, position, data, *self._by()
+        return computation(tr("Comparing the curves of runs"), show, run_curves, *arguments)
 
     @Slot()
     def _mark(self) -> None:
@@ -338,9 +338,9 @@ class ViewFeeder(Controller):
             **{key: partial(self._look_at, view) for key, view in views.contributed.items()},
         }
         chosen = views.viewChosen, views.folds.scope.chosen, views.pareto.by.chosen
-        others = *chosen, self._runs.removed, self._runs.labelled
-        given = self, scope.worker, self._key, self._update_view, self.failed.emit
-        self._demand = OnDemand(*given, slot="insight", panel=views, on=(*scope.changes, *others))
+        signals = *chosen, self._runs.removed, self._runs.labelled
+        arguments = self, scope.worker, self._key, self._update_view, self.failed.emit
+        self._demand = OnDemand(*arguments, slot="insight", panel=views, on=(*scope.changes, *signals))
         views.tests.referenceChosen.connect(scope.marks.refer_to)
         self._runs.cleared.connect(self._forget)
         tests.changed.connect(self._tell_tests)
@@ -359,16 +359,16 @@ class ViewFeeder(Controller):
             self._views.offer(key, view.is_offered(record))
         looked_at = self._session.measure, self._session.convention, self._session.seal_marks
         chosen = self._views.folds.scope.value(), self._views.pareto.by.value()
-        asked = (looked_at, self._scope.marks.reference, chosen)
+        options = (looked_at, self._scope.marks.reference, chosen)
         finished = tuple((key, id(run)) for key, run in self._scope.finished().items())
         tested = self._views.key() != "pareto" or self._tests.complete
         state = self._shown_state(), self._scope.group(), tested
-        return self._views.key(), asked, state, finished, tuple(self._scope.titles().items())
+        return self._views.key(), options, state, finished, tuple(self._scope.titles().items())
 
     def _update_view(self) -> Computation | None:
-        wanted = self._compute[self._views.key()]()
+        task = self._compute[self._views.key()]()
         self._mark()
-        return wanted
+        return task
 
     @property
     def _record(self) -> RunRecord | None:
@@ -410,8 +410,10 @@ class ViewFeeder(Controller):
             self._views.stability.clear(tr("{record} uses all features").format(record=run_name(record)))
             return None
         show, data = partial(self._views.stability.show_stability, run_name(record)), record.dataset
-        given = folds, data.feature_ids, data.feature_names
-        return computation(tr("Comparing selected features between folds"), show, selection_stability, *given)
+        arguments = folds, data.feature_ids, data.feature_names
+        return computation(
+            tr("Comparing selected features between folds"), show, selection_stability, *arguments
+        )
 
     def _compare_sizes(self) -> Computation | None:
         if not self._tests.complete:
@@ -427,17 +429,17 @@ class ViewFeeder(Controller):
             self._views.pareto.show_pareto_front(plans, found, name)
             self._mark()
 
-        given = tuple(paired.values()), name, data, by
-        return computation(tr("Computing the Pareto front"), show, pareto_front_of, *given)
+        arguments = tuple(paired.values()), name, data, by
+        return computation(tr("Computing the Pareto front"), show, pareto_front_of, *arguments)
 
     def _look_at(self, view: ContributedView) -> Computation | None:
         return view.look_at(self._record, self._session.measure)
 
     def _show_published(self) -> None:
         together = self._scope.together()
-        own = {key: run for key, run in self._scope.own().items() if key in together}
-        sealed = {key for key in own if self._session.is_sealed(self._runs.record(key).dataset)}
-        runs = [(key, run) for key, run in own.items() if key not in sealed]
+        runs_by_key = {key: run for key, run in self._scope.own().items() if key in together}
+        sealed = {key for key in runs_by_key if self._session.is_sealed(self._runs.record(key).dataset)}
+        runs = [(key, run) for key, run in runs_by_key.items() if key not in sealed]
         if runs or not sealed:
             self._views.published.show_runs(runs)
         else:
@@ -447,11 +449,11 @@ class ViewFeeder(Controller):
         name, looked_at, sealed = self._session.measure, self._session.convention, self._session.sealed
         data = self._session.dataset
         keys = self._scope.together()
-        own = self._scope.own() if self._session.has_documents else {}
-        own = {key: run for key, run in own.items() if key in keys}
-        here = {key: (run, self._runs.record(key).dataset) for key, run in own.items()}
-        found = {key: (run, documents) for key, (run, documents) in here.items() if documents is data}
-        methods = {key: self._runs.record(key).title for key in found}
+        runs = self._scope.own() if self._session.has_documents else {}
+        runs = {key: run for key, run in runs.items() if key in keys}
+        measured = {key: (run, self._runs.record(key).dataset) for key, run in runs.items()}
+        on_data = {key: (run, documents) for key, (run, documents) in measured.items() if documents is data}
+        methods = {key: self._runs.record(key).title for key in on_data}
         tested = not sealed and data is not None and data.folds[0].test is not None
         part = tr("test") if tested else tr("validation")
 
@@ -459,7 +461,7 @@ class ViewFeeder(Controller):
             rows = convention_rows(methods, means, name)
             self._views.conventions.show_rows(rows, name, looked_at, part)
 
-        means = partial(self._scope.measured.means, found, name, sealed=sealed)
+        means = partial(self._scope.measured.means, on_data, name, sealed=sealed)
         return computation(tr("Measuring by every convention"), show, means)
 
     def _show_tests(self) -> None:
@@ -473,7 +475,7 @@ class ViewFeeder(Controller):
 
     @Slot()
     def _tell_tests(self) -> None:
-        """Show what the tests have found since the last time, where that is looked at."""
+        """Show the tests that have finished since the last time, in views that show tests."""
         if self._views.key() == "tests":
             self._show_tests()
         elif self._views.key() == "pareto":  # which waits for them
@@ -483,7 +485,7 @@ class ViewFeeder(Controller):
 
     @Slot()
     def _forget(self) -> None:
-        """Forget what is shown: in another study the same numbers are other runs."""
+        """Forget the shown views: in another study the same numbers are other runs."""
         self._demand.forget()
         self.update()
 

@@ -26,7 +26,7 @@ from rankstudio.ui.widgets.layout import fill, named
 
 
 def rows_of(table: RunTable, run: RunResult, data: FoldedDataset, sealed: bool) -> RunTableRows | str:
-    """Return what a table shows of a run, or why there is nothing; for the worker."""
+    """Compute the rows of a table of a run, or why there are none; for the worker."""
     try:
         rows: RunTableRows = imported(table.compute)(run, data, sealed)
     except PlanError as error:
@@ -35,7 +35,7 @@ def rows_of(table: RunTable, run: RunResult, data: FoldedDataset, sealed: bool) 
 
 
 class FoldsView(View):
-    """What validation chose on every fold, and what that measures; or one measure of every run.
+    """The chosen model of every fold, and its measures; or one measure of every run.
 
     Attributes
     ----------
@@ -60,9 +60,11 @@ class FoldsView(View):
             "folds-scope",
             "\n".join(about),
         )
-        said = tr("Finished folds of the run appear here.")
-        what = tr("Selected model and measures of each fold.")
-        self.table = self.add_table("folds", tr("Folds table"), what, said, _identity, tr("Folds of the run"))
+        placeholder = tr("Finished folds of the run appear here.")
+        about_table = tr("Selected model and measures of each fold.")
+        self.table = self.add_table(
+            "folds", tr("Folds table"), about_table, placeholder, _identity, tr("Folds of the run")
+        )
         self.sentence = named(PlainLabel(wraps=True), "folds-sentence", role="caption")
         self.sentence.setContentsMargins(12, 4, 12, 8)
         self.sentence.hide()
@@ -182,7 +184,7 @@ def _contributed(column: RunColumn) -> Column:
 
 
 def _parts(rows: Sequence[FoldRow]) -> tuple[Mapping[str, float], ...]:
-    """Return what was measured in the first of some folds, part by part."""
+    """Return the measures of the first fold, part by part."""
     return (rows[0].test, rows[0].validation, rows[0].left_out) if rows else ({}, {}, {})
 
 
@@ -218,9 +220,9 @@ def _chosen(number: int, axis: Axis) -> Column:
 
 def _measure(name: str, part: str, plan: Plan) -> Column:
     tested = part == "test"
-    said = tr("{name} on the {part} part")
+    tooltip = tr("{name} on the {part} part")
     if not tested and name == plan.select_by:
-        said = tr("{name} on the {part} part, the selection criterion")
+        tooltip = tr("{name} on the {part} part, the selection criterion")
     title = tr("test") if tested else tr("vali")
     return Column(
         f"{'test' if tested else 'vali'}-{name}",
@@ -229,7 +231,7 @@ def _measure(name: str, part: str, plan: Plan) -> Column:
         ".4f",
         value=lambda row: getattr(row, part).get(name),
         sort=lambda row: getattr(row, part).get(name) if row.fold else None,
-        tooltip=said.format(name=name, part=tr(part)),
+        tooltip=tooltip.format(name=name, part=tr(part)),
         tone="text" if tested else "muted",
         bold=_is_mean if tested else None,
         width=112 if len(name) > 5 else 84,
@@ -237,11 +239,11 @@ def _measure(name: str, part: str, plan: Plan) -> Column:
 
 
 def _left_out(name: str, plan: Plan) -> Column:
-    said = tr("Leave-query-out {name} of the training queries")
+    tooltip = tr("Leave-query-out {name} of the training queries")
     if name == plan.chosen_by:
-        said = tr("Leave-query-out {name} of the training queries, the selection criterion")
+        tooltip = tr("Leave-query-out {name} of the training queries, the selection criterion")
     if plan.pairs_out:
-        said = tr("Leave-pair-out {name} of the training documents")
+        tooltip = tr("Leave-pair-out {name} of the training documents")
     return Column(
         f"left-out-{name}",
         (tr("leave-pair-out {name}") if plan.pairs_out else tr("leave-query-out {name}")).format(name=name),
@@ -249,7 +251,7 @@ def _left_out(name: str, plan: Plan) -> Column:
         ".4f",
         value=lambda row: row.left_out.get(name),
         sort=lambda row: row.left_out.get(name) if row.fold else None,
-        tooltip=said.format(name=name),
+        tooltip=tooltip.format(name=name),
         tone="muted",
         width=124 if len(name) > 5 else 100,
     )
@@ -270,7 +272,7 @@ def _single(name: str) -> Column:
 
 
 def _value_on(number: int, axis: Axis) -> Callable[[FoldRow], float | str | None]:
-    """Return what gets a chosen value: a number of a grid, which sorts as one, else its label."""
+    """Make the getter of a chosen value: a number of a grid, which sorts as one, else its label."""
 
     def of(row: FoldRow) -> float | str | None:
         if not row.values:

@@ -61,7 +61,7 @@ class RunGroup:
 
     @property
     def identity(self) -> tuple[str, int]:
-        """What makes it the same group when other runs join it."""
+        """Key that stays the same when other runs join the group."""
         return self.data, min(self.keys)
 
 
@@ -82,19 +82,19 @@ def run_groups(
     results = complete_results(measured)
     groups = comparable_groups(results)
     joined: dict[int, list[int]] = {position: [] for position in range(len(groups))}
-    alone: dict[tuple[object, ...], tuple[ExpectedRun, list[int]]] = {}
+    expected_groups: dict[tuple[object, ...], tuple[ExpectedRun, list[int]]] = {}
     for record in records:
         if record.key in results:
             continue
         expected = expected_run(record, measured[record.key].plan)
-        position = next((at for at, group in enumerate(groups) if expected.belongs_to(group)), None)
+        position = next((index for index, group in enumerate(groups) if expected.belongs_to(group)), None)
         if position is None:
-            alone.setdefault(expected.kind, (expected, []))[1].append(record.key)
+            expected_groups.setdefault(expected.kind, (expected, []))[1].append(record.key)
         else:
             joined[position].append(record.key)
     by_key = {record.key: record for record in records}
     listed = [_measured_group(group, joined[position], by_key) for position, group in enumerate(groups)]
-    listed += [_expected_group(expected, keys) for expected, keys in alone.values()]
+    listed += [_expected_group(expected, keys) for expected, keys in expected_groups.values()]
     datasets = list(dict.fromkeys([first_data, *(group.data for group in listed)]))
     return tuple(sorted(listed, key=lambda group: datasets.index(group.data)))
 
@@ -106,7 +106,7 @@ def complete_results(measured: Mapping[int, MeasuredRun]) -> dict[int, RunResult
 
 
 def expected_run(record: RunRecord, plan: Plan) -> ExpectedRun:
-    """Return what a run will share with those that are comparable with it, by its plan as it is measured."""
+    """Return the properties that a run will share with comparable ones, by its plan as it is measured."""
     folds = plan.folds or tuple(fold.number for fold in record.dataset.folds)
     return ExpectedRun(plan, record.dataset.name, tuple(folds))
 
@@ -137,9 +137,9 @@ def _lacks_folds(record: RunRecord, records: Iterable[RunRecord]) -> bool:
     """Return whether a run is on some folds only, and no run of the same plan on all of them."""
     if not 0 < len(record.plan.folds) < len(record.dataset.folds):
         return False
-    whole = on_every_fold(record.plan)
-    same = (other for other in records if other.dataset.name == record.dataset.name)
-    return not any(other.plan.agrees(whole) for other in same)
+    full_plan = on_every_fold(record.plan)
+    runs_on_data = (other for other in records if other.dataset.name == record.dataset.name)
+    return not any(other.plan.agrees(full_plan) for other in runs_on_data)
 
 
 def _expected_group(expected: ExpectedRun, keys: list[int]) -> RunGroup:

@@ -61,13 +61,13 @@ class ConventionsView(View):
 
 
 def _caption(rows: tuple[ConventionRow, ...], name: str, looked_at: str, part: str) -> str:
-    """Return whose order differs most from that of the convention that is looked at."""
+    """Return the caption: the convention whose order differs most from that of the shown one."""
     if not rows:
         return ""
     turned = {key: reversed_pairs(rows, looked_at, key) for key in CONVENTIONS if key != looked_at}
-    most = max(turned, key=lambda key: turned[key][0])
-    n_turned, n_pairs = turned[most]
-    here = convention(looked_at).label
+    most_different = max(turned, key=lambda key: turned[key][0])
+    n_turned, n_pairs = turned[most_different]
+    current_label = convention(looked_at).label
     if len(rows) < 2:
         text = tr("mean {name} of the {part} part, with the rank")
     elif not n_turned:
@@ -79,8 +79,10 @@ def _caption(rows: tuple[ConventionRow, ...], name: str, looked_at: str, part: s
             "mean {name} of the {part} part, with the rank · {label} reverses {n_turned} of {n_pairs} "
             "pairs of runs compared with {here}"
         )
-    label = convention(most).label
-    return text.format(name=name, part=part, label=label, n_turned=n_turned, n_pairs=n_pairs, here=here)
+    label = convention(most_different).label
+    return text.format(
+        name=name, part=part, label=label, n_turned=n_turned, n_pairs=n_pairs, here=current_label
+    )
 
 
 def _columns(name: str, looked_at: str) -> list[Column]:
@@ -95,9 +97,9 @@ def _columns(name: str, looked_at: str) -> list[Column]:
 
 def _by(key: str, name: str, looked_at: str) -> Column:
     rules = convention(key)
-    here = convention(looked_at).label
+    current_label = convention(looked_at).label
     bold = (
-        tr("Bold: the rank differs from {here}.").format(here=here)
+        tr("Bold: the rank differs from {here}.").format(here=current_label)
         if key != looked_at
         else tr("It is the current convention.")
     )
@@ -123,11 +125,11 @@ def _identity(row: PublishedRow) -> tuple[int, str, str]:
 
 def known_datasets_text() -> str:
     """Return for which datasets and methods numbers are known, as sentences."""
-    told = "\n\n".join(f"{data}: {', '.join(labels)}." for data, labels in known_datasets().items())
+    lines = "\n\n".join(f"{data}: {', '.join(labels)}." for data, labels in known_datasets().items())
     return tr(
         "Published averages appear here next to those of a finished run on all five given folds, "
         "if its measures have published values.\n\n{known}"
-    ).format(known=told)
+    ).format(known=lines)
 
 
 class PublishedView(View):
@@ -142,12 +144,12 @@ class PublishedView(View):
         self.body.addWidget(self.table)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Say what is known, which is read when it is first seen."""
+        """List the datasets with published values, which are read when the view is first visible."""
         super().showEvent(event)
         self.table.placeholder = self.table.placeholder or known_datasets_text()
 
     def show_runs(self, runs: Iterable[tuple[int, RunResult]], why: str = "") -> None:
-        """Show what is printed for finished runs, or why nothing may be shown."""
+        """Show the published values for finished runs, or why none may be shown."""
         self.table.placeholder = why or known_datasets_text()
         rows = published_rows(runs)
         self.table.set_rows(rows)

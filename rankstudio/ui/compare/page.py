@@ -44,8 +44,8 @@ class ComparePage(CompareController):
         self.removalAsked.connect(self.changes.ask_removals)
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
-        beside = row("curves-views", (self.curves, 1, 640), (self.views, 1, 640))
-        return column("compare", (self.panel, 1, 320), (beside, 1, 320))
+        views = row("curves-views", (self.curves, 1, 640), (self.views, 1, 640))
+        return column("compare", (self.panel, 1, 320), (views, 1, 320))
 
     def choosing(self) -> Sequence[tuple[Panel, Callable[[], bool]]]:  # noqa: D102 - inherited
         return (self.curves, lambda: True), (self.views, lambda: self.views.key() == "pareto")

@@ -1,4 +1,4 @@
-"""What is made of the runs: one of several views, chosen in the header."""
+"""Views of the runs: one of several, chosen in the header."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PANEL_TITLES = {
     "published": tr("Published results"),
     "conventions": tr("Conventions"),
 }
-"""What the panel is called by its view."""
+"""Title of the panel for each view."""
 
 _TABS = {
     "pareto": (tr("Pareto"), ("pareto",)),
@@ -84,7 +84,7 @@ class ResultsPanel(Panel):
         self._titles = _TITLES | {entry.key: tr(entry.label) for entry in entries}
         self._panel_titles = _PANEL_TITLES | {entry.key: tr(entry.title) for entry in entries}
         self._tabs = _views_of_tabs(entries)
-        self._absent = {*self.contributed}  # what has nothing to say
+        self._absent = {*self.contributed}  # views without content
         self._absent |= set() if printed_results() else {"published"}
         self.conventions = ConventionsView(theme)
         self.published = PublishedView(theme)
@@ -102,10 +102,10 @@ class ResultsPanel(Panel):
             self._stack.addWidget(view)
             view.captioned.connect(self._show_caption)
         self._own_tools = QWidget()
-        own = fill(QHBoxLayout(self._own_tools), self._part, margins=(0, 0, 0, 0), spacing=16)
+        layout = fill(QHBoxLayout(self._own_tools), self._part, margins=(0, 0, 0, 0), spacing=16)
         for view in self._views.values():
             for tool in view.tools:
-                own.addWidget(tool)
+                layout.addWidget(tool)
         self._beside = True
         self.tools.addWidget(self._own_tools)
         self.tools.addSpacing(8)
@@ -126,8 +126,8 @@ class ResultsPanel(Panel):
     @Slot(object)
     def show_view(self, key: str) -> None:
         """Show another view, in its tab."""
-        tab, every = next((tab, parts) for tab, parts in self._tabs.items() if key in parts)
-        parts = self._offered(every)
+        tab, all_parts = next((tab, parts) for tab, parts in self._tabs.items() if key in parts)
+        parts = self._offered(all_parts)
         self._key = self._last[tab] = key
         self._choice.select(tab)
         if len(parts) > 1:
@@ -136,12 +136,12 @@ class ResultsPanel(Panel):
             self._part.select(key)
         self._part.setVisible(len(parts) > 1)
         for view in self._views.values():
-            shown = view is self.view()
+            is_shown = view is self.view()
             # A view that is not shown asks for no room.
-            policy = QSizePolicy.Policy.Preferred if shown else QSizePolicy.Policy.Ignored
+            policy = QSizePolicy.Policy.Preferred if is_shown else QSizePolicy.Policy.Ignored
             view.setSizePolicy(policy, policy)
             for tool in view.tools:
-                tool.setVisible(shown)
+                tool.setVisible(is_shown)
         self._own_tools.setVisible(len(parts) > 1 or bool(self.view().tools))
         self._stack.setCurrentWidget(self.view())
         self.set_title(self._panel_titles[key])
@@ -167,20 +167,20 @@ class ResultsPanel(Panel):
         self.show_view(self._last[tab])
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give what belongs to a view a row of its own where the header has no room for it."""
+        """Give the tools of a view a row of their own where the header has no room for it."""
         super().resizeEvent(event)
         self._place_tools()
 
     def _place_tools(self) -> None:
         tools = [sum(tool.sizeHint().width() for tool in view.tools) for view in self._views.values()]
-        beside = self.width() >= max(tools) + self._choice.sizeHint().width() + scaled(_BESIDE_TOOLS)
-        if beside is not self._beside:
-            self._beside = beside
-            if beside:
+        is_beside = self.width() >= max(tools) + self._choice.sizeHint().width() + scaled(_BESIDE_TOOLS)
+        if is_beside is not self._beside:
+            self._beside = is_beside
+            if is_beside:
                 self.tools.insertWidget(0, self._own_tools)
             else:
                 self.body.insertWidget(0, self._own_tools, 0, Qt.AlignmentFlag.AlignLeft)
-            self._own_tools.setContentsMargins(*((0, 0, 0, 0) if beside else (12, 8, 8, 0)))
+            self._own_tools.setContentsMargins(*((0, 0, 0, 0) if is_beside else (12, 8, 8, 0)))
 
     @Slot()
     def _show_caption(self) -> None:

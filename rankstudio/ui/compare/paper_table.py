@@ -49,7 +49,7 @@ _MARGIN = 20
 
 
 class TableDialog(SavingDialog):
-    """Choose what is in the table; copy or save it.
+    """Choose the contents of the table; copy or save it.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class TableDialog(SavingDialog):
         )
         self.digits = named(choice_box(digits), "table-digits", tr("Decimal places"))
         self.format = named(
-            choice_box(tuple((one.key, f"{one.label} ({one.suffix})") for one in FORMATS)),
+            choice_box(tuple((form.key, f"{form.label} ({form.suffix})") for form in FORMATS)),
             "table-format",
             tr("Format"),
         )
@@ -113,7 +113,7 @@ class TableDialog(SavingDialog):
 
     @property
     def query(self) -> TableQuery:
-        """What the table is asked for."""
+        """Measures, columns and tests of the table."""
         names = (*ticked(self.measures), *split_names(self.others.text()))
         by, against = str(self.by.value()), str(self.against.currentData() or "")
         test = str(self.test.currentData())
@@ -138,7 +138,7 @@ class TableDialog(SavingDialog):
         self._table = table
         chosen = str(self.against.currentData() or "")
         titles = [row.title for row in table.rows]
-        if titles != [self.against.itemText(at) for at in range(1, self.against.count())]:
+        if titles != [self.against.itemText(index) for index in range(1, self.against.count())]:
             while self.against.count() > 1:
                 self.against.removeItem(1)
             for title in titles:
@@ -184,9 +184,9 @@ class TableDialog(SavingDialog):
             self.refuse(str(error))
 
     def _enable(self) -> None:
-        there, form = self._table is not None, self.chosen_format
-        self.save.setEnabled(there)
-        self.copy.setEnabled(there and form.text is not None)
+        has_table, form = self._table is not None, self.chosen_format
+        self.save.setEnabled(has_table)
+        self.copy.setEnabled(has_table and form.text is not None)
         self.shown.setEnabled(form.text is not None)
         self.against.setEnabled(self.marks.isChecked())
         self.test.setEnabled(self.marks.isChecked())
@@ -277,10 +277,10 @@ class TableDialog(SavingDialog):
 
 
 def _check(name: str, text: str, on: bool) -> QCheckBox:
-    made = named(QCheckBox(text), name, text.replace("&", ""))
-    made.setChecked(on)
-    made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    return made
+    box = named(QCheckBox(text), name, text.replace("&", ""))
+    box.setChecked(on)
+    box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    return box
 
 
 class TableSheet(QTextBrowser):
@@ -308,7 +308,7 @@ class TableSheet(QTextBrowser):
         self.setPlainText(text)
 
     def createMimeDataFromSelection(self) -> QMimeData:
-        """Return what is marked as text."""
+        """Return the selection as text."""
         data = QMimeData()
         data.setText(self.textCursor().selection().toPlainText())
         return data
@@ -372,8 +372,8 @@ class TableController(QObject):
         if not listed:
             dialog.refuse(tr("No finished run is ticked."))
             return None
-        asked = ReportRequest(listed, None, ReportSettings(), self._session.seal_marks)
-        return computation(tr("Creating the table"), dialog.show_table, table_of, asked, query)
+        request = ReportRequest(listed, None, ReportSettings(), self._session.seal_marks)
+        return computation(tr("Creating the table"), dialog.show_table, table_of, request, query)
 
     @Slot(str)
     def _refuse(self, why: str) -> None:
@@ -387,10 +387,10 @@ class TableController(QObject):
     def _offers(self) -> tuple[Offer, ...]:
         """Return the measures to tick: that which is shown, those of the plans, those that papers have."""
         plans = [run.plan for run in self._scope.finished().values()]
-        own = list(dict.fromkeys(name for plan in plans for name in plan.measures))
-        shown = self._session.measure
-        ticked = {shown, *(own[:3] if shown in own[:3] else own[:2])}
-        offered = dict.fromkeys((shown, *own, *_PAPER_MEASURES))
+        plan_measures = list(dict.fromkeys(name for plan in plans for name in plan.measures))
+        current = self._session.measure
+        ticked = {current, *(plan_measures[:3] if current in plan_measures[:3] else plan_measures[:2])}
+        offered = dict.fromkeys((current, *plan_measures, *_PAPER_MEASURES))
         return tuple(Offer(name, name, name in ticked) for name in offered)
 
     @Slot(object)

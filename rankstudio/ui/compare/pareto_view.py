@@ -72,12 +72,12 @@ class ParetoView(View):
         self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
         self.plot.shared = Shared("pareto", tr("Size against measure"), compares=True)
-        said, about = (
+        placeholder, about = (
             tr("Pareto-optimal models appear here."),
             tr("The Pareto-optimal models by size and measure."),
         )
         self.table = self.add_table(
-            "pareto", tr("Pareto front"), about, said, lambda row: row.position, _BEATEN
+            "pareto", tr("Pareto front"), about, placeholder, lambda row: row.position, _BEATEN
         )
         self.table.set_spare(("error",), ("combination",), ("note",), names=_NAMES)
         self.sentence = named(PlainLabel(wraps=True), "pareto-sentence", role="caption")
@@ -85,8 +85,8 @@ class ParetoView(View):
         self.by = named(Segmented(options, tr("x axis of the Pareto front")), "pareto-by")
         self.by.hide()
         top = fill(QHBoxLayout(), (self.sentence, 1), self.by, margins=(0, 0, 0, 0), spacing=8)
-        left = fill(QVBoxLayout(), top, (self.plot, 1), margins=(12, 8, 8, 4), spacing=4)
-        halves = fill(QHBoxLayout(), (left, 3), (self.table, 2), spacing=0)
+        plot_column = fill(QVBoxLayout(), top, (self.plot, 1), margins=(12, 8, 8, 4), spacing=4)
+        halves = fill(QHBoxLayout(), (plot_column, 3), (self.table, 2), spacing=0)
         fill(self.body, (halves, 1))
         self.plot.picked.connect(self._pick)
         self.plot.confirms = True
@@ -125,7 +125,7 @@ class ParetoView(View):
     def show_pareto_front(
         self, runs: Sequence[tuple[int, str, Plan]], found: ParetoFront | None, name: str
     ) -> None:
-        """Show what runs have tried.
+        """Show the models that runs have tried.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class ParetoView(View):
         self.plot.set_axes(axes)
 
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
-        """Mark the chosen and the inspected model of a run where they are shown; tells nobody."""
+        """Mark the chosen and the inspected model of a run where they are shown; emits no signal."""
         chosen = self._position(key, choice)
         position = chosen if inspection is None else self._position(key, inspection)
         self.plot.select(chosen)
@@ -207,8 +207,8 @@ def _spot(row: ParetoRow) -> Spot:
 def _rows(runs: Sequence[tuple[int, str, Plan]], found: ParetoFront) -> list[ParetoRow]:
     """Return a row for every model: best, one standard error, both or neither."""
     notes = {found.suggested: tr(_rule(found)), found.best: tr("best")}
-    said = [notes.get(i, "") for i in range(len(found.models))]
-    return [ParetoRow(i, *runs[model.run], model, said[i]) for i, model in enumerate(found.models)]
+    verdicts = [notes.get(i, "") for i in range(len(found.models))]
+    return [ParetoRow(i, *runs[model.run], model, verdicts[i]) for i, model in enumerate(found.models)]
 
 
 def _marks(found: ParetoFront) -> Marks:

@@ -92,8 +92,8 @@ class Pipelines:
         """Return the pipelines, each once. What they report does not tell them apart."""
         form = self._session.plan
         reported = {"measures": form.measures, "convention": form.convention}
-        here = [self._at(plan, form.data).changed(**reported) for plan in plans]
-        return [plan for i, plan in enumerate(plans) if here[i] not in here[:i]]
+        on_form_data = [self._at(plan, form.data).changed(**reported) for plan in plans]
+        return [plan for i, plan in enumerate(plans) if on_form_data[i] not in on_form_data[:i]]
 
     def made(self, selector: str, ranker: str) -> Plan:
         """Return the pipeline of a method and a ranker, with the form's protocol, k, pins and bans.
@@ -105,12 +105,14 @@ class Pipelines:
         """
         form = self._session.plan
         ranker = ranker if method(selector).selects else OWN_MODEL
-        limit, known = StepKind.FEATURES.limit, method(selector).parameters
-        taken = {p.name for p in known if p.name == limit or p.kind is Kind.FEATURES}
-        whole = selector == form.method
-        own = {name: value for name, value in form.parameters.items() if whole or name in taken}
+        limit, parameters = StepKind.FEATURES.limit, method(selector).parameters
+        common = {p.name for p in parameters if p.name == limit or p.kind is Kind.FEATURES}
+        is_same_method = selector == form.method
+        settings = {
+            name: value for name, value in form.parameters.items() if is_same_method or name in common
+        }
         ranked = form.ranker_parameters if (selector, ranker) == (form.method, form.ranker) else {}
-        return form.changed(method=selector, ranker=ranker, parameters=own, ranker_parameters=ranked)
+        return form.changed(method=selector, ranker=ranker, parameters=settings, ranker_parameters=ranked)
 
     def left_out(self, plans: Sequence[Plan]) -> str:
         """Return a sentence where a method does not know features that the form pins or bans; else ""."""
@@ -130,61 +132,65 @@ class Pipelines:
         labels : sequence of str
             Judges of the open data, each of which has its own runs there.
         """
-        here = self._session.plan
+        form = self._session.plan
         pairs = [
-            (i, self._judged(plan, label), place)
-            for place in data
-            for label in (labels if place == here.data and labels else ("",))
+            (i, self._judged(plan, label), dataset)
+            for dataset in data
+            for label in (labels if dataset == form.data and labels else ("",))
             for i, plan in enumerate(plans)
         ]
-        fitting = [(i, plan, place) for i, plan, place in pairs if place == plan.data or not plan.entry.given]
-        return [self._row(self._at(plan, place), i) for i, plan, place in fitting]
+        fitting = [
+            (i, plan, dataset) for i, plan, dataset in pairs if dataset == plan.data or not plan.entry.given
+        ]
+        return [self._row(self._at(plan, dataset), i) for i, plan, dataset in fitting]
 
     def _judged(self, plan: Plan, label: str) -> Plan:
         """Return a pipeline on the open data with the label of a judge."""
-        here = self._session.plan
+        form = self._session.plan
         if not label:
             return plan
-        at = self._at(plan, here.data)
-        return at if at.entry.given else at.changed(columns={**here.columns, "label": label})
+        moved = self._at(plan, form.data)
+        return moved if moved.entry.given else moved.changed(columns={**form.columns, "label": label})
 
     def work(self, plans: Sequence[Plan]) -> Workload:
         """Return how much work plans are."""
-        dataset, place = self._session.dataset, self._session.plan.data
-        there = len(dataset.folds) if dataset is not None else _FOLDS
+        dataset, form_data = self._session.dataset, self._session.plan.data
+        n_folds = len(dataset.folds) if dataset is not None else _FOLDS
         results = [record.result for record in self._runs.records if record.result is not None]
-        counted = [(plan, there if plan.data == place else _FOLDS) for plan in plans]
+        counted = [(plan, n_folds if plan.data == form_data else _FOLDS) for plan in plans]
         if dataset is None or not self._session.has_documents:
             return workload(counted, results)
         return workload(counted, results, dataset.folds[0].train.n_documents, dataset.n_features)
 
     def _row(self, plan: Plan, position: int) -> Pipeline:
-        there = self._run_of(plan)
-        if there is not None and there.result is not None:
-            return Pipeline(plan, position, there.key, there.state, there.result.seconds, guessed=False)
+        record = self._run_of(plan)
+        if record is not None and record.result is not None:
+            return Pipeline(plan, position, record.key, record.state, record.result.seconds, guessed=False)
         work = self.work([plan])
         guessed = work.n_guessed > 0
-        if there is None:
+        if record is None:
             return Pipeline(plan, position, None, None, work.seconds, guessed)
-        left, n_done = work.seconds * (1 - there.progress), len(there.folds)
-        return Pipeline(plan, position, there.key, there.state, left, guessed, n_done, there.n_folds)
+        seconds, n_done = work.seconds * (1 - record.progress), len(record.folds)
+        return Pipeline(plan, position, record.key, record.state, seconds, guessed, n_done, record.n_folds)
 
     def _run_of(self, plan: Plan) -> RunRecord | None:
         """Return the run of a plan that is furthest: finished, in progress, queued, or one that can go on."""
-        same = [record for record in self._runs.records if self._does(record, plan)]
-        return next((r for state in _THERE for r in same if r.state is state), None) or self.interrupted(plan)
+        records = [record for record in self._runs.records if self._does(record, plan)]
+        return next((r for state in _THERE for r in records if r.state is state), None) or self.interrupted(
+            plan
+        )
 
     def interrupted(self, plan: Plan) -> RunRecord | None:
         """Return the interrupted run of a plan that can go on and has the most folds; None without one."""
-        same = (record for record in self._runs.records if record.can_go_on and self._does(record, plan))
-        return max(same, key=lambda record: record.progress, default=None)
+        records = (record for record in self._runs.records if record.can_go_on and self._does(record, plan))
+        return max(records, key=lambda record: record.progress, default=None)
 
     def _fits(self, record: RunRecord) -> bool:
         """Return whether a finished run can be compared with the form's: data, protocol and measure."""
         form, plan = self._session.plan, record.plan
-        same = (reading(plan), plan.folds) == (reading(form), form.folds)
+        is_comparable = (reading(plan), plan.folds) == (reading(form), form.folds)
         measured = self._session.measure in plan.evaluated
-        return record.state is RunState.DONE and same and measured and self._is_on(record, form.data)
+        return record.state is RunState.DONE and is_comparable and measured and self._is_on(record, form.data)
 
     def _does(self, record: RunRecord, plan: Plan) -> bool:
         """Return whether a run is one of a plan, whatever it reports: it can be measured again."""
@@ -206,11 +212,13 @@ class Pipelines:
             parameters = {name: value for name, value in plan.parameters.items() if name in general}
             moved |= {"folds": (), "groups": {}, "preferences": {}, "parameters": parameters}
             if DataColumns.of(plan.columns).judges:  # which other data have not
-                own = ("label", "labels", "judgments")
-                moved["columns"] = {name: told for name, told in plan.columns.items() if name not in own}
-        known = (record.dataset for record in self._runs.records if record.plan.data == place)
+                label_columns = ("label", "labels", "judgments")
+                moved["columns"] = {
+                    name: column for name, column in plan.columns.items() if name not in label_columns
+                }
+        datasets = (record.dataset for record in self._runs.records if record.plan.data == place)
         is_open = place == self._session.plan.data
-        return usual(plan.changed(**moved), self._session.dataset if is_open else next(known, None))
+        return usual(plan.changed(**moved), self._session.dataset if is_open else next(datasets, None))
 
 
 def usual(plan: Plan, dataset: FoldedDataset | None) -> Plan:

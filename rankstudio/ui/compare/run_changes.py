@@ -1,4 +1,4 @@
-"""What the user changes of runs, with undo, kept in the study: names, notes, tags, and which are removed."""
+"""The user's changes of runs, with undo, kept in the study: names, notes, tags, and which are removed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SETTLED_MILLISECONDS = 400
 
 
 class RunChanges(Controller):
-    """Takes what is written into the table of runs or chosen of one into the study, and removes runs.
+    """Stores edits in the table of runs and choices of models in the study, and removes runs.
 
     A removed run leaves the list; the study marks it, and keeps what it found.
 
@@ -136,7 +136,7 @@ class RunChanges(Controller):
 
     @Slot(object)
     def _store_named(self, record: RunRecord) -> None:
-        """Note what was written or chosen before the study knew the run."""
+        """Store the labels and choice that were made before the run was stored."""
         if record.label != RunLabel():
             self._store_label(record)
         if record.choice != NOTHING_CHOSEN:
@@ -144,7 +144,7 @@ class RunChanges(Controller):
 
     @Slot()
     def keep_choice(self) -> None:
-        """Keep what is chosen of the run that is shown, soon after: the process may be killed."""
+        """Keep the choice of model in the shown run, soon after: the process may be killed."""
         self._settled.stop()
         leave(self._models.session, self._runs)
 
@@ -152,25 +152,25 @@ class RunChanges(Controller):
     def _store_choice(self, record: RunRecord) -> None:
         study, key, choice = self._models.study_store.study, record.stored, record.choice
         if study is not None and key is not None and not study.read_only:
-            what = tr("Storing the choice of run {key}").format(key=record.key)
-            self._store(what, partial(study.set_choice, key, choice.values, choice.place))
+            text = tr("Storing the choice of run {key}").format(key=record.key)
+            self._store(text, partial(study.set_choice, key, choice.values, choice.place))
 
     def _store_label(self, record: RunRecord) -> None:
         """Note it in the study; a run that has not begun is not there yet."""
         study, key = self._models.study_store.study, record.stored
         if study is not None and key is not None:
-            what = tr("Storing the name of run {key}").format(key=record.key)
-            self._store(what, partial(study.set_label, key, record.label))
+            text = tr("Storing the name of run {key}").format(key=record.key)
+            self._store(text, partial(study.set_label, key, record.label))
 
     @Slot(object, bool)
     def _mark(self, record: RunRecord, removed: bool) -> None:
         """Note in the study whether a run is removed."""
         study, key = self._models.study_store.study, record.stored
         if study is not None and key is not None:
-            what = tr("{removed} run {key}").format(
+            text = tr("{removed} run {key}").format(
                 removed=tr("Removing") if removed else tr("Restoring"), key=record.key
             )
-            self._store(what, partial(study.remove if removed else study.restore, key))
+            self._store(text, partial(study.remove if removed else study.restore, key))
 
     def _store(self, what: str, write: Callable[[], None]) -> None:
         store = self._models.study_store

@@ -124,20 +124,20 @@ class RunRow:
 
     @property
     def method(self) -> str:
-        """What is run: "Greedy RankRLS"."""
+        """Title of its plan: "Greedy RankRLS"."""
         return self.plan.title
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The user's name of the run, else its method."""
         return self.label.name or self.method
 
     @property
     def searched(self) -> str:
-        """What the filter looks through, in small letters."""
+        """Text that the filter searches, in small letters."""
         parameters = (f"{label} {text}" for label, text in parameter_texts(self.plan).items())
-        said = (self.name, self.method, self.data, tr(self.state), self.label.note)
-        return " ".join((*said, *self.label.tags, *parameters)).casefold()
+        texts = (self.name, self.method, self.data, tr(self.state), self.label.note)
+        return " ".join((*texts, *self.label.tags, *parameters)).casefold()
 
     @property
     def convention(self) -> str:
@@ -146,7 +146,7 @@ class RunRow:
 
 
 def run_row(record: RunRecord, measured: MeasuredRun, choice: Choice) -> RunRow:
-    """Return the row of a run as it is now, by what is looked at, with what was chosen of it by hand."""
+    """Return the row of a run as it is now, as it is measured, with the model that was chosen by hand."""
     folds = tuple(measured.folds.values())
     return RunRow(
         record.key,
@@ -177,9 +177,9 @@ def _notes(record: RunRecord, plan: Plan, folds: tuple[FoldResult, ...]) -> Iter
 
 def _by_hand(plan: Plan, choice: Choice) -> str:
     values = choice.values if choice.values is not None and len(choice.values) == len(plan.axes) else None
-    place = choice.place if plan.step_kind is StepKind.FEATURES else None
+    step = choice.place if plan.step_kind is StepKind.FEATURES else None
     label = combination_label(plan.axes, values) if values is not None else ""
-    return " · ".join(filter(None, (label, "" if place is None else f"k = {place}")))
+    return " · ".join(filter(None, (label, "" if step is None else f"k = {step}")))
 
 
 def _best_means(rows: Mapping[int, RunRow], groups: Sequence[RunGroup]) -> dict[tuple[int, str], float]:
@@ -308,7 +308,7 @@ class RunsPanel(Panel):
         *,
         sealed: Mapping[int, str] | None = None,
     ) -> None:
-        """List runs in their groups; tells nobody.
+        """List runs in their groups; emits no signal.
 
         Parameters
         ----------
@@ -324,18 +324,18 @@ class RunsPanel(Panel):
         self._show()
 
     def show_ticks(self, keys: set[int]) -> None:
-        """Show which runs are ticked; tells nobody."""
+        """Show which runs are ticked; emits no signal."""
         self._ticked = keys
         self.table.viewport().update()
 
     def show_tests(self, found: Sequence[ComparedRun], name: str) -> None:
-        """Show what the queries say of the runs by a measure, which comes first and into sight."""
+        """Show the paired tests of the runs by a measure, whose column comes first and into view."""
         if name != self._measure:
             self._choices.pop(name, None)
             self._sought = name
         groups = [group for group in self._groups if len(group.measured) > 1]
-        several = {key for group in groups for key in group.measured}
-        self._compared = {one.key: one for one in found if one.key in several or not self._groups}
+        tested_keys = {key for group in groups for key in group.measured}
+        self._compared = {run.key: run for run in found if run.key in tested_keys or not self._groups}
         self._measure = name
         self._show()
 
@@ -386,12 +386,12 @@ class RunsPanel(Panel):
         self._scales = {key: scale for group in self._groups for key, scale in self._scale_of(group).items()}
         self._take_columns(self._shape_of(rows))
         listed = [row for row in rows if self._with_hidden or not row.label.hidden]
-        shown = ordered(listed, self.filter.text(), self._by_method)
-        self.table.set_rows(self._grouped(shown))
+        visible = ordered(listed, self.filter.text(), self._by_method)
+        self.table.set_rows(self._grouped(visible))
         self._highlight(scroll=False)  # the run may be listed again by now
         self._scroll_to_measure()
         self._reveal()
-        self.set_caption(self._said(rows, len(shown)))
+        self.set_caption(self._said(rows, len(visible)))
 
     def _highlight(self, *, scroll: bool) -> None:
         """Highlight the run that is shown, and none where it is not listed."""
@@ -423,8 +423,8 @@ class RunsPanel(Panel):
         return sorted(members, key=place)
 
     def _heading(self, group: RunGroup) -> Heading:
-        """Return what stands above the runs of a group."""
-        measured_parts = {one.part for one in self._groups if one.measured}
+        """Return the heading above the runs of a group."""
+        measured_parts = {measured_group.part for measured_group in self._groups if measured_group.measured}
         extent = group.extent
         if len(measured_parts) > 1 and group.measured:
             extent = f"{group.part.label}, {extent}"
@@ -437,24 +437,24 @@ class RunsPanel(Panel):
         return Heading(group.identity, group.data, parts, is_folded, *_way_to_every_fold(group))
 
     def _sentence(self, group: RunGroup) -> tuple[str, str]:
-        """Return what is said of a group, and the name of its reference in it."""
-        why = group.apart or group.unranked
+        """Return the sentence on a group, and the name of its reference in it."""
+        reason = group.apart or group.unranked
         if not group.measured and all(self._rows[key].is_done for key in group.keys if key in self._rows):
             return tr("measuring …"), ""
         if not group.is_ranked or group.apart:
-            if not why:
+            if not reason:
                 return "", ""
             if group.apart:
-                return tr("not ranked with the runs above: {reason}").format(reason=why), ""
-            return tr("not ranked: {reason}").format(reason=why), ""
+                return tr("not ranked with the runs above: {reason}").format(reason=reason), ""
+            return tr("not ranked: {reason}").format(reason=reason), ""
         compared = [self._compared[key] for key in group.measured if key in self._compared]
-        reference = next((self._rows.get(one.key) for one in compared if one.role == "reference"), None)
-        tested = [one for one in compared if one.found is not None]
+        reference = next((self._rows.get(run.key) for run in compared if run.role == "reference"), None)
+        tested = [run for run in compared if run.found is not None]
         if reference is None or not tested:
             return "", ""
-        if any(one.role == "waiting" for one in compared):
+        if any(run.role == "waiting" for run in compared):
             return tr("comparing …"), ""
-        n_better = sum(is_better(one, self._measure) for one in tested)
+        n_better = sum(is_better(run, self._measure) for run in tested)
         text = tr("no run is significantly better than {reference}")
         if n_better:
             text = trn(
@@ -472,14 +472,14 @@ class RunsPanel(Panel):
         return dict.fromkeys(group.keys, (min(0.0, *finite), max(0.0, *finite))) if finite else {}
 
     def _shape_of(self, rows: Sequence[RunRow]) -> tuple[Any, ...]:
-        """Return what the columns depend on."""
+        """Return the properties that determine the columns."""
         measures = list(dict.fromkeys(name for row in rows for name in row.summary.means))
         measures = measures or ["MAP", "NDCG@10"]
         if self._measure in measures:
             measures.insert(0, measures.pop(measures.index(self._measure)))
         choosers = (row.plan.chosen_by for row in rows if row.plan.chosen_by in row.summary.deviations)
         written = {key for row in rows for key in ("note", "tags") if getattr(row.label, key)}
-        compared = sum(one.role in ("compared", "waiting") for one in self._compared.values())
+        compared = sum(run.role in ("compared", "waiting") for run in self._compared.values())
         return (
             tuple(measures),
             next(choosers, ""),
@@ -511,15 +511,15 @@ class RunsPanel(Panel):
     def _said(self, rows: Sequence[RunRow], n_shown: int) -> str:
         """Return the caption: what the numbers are, and how many runs are listed."""
         parts = list(dict.fromkeys(group.part for group in self._groups if group.measured))
-        said = [_PARTS[parts[0]]] if len(parts) == 1 else []
+        sentences = [_PARTS[parts[0]]] if len(parts) == 1 else []
         if parts and self._sealed:
             names = together(sorted({*self._sealed.values()}))
-            some = tr("test part of {data} sealed").format(data=names)
-            every = {row.key for row in rows if row.summary.means} <= self._sealed.keys()
-            said.append(tr("test part sealed") if every else some)
+            sealed_part = tr("test part of {data} sealed").format(data=names)
+            is_all_sealed = {row.key for row in rows if row.summary.means} <= self._sealed.keys()
+            sentences.append(tr("test part sealed") if is_all_sealed else sealed_part)
         if n_shown < len(rows):
-            said.append(tr("{n_shown} of {n_rows} runs").format(n_shown=n_shown, n_rows=len(rows)))
-        return " · ".join(said)
+            sentences.append(tr("{n_shown} of {n_rows} runs").format(n_shown=n_shown, n_rows=len(rows)))
+        return " · ".join(sentences)
 
     def _columns(self) -> list[Column]:
         """Return the columns: what a small window has to show comes first.
@@ -529,8 +529,8 @@ class RunsPanel(Panel):
         measures, chooser, differences, compared, _, labelled, by_hand = self._shape
         tests = DifferenceCells(self.comparison_of, self._scale_for)
         settings = settings_column(lambda row: self._differences.get(row.key) or None)
-        first, *others = [measure_column(name, self._is_best, self._is_ranked) for name in measures]
-        spare = [*others, *spread_columns(chooser, measures[0])]
+        first, *other_columns = [measure_column(name, self._is_best, self._is_ranked) for name in measures]
+        spare = [*other_columns, *spread_columns(chooser, measures[0])]
         return [
             *first_columns(lambda row: row.key in self._ticked),
             *([settings] if differences else []),
@@ -562,17 +562,17 @@ class RunsPanel(Panel):
         return any(group.is_ranked and row.key in group.measured for group in self._groups)
 
     def _actions(self, row: RunRow) -> list[RowAction]:
-        """Return what the context menu offers for a run."""
+        """Return the actions of the context menu for a run."""
         written = ("method", tr("Rename")), ("tags", tr("Tags…")), ("note", tr("Note…"))
-        made = [RowAction(text, partial(self._edit, key)) for key, text in written]
+        actions = [RowAction(text, partial(self._edit, key)) for key, text in written]
         for offered, name, text, signal in (
             (row.state in _ACTIVE, "stop", tr("Stop"), self.cancelRequested),
             (row.can_go_on, "run", tr("Resume"), self.goOnRequested),
             (row.state == "done", "compare", tr("Compare the others with this run"), self.referenceAsked),
             (True, "minus", tr("Show again") if row.label.hidden else tr("Hide"), self.hiddenAsked),
         ):
-            made += [RowAction(text, partial(signal.emit, row.key), name)] * offered
-        return [*made, RowAction(tr("Remove"), partial(self.removed.emit, (row.key,)), "trash")]
+            actions += [RowAction(text, partial(signal.emit, row.key), name)] * offered
+        return [*actions, RowAction(tr("Remove"), partial(self.removed.emit, (row.key,)), "trash")]
 
     @Slot(object)
     def _on_chosen(self, row: RunRow) -> None:
@@ -591,7 +591,7 @@ class RunsPanel(Panel):
 
     @Slot(object)
     def _ask_for_every_fold(self, identity: Hashable) -> None:
-        group = next((one for one in self._groups if one.identity == identity), None)
+        group = next((candidate for candidate in self._groups if candidate.identity == identity), None)
         if group is not None and group.partial:
             self.everyFoldAsked.emit(group.partial)
 
@@ -660,7 +660,7 @@ def _way_to_every_fold(group: RunGroup) -> tuple[str, str]:
 
 
 def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:
-    """Return what a run is: tick, dot, number and method."""
+    """Return the columns that identify a run: tick, dot, number and method."""
     tick = tick_column(is_ticked, tr("Tick the runs to compare (Space)"))
     number = Column(
         "key", tr("run"), "right", tooltip=tr("Run number, as in the other views"), tone="muted", width=44
@@ -754,7 +754,7 @@ _PARTS = {
     Part.CHOSEN_ON: tr("validation, chosen on it: not ranked"),
     Part.NONE: tr("not measured"),
 }
-"""What the numbers of the table are."""
+"""Caption of the numbers in the table."""
 
 
 def spread_columns(chooser: str, name: str) -> list[Column]:
@@ -835,11 +835,11 @@ _STATES = {
     "cancelled": tr("stopped"),
     "failed": tr("failed"),
 }
-"""What is read of the state of a run."""
+"""Label of each state of a run."""
 
 
 def _status(row: RunRow) -> ProgressCell | str:
-    """Return what the status cell shows: a bar while the run works, else a word."""
+    """Return the content of the status cell: a bar while the run works, else a word."""
     folds = (
         tr("{done} of {there} folds").format(done=row.folds_done, there=row.n_folds)
         if row.n_folds > 1
@@ -884,21 +884,21 @@ STATUS = Column(
 def ordered(rows: Sequence[RunRow], text: str, by_method: bool) -> list[RunRow]:
     """Return the rows in which all words of a text occur, those of a method together where asked for."""
     words = text.casefold().split()
-    kept = [row for row in rows if all(word in row.searched for word in words)]
+    matches = [row for row in rows if all(word in row.searched for word in words)]
     if not by_method:
-        return kept
-    first = {method: place for place, method in reversed(list(enumerate(row.method for row in kept)))}
-    return sorted(kept, key=lambda row: first[row.method])
+        return matches
+    first = {method: index for index, method in reversed(list(enumerate(row.method for row in matches)))}
+    return sorted(matches, key=lambda row: first[row.method])
 
 
 def folds_text(record: RunRecord) -> str:
     """Return how many folds a run has, or has done where it was stopped: "5 folds", "2 of 5 folds"."""
-    done, there, folds = len(record.folds), record.n_folds, record.plan.folds
-    if there == 1:
+    n_done, n_folds, folds = len(record.folds), record.n_folds, record.plan.folds
+    if n_folds == 1:
         return tr("fold {folds}").format(folds=folds[0]) if folds else tr("1 fold")
     stopped = record.state.value in ("unfinished", "cancelled", "failed")
     return (
-        tr("{done} of {there} folds").format(done=done, there=there)
-        if stopped and done < there
-        else tr("{there} folds").format(there=there)
+        tr("{done} of {there} folds").format(done=n_done, there=n_folds)
+        if stopped and n_done < n_folds
+        else tr("{there} folds").format(there=n_folds)
     )

@@ -68,11 +68,11 @@ class StabilityView(View):
         named(self.plot, "stability-map").setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
         self.plot.shared = Shared("stability", tr("Similarity of folds"), compares=True)
-        said = tr("The folds that selected each feature, with its positions, appear here.")
+        placeholder = tr("The folds that selected each feature, with its positions, appear here.")
         about = tr("Every selected feature, with its folds and positions.")
         name = tr("Features by the folds that selected them")
         self.table = self.add_table(
-            "stability", tr("Features by fold"), about, said, lambda row: row.feature, name
+            "stability", tr("Features by fold"), about, placeholder, lambda row: row.feature, name
         )
         self.table.feature_of = lambda row: row.feature
         self.facts = KeyValue()
@@ -84,7 +84,7 @@ class StabilityView(View):
         self.clear()
 
     def show_stability(self, name: str, found: SelectionStability) -> None:
-        """Show what the folds of a run have in common; ``name`` says which run it is."""
+        """Show the features that the folds of a run share; ``name`` says which run it is."""
         before, self._found = self._found, found
         if before is None or before.indices.index != found.indices.index:
             chosen = self.index.value()
@@ -133,16 +133,16 @@ class StabilityView(View):
 
     @Slot()
     def _show_map(self) -> None:
-        found = self._found
+        stability = self._found
         self.plot.placeholder = _NOTHING
-        if found is None or not 1 < len(found.folds) <= _MAPPED:
-            if found is not None and len(found.folds) > 1:
+        if stability is None or not 1 < len(stability.folds) <= _MAPPED:
+            if stability is not None and len(stability.folds) > 1:
                 self.plot.placeholder = _TOO_MANY
             self.plot.set_values(np.empty((0, 0)), (), ())
             return
         index = str(self.index.value())
-        values = found.indices.similarity if index == _JACCARD else found.indices.corrected
-        folds = [str(number) for number in found.folds]
+        values = stability.indices.similarity if index == _JACCARD else stability.indices.corrected
+        folds = [str(number) for number in stability.folds]
         self.plot.set_axes(
             replace(
                 self.plot.axes,
@@ -150,7 +150,7 @@ class StabilityView(View):
                 short=index,
             )
         )
-        mean = tr("mean over the pairs of folds {found:.2f}").format(found=_mean(found, index))
+        mean = tr("mean over the pairs of folds {found:.2f}").format(found=_mean(stability, index))
         self.plot.note = f"{self.plot.axes.title}, {mean}"
         self.plot.set_values(values[::-1], folds[::-1], folds)
         self.plot.select(None)
@@ -166,10 +166,10 @@ def _mean(found: SelectionStability, index: str) -> float:
 
 def _facts(found: SelectionStability) -> list[Fact]:
     """Return the indices with what they mean."""
-    told, sizes = found.indices, sorted({int(size) for size in found.indices.sizes})
+    indices, sizes = found.indices, sorted({int(size) for size in found.indices.sizes})
     if len(found.folds) < 2:
         return []
-    value, _, low, high = told.nogueira
+    value, _, low, high = indices.nogueira
     k = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
     interval = f"{correlation_text(low)} … {correlation_text(high)}"
     everywhere = sum(feature.times == len(found.folds) for feature in found.features)
@@ -186,13 +186,13 @@ def _facts(found: SelectionStability) -> list[Fact]:
             tooltip=tr("95 % interval of Nogueira's index"),
         ),
         Fact(
-            told.index,
-            correlation_text(told.consistency),
+            indices.index,
+            correlation_text(indices.consistency),
             tooltip=tr("Mean over pairs of folds; 0 is chance, 1 identical"),
         ),
         Fact(
             _JACCARD,
-            correlation_text(told.jaccard),
+            correlation_text(indices.jaccard),
             tooltip=tr("Mean over pairs of folds; large sets look stable by chance"),
         ),
         Fact(tr("features of a fold"), k),

@@ -54,10 +54,10 @@ class TestsView(View):
         self.reference = named(choice_box(()), "tests-reference", tr("Reference run"))
         self.reference.setMinimumWidth(_BOX)
         self.tools = (self.reference,)
-        said = tr("Paired tests between finished runs on the same folds appear here.")
+        placeholder = tr("Paired tests between finished runs on the same folds appear here.")
         about = tr("Every finished run against a reference run, by query.")
         self.table = self.add_table(
-            "tests", tr("Tests table"), about, said, lambda row: row.key, tr("Paired tests")
+            "tests", tr("Tests table"), about, placeholder, lambda row: row.key, tr("Paired tests")
         )
         self.table.row_actions = self._actions
         self.body.addWidget(self.table)
@@ -111,7 +111,7 @@ class TestsView(View):
         return text.format(measure=self._measure, over=over, key=rows[0].key, waiting=waiting)
 
     def _actions(self, row: ComparedRun) -> list[RowAction]:
-        """Return what the context menu offers for a run."""
+        """Return the actions of the context menu for a run."""
         compare = RowAction(
             tr("Compare the others with this run"), lambda: self.referenceChosen.emit(row.key)
         )

@@ -1,4 +1,4 @@
-"""What all views of the Compare page share, and what those of one run do that plug-ins add."""
+"""Base of all views of the Compare page, and of the views of one run that plug-ins add."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEAST_PLOT = 44
 """Least height in pixels of a plot here: in the smallest window no view needs more room than the runs do."""
 
 ALL, ONE = "all", "one"
-"""Which runs a view is about: all on the same folds, or the one that is shown alone."""
+"""The runs of a view: all on the same folds, or only the shown one."""
 
 RUN_DOT = Column("dot", "", kind="dot", value=lambda row: Dot(row.key - 1), width=30)
 """The colour and marker that a run, whose number is a row's key, has in plots that compare runs."""
@@ -59,9 +59,9 @@ class View(QWidget):
         self, options: Sequence[tuple[str, str]], name: str, object_name: str, tooltip: str
     ) -> Segmented:
         """Return a choice that stands in the panel's header; options are pairs of value and label."""
-        made = named(Segmented(options, name), object_name, tip=tooltip)
-        self.tools = (*self.tools, made)
-        return made
+        choice = named(Segmented(options, name), object_name, tip=tooltip)
+        self.tools = (*self.tools, choice)
+        return choice
 
     def add_table(
         self,
@@ -86,15 +86,15 @@ class View(QWidget):
             What a screen reader calls the table.
         """
         shared = Shared(key, label, about)
-        given = self._theme, (), f"{key}-table", identity
-        return TableView(*given, said=said, placeholder=placeholder, shared=shared)
+        arguments = self._theme, (), f"{key}-table", identity
+        return TableView(*arguments, said=said, placeholder=placeholder, shared=shared)
 
     def caption(self) -> str:
-        """Return what the view shows and how to act on it."""
+        """Return the caption: the content of the view, and how to act on it."""
         return self._caption
 
     def set_caption(self, caption: str) -> None:
-        """Change what is said about what is shown."""
+        """Change the caption."""
         if caption != self._caption:
             self._caption = caption
             self.captioned.emit()

@@ -90,17 +90,17 @@ class CandidatesView(QWidget):
         def bar(column: int) -> int:
             return first.get(of.get(int(ids[column]), ""), column) if first else column
 
-        found = np.flatnonzero(np.isfinite(values))
-        if found.size > _MOST_BARS:
-            gains = score.gains(values[found])
+        candidates = np.flatnonzero(np.isfinite(values))
+        if candidates.size > _MOST_BARS:
+            gains = score.gains(values[candidates])
             least = np.partition(gains, -_MOST_BARS)[-_MOST_BARS]  # a sort of many thousands is seen
             near = np.flatnonzero(gains >= least)
             best = near[np.argsort(-gains[near], kind="stable")[:_MOST_BARS]]
-            found = np.union1d(found[best], margin.feature)
-        known = [c for c in found.tolist() if bar(c) == c]
+            candidates = np.union1d(candidates[best], margin.feature)
+        columns = [c for c in candidates.tolist() if bar(c) == c]
         self.plot.set_axes(replace(self.plot.axes, title=tr(score.title), short=tr(score.name)))
         self.plot.set_bars(
-            [Bar(int(ids[c]), names[c], float(values[c])) for c in known],
+            [Bar(int(ids[c]), names[c], float(values[c])) for c in columns],
             winner=int(ids[bar(margin.feature)]),
         )
         self.verdict.setText(f"{step.capitalize()} {margin.number}: {verdict(score, margin, names)}")

@@ -40,14 +40,14 @@ class LeftOutBox(QCheckBox):
         self.setChecked(asked)
         text = tr("Left-out queries")
         self.setAccessibleName(text)
-        told = tr("Show the leave-query-out measure next to the validation measure")
+        tooltip = tr("Show the leave-query-out measure next to the validation measure")
         if waiting:
-            told = tr("Measured after the run")
+            tooltip = tr("Measured after the run")
             text = tr("Left-out: waiting")
         elif share is not None:
             text = tr("Left-out: {share}").format(share=percentage(share))
         self.setText(text)
-        self.setToolTip(told)
+        self.setToolTip(tooltip)
 
 
 class SmallestButton(QPushButton):
@@ -78,20 +78,20 @@ class SmallestButton(QPushButton):
         self.setVisible(mark is not None)
         if mark is None:
             return
-        same, is_chosen = mark.x == best, chosen == (mark.key, mark.x)
-        back = is_chosen and not same
+        is_best, is_chosen = mark.x == best, chosen == (mark.key, mark.x)
+        back = is_chosen and not is_best
         self._to = mark.key, best if back else mark.x
-        self.setEnabled(not (same and is_chosen))
-        again, short = tr("Best: {x_name} = {x:g}"), tr("Smallest: {x_name} = {x:g}")
+        self.setEnabled(not (is_best and is_chosen))
+        best_text, short = tr("Best: {x_name} = {x:g}"), tr("Smallest: {x_name} = {x:g}")
         full = tr("Smallest not significantly worse: {x_name} = {x:g}")
-        full, short = (again, again) if back else (full, short)
-        at = {"x_name": x_name, "x": self._to[1]}
-        self._texts = full.format(**at), short.format(**at)
+        full, short = (best_text, best_text) if back else (full, short)
+        fields = {"x_name": x_name, "x": self._to[1]}
+        self._texts = full.format(**fields), short.format(**fields)
         self.setAccessibleName(self._texts[0])
         self.set_short(self._short)
         self.setToolTip(
             tr("The best model on the curve. All smaller models are significantly worse (level 0.05).")
-            if same
+            if is_best
             else tr("Choose the best model on the curve")
             if back
             else tr(

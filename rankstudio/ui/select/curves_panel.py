@@ -55,8 +55,8 @@ class OverGrid:
 
     def of_curve(self, curve: int) -> list[int]:
         """Return the combinations on a curve, by ascending value."""
-        found = [combination for combination, of in enumerate(self.curves) if of == curve]
-        return sorted(found, key=lambda combination: self.xs[combination])
+        combinations = [combination for combination, of in enumerate(self.curves) if of == curve]
+        return sorted(combinations, key=lambda combination: self.xs[combination])
 
     def combination(self, curve: int, x: float) -> int:
         """Return the combination at a point of a curve."""
@@ -68,18 +68,18 @@ def over_grid(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> 
     if len(combinations) < 2:
         return None
     varied = varied_axes(combinations)
-    number = next((at for at in varied if axes[at].is_grid), None)
+    number = next((index for index in varied if axes[index].is_grid), None)
     if number is None:
         return None
-    others = [at for at in varied if at != number]
-    keys = [tuple(values[at] for at in others) for values in combinations]
+    other_axes = [index for index in varied if index != number]
+    keys = [tuple(values[index] for index in other_axes) for values in combinations]
     distinct = list(dict.fromkeys(keys))
     return OverGrid(
         axes[number],
         number,
         tuple(float(values[number]) for values in combinations),
         tuple(distinct.index(key) for key in keys),
-        tuple(combination_label([axes[at] for at in others], key) for key in distinct),
+        tuple(combination_label([axes[index] for index in other_axes], key) for key in distinct),
     )
 
 
@@ -91,7 +91,7 @@ _HIGH = 0.8  # times its width is a panel in which plots above each other are be
 _ACROSS = 440  # pixels from which on sentence and box stand side by side
 _BESIDE_SLIDER = 335  # pixels from which on the choice of the view stands beside the slider
 CURVES, MAP = "curves", "map"
-"""What the validation is seen as."""
+"""Views of the validation."""
 _VIEWS = ((CURVES, tr("curves")), (MAP, tr("map")))
 _NAMED = 500  # pixels from which on the button of the smallest model says in full which it is
 BELOW = {
@@ -99,9 +99,9 @@ BELOW = {
     StepKind.ITERATIONS: tr("iteration"),
     StepKind.ROUNDS: tr("round"),
 }
-"""What the axis of the curves is."""
+"""Title of the x axis of the curves."""
 X_NAMES = {StepKind.FEATURES: "k", StepKind.ITERATIONS: tr("iteration"), StepKind.ROUNDS: tr("round")}
-"""What steps are called before their number."""
+"""Name of a step before its number."""
 ACT = {
     StepKind.FEATURES: tr("double-click to choose k"),
     StepKind.ITERATIONS: tr("the last iteration is the model"),
@@ -113,7 +113,7 @@ _ONE_PER_COMBINATION = tr("one curve per combination, the first dark … the las
 
 @dataclass
 class _Path:
-    """What one curve shows, for the criterion and every measure."""
+    """Points of one curve, for the criterion and every measure."""
 
     ks: list[int] = field(default_factory=list)
     criterion: list[float] = field(default_factory=list)
@@ -123,11 +123,11 @@ class _Path:
 
 
 NO_CRITERION = tr("Run a method to see its criterion at each step.")
-"""What the plot of the criterion says while it is empty."""
+"""Text of the criterion's plot while it is empty."""
 
 
 NO_MEASURES = tr("Run a method to see its validation measure at each step.")
-"""What the plot of the measure says while it is empty."""
+"""Text of the measure's plot while it is empty."""
 
 
 class CurvesPanel(Panel):
@@ -244,10 +244,10 @@ class CurvesPanel(Panel):
         self.over = over_grid(axes, combinations) if sized and not self._several else None
         self._sign = -1.0 if measured else 1.0
         self.criterion_plot.best_is_least = not measured
-        which = which_curve(self._axes, self._combinations)
+        legend = which_curve(self._axes, self._combinations)
         if self.over is not None:
-            which = _ONE_PER_COMBINATION if len(self.over.labels) > 1 else ""
-        self._below.setText(" · ".join(filter(None, (self._x_title(), which))))
+            legend = _ONE_PER_COMBINATION if len(self.over.labels) > 1 else ""
+        self._below.setText(" · ".join(filter(None, (self._x_title(), legend))))
         self._paths = {key: _Path() for key in range(max(1, len(self._combinations)))}
         self._band = None
         self._chosen = self._inspected = None
@@ -292,7 +292,7 @@ class CurvesPanel(Panel):
         self.set_measure(self._measure)
 
     def add_map(self, view: QWidget) -> None:
-        """Add what the validation can be seen as besides curves."""
+        """Add the map that shows the validation besides curves."""
         self._map = view
         self._row.addWidget(view, 1)
         self._show_view()
@@ -380,7 +380,7 @@ class CurvesPanel(Panel):
         self._draw_band()
 
     def add_asked(self, widget: QWidget, row: QBoxLayout, least: int) -> None:
-        """Add what can be asked for, below the curves and before the left-out queries.
+        """Add a widget of requests, below the curves and before the left-out queries.
 
         Parameters
         ----------
@@ -392,7 +392,9 @@ class CurvesPanel(Panel):
         """
         self._asked.insertWidget(0, widget, 1)
         self._rows.append((row, least))
-        focused = (one for one in widget.findChildren(QWidget) if one.focusPolicy() & Qt.FocusPolicy.TabFocus)
+        focused = (
+            child for child in widget.findChildren(QWidget) if child.focusPolicy() & Qt.FocusPolicy.TabFocus
+        )
         for before, after in pairwise((self.smallest, *focused, self.left_out)):
             self.setTabOrder(before, after)
 
@@ -487,7 +489,7 @@ class CurvesPanel(Panel):
             self.set_caption(" · ".join(filter(None, (self._data_label, self._how_to_act()))))
 
     def _x_title(self) -> str:
-        """Return what the axis of both plots is; of a model that has all features at once, their number."""
+        """Return the x title of both plots; of a model that has all features at once, their number."""
         if not self._sized:
             return tr("given scores: no features")
         if self.over is not None:
@@ -577,7 +579,7 @@ class CurvesPanel(Panel):
         ks, (mean, low, high), validation = self._band
         xs = self._chosen_xs(ks)
         ends = (low, high) if self._sign > 0 else (high, low)
-        self.criterion_plot.set_band(xs, *(self._sign * np.asarray(one) for one in (mean, *ends)))
+        self.criterion_plot.set_band(xs, *(self._sign * np.asarray(line) for line in (mean, *ends)))
         if self._shown in validation:
             self.validation_plot.set_band(xs, *validation[self._shown])
 
@@ -614,14 +616,14 @@ class CurvesPanel(Panel):
         if k not in values:
             return ()
         named = [self.label(key)] if self._axes or isinstance(key, str) else []
-        place = [] if self.over is not None else [f"{X_NAMES[self._step_kind]} = {k}"]
-        size = [*place, *named, state] if self._sized else [tr("given")]
-        where = " · ".join(size)
+        step_text = [] if self.over is not None else [f"{X_NAMES[self._step_kind]} = {k}"]
+        size = [*step_text, *named, state] if self._sized else [tr("given")]
+        model_label = " · ".join(size)
         validated, left_out = tr("validation {measure} {values:.4f}"), tr("left-out {measure} {values:.4f}")
-        said = [(left_out if self._alone else validated, values[k])]
-        beside = [] if self._alone else path.validation.get(self._left_out, [])
-        said += [(left_out, value) for x, value in zip(path.ks, beside, strict=False) if x == k]
-        return where, *(text.format(measure=self._measure, values=value) for text, value in said)
+        parts = [(left_out if self._alone else validated, values[k])]
+        left_out_values = [] if self._alone else path.validation.get(self._left_out, [])
+        parts += [(left_out, value) for x, value in zip(path.ks, left_out_values, strict=False) if x == k]
+        return model_label, *(text.format(measure=self._measure, values=value) for text, value in parts)
 
     @Slot(object, object)
     def _on_picked(self, key: Key, x: float) -> None:
@@ -643,7 +645,7 @@ def which_curve(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -
     if len(varied) > 1:
         return _ONE_PER_COMBINATION
     axis = axes[varied[0]]
-    first, last = (axis_value(axis, combinations[place][varied[0]]) for place in (0, -1))
+    first, last = (axis_value(axis, combinations[index][varied[0]]) for index in (0, -1))
     return tr("one curve per {label}, {first} dark … {last} bright").format(
         label=tr(axis.label), first=first, last=last
     )

@@ -92,7 +92,7 @@ TERMS = {
 
 
 def tooltip(parameter: Parameter) -> str:
-    """Return what hovering over a field tells: help, symbol, source, range and default, as rich text."""
+    """Return the tooltip of a field: help, symbol, source, range and default, as rich text."""
     rows = [
         (tr("symbol"), parameter.symbol),
         (tr("source"), parameter.source),
@@ -108,8 +108,8 @@ def _range(parameter: Parameter) -> str:
     if parameter.kind in (Kind.CHOICE, Kind.SWITCH):
         return ""
     if parameter.kind in _LISTED and parameter.offers_several:
-        several = tr("Separate several values by commas to try each of them.")
-        return f"{parameter.expected}. {several}"
+        hint = tr("Separate several values by commas to try each of them.")
+        return f"{parameter.expected}. {hint}"
     return parameter.expected
 
 
@@ -164,7 +164,7 @@ class Field(QWidget):
 
     @property
     def has_error(self) -> bool:
-        """Whether what stands in the editor is not a value."""
+        """Whether the text in the editor is not a valid value."""
         return bool(self.error.text())
 
     def set_value(self, value: Any) -> None:
@@ -173,12 +173,12 @@ class Field(QWidget):
         self._refresh()
 
     def commit(self) -> bool:
-        """Take what stands in the editor, as leaving it would; return whether it is valid."""
+        """Take the text in the editor, as leaving it would; return whether it is valid."""
         return not self.has_error
 
     @Slot(object)
     def enter(self, raw: Any) -> None:
-        """Take what the user entered: a valid new value is told, an invalid one is explained."""
+        """Take the user's input: emit `edited` for a valid new value, explain an invalid one."""
         try:
             value = self.check(raw)
         except ParameterError as error:
@@ -261,11 +261,11 @@ def align_labels(fields: Collection[Field]) -> int:
 
 def link_terms(fields: Iterable[Field]) -> None:
     """Link the labels of a form to the glossary, each term where it comes first."""
-    seen = {""}
+    linked = {""}
     for field in fields:
         term = TERMS.get(field.parameter.name, "")
-        field.label.set_term("" if term in seen else term)
-        seen.add(term)
+        field.label.set_term("" if term in linked else term)
+        linked.add(term)
 
 
 class HintedLineEdit(QLineEdit):
@@ -311,7 +311,7 @@ class TypedField(Field):
     """A value that is written as text, and taken on Enter or on leaving the field."""
 
     def typed(self) -> str:
-        """Return what is written in the editor."""
+        """Return the text in the editor."""
         raise NotImplementedError
 
     def written(self) -> str:
@@ -320,7 +320,7 @@ class TypedField(Field):
 
     @Slot()
     def commit(self) -> bool:
-        """Take what is written."""
+        """Take the text in the editor."""
         if self.typed() != self.written():
             self.enter(self.typed())
         elif self.has_error:
@@ -358,7 +358,7 @@ class LineField(TypedField):
         self._show_misfit()
 
     def _show_misfit(self) -> None:
-        """Explain what is wrong with a value that the data do not allow."""
+        """Explain why the data do not allow the value."""
         try:
             self.check(self._value)
         except ParameterError as error:
@@ -367,7 +367,7 @@ class LineField(TypedField):
             self.show_error("")
 
     def typed(self) -> str:
-        """Return what is written in the line."""
+        """Return the text in the line."""
         return self.editor.text()
 
     def show_value(self) -> None:
@@ -456,7 +456,7 @@ class EditableField(TypedField):
         self._refresh()
 
     def typed(self) -> str:
-        """Return what is written in the box."""
+        """Return the text in the box."""
         return self.editor.currentText()
 
     def show_value(self) -> None:
@@ -480,15 +480,17 @@ class ChoicesField(ChoiceField):
         box, choices = self.editor, self.parameter.choices
         while box.count() > len(choices):
             box.removeItem(box.count() - 1)
-        several = self.parameter.several(self._value)
-        own = not several and self._value not in dict(choices)
-        if several or own:
-            box.addItem(Path(self._value).name if own else self.parameter.format(self._value), _SEVERAL)
-        if several or self.parameter.offers_several:
+        has_several = self.parameter.several(self._value)
+        is_own_file = not has_several and self._value not in dict(choices)
+        if has_several or is_own_file:
+            box.addItem(
+                Path(self._value).name if is_own_file else self.parameter.format(self._value), _SEVERAL
+            )
+        if has_several or self.parameter.offers_several:
             box.addItem(tr("several…"), _ASK)
         if self.parameter.own_file:
             box.addItem(tr("own values…"), _OWN)
-        box.setCurrentIndex(box.findData(_SEVERAL if several or own else self._value))
+        box.setCurrentIndex(box.findData(_SEVERAL if has_several or is_own_file else self._value))
 
     def menu(self) -> QMenu:
         """Return the boxes to tick, those of the present value ticked."""
@@ -500,8 +502,8 @@ class ChoicesField(ChoiceField):
         return self._menu
 
     def _make_menu(self) -> QMenu:
-        said = tr("{label}: several values, each tried").format(label=self.parameter.label)
-        menu, page = named(QMenu(self), f"several-{self.parameter.name}", said), QWidget()
+        name = tr("{label}: several values, each tried").format(label=self.parameter.label)
+        menu, page = named(QMenu(self), f"several-{self.parameter.name}", name), QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(12, 8, 12, 8)
         for key, label in self.parameter.choices:
@@ -515,7 +517,7 @@ class ChoicesField(ChoiceField):
 
     @Slot()
     def _take_current(self) -> None:
-        asked = self.editor.currentData() == _ASK
+        opens_menu = self.editor.currentData() == _ASK
         if self.editor.currentData() == _OWN:
             self.show_value()
             title = tr("Own values of {label}").format(label=self.parameter.label)
@@ -524,11 +526,11 @@ class ChoicesField(ChoiceField):
             )
             if name:
                 self.enter(name)
-        elif asked or self.editor.currentData() == _SEVERAL:
+        elif opens_menu or self.editor.currentData() == _SEVERAL:
             self.show_value()  # what stands there stays until other boxes are ticked
         else:
             super()._take_current()
-        if asked:
+        if opens_menu:
             self.menu().popup(self.editor.mapToGlobal(QPoint(0, self.editor.height())))
             next(iter(self._boxes.values())).setFocus()
 
@@ -589,7 +591,7 @@ class ProtocolField(EditableField):
 
     @Slot()
     def commit(self) -> bool:
-        """Take what is written in the box; a protocol that the data refuse stays refused."""
+        """Take the text in the box; a protocol that the data refuse stays refused."""
         return not (self._refused and self.typed() == self.written()) and super().commit()
 
     def written(self) -> str:
@@ -603,7 +605,7 @@ class ProtocolField(EditableField):
 
 
 def _expected(error: PlanError) -> str:
-    """Return what an error of the protocol expected, without what the field says itself."""
+    """Return the expectation in an error of the protocol, without what the field says itself."""
     return str(error).removeprefix("protocol: expected ").rpartition(", got ")[0]
 
 
@@ -641,9 +643,9 @@ class FeatureChip(QFrame):
             f"{feature_id} {name}",
         )
         self.setFixedHeight(26)
-        said = tr("Remove feature {feature_id}, {name}").format(feature_id=feature_id, name=name)
+        remove_text = tr("Remove feature {feature_id}, {name}").format(feature_id=feature_id, name=name)
         self._cross = named(
-            QToolButton(), said=said, tip=tr("Remove {name} (Delete)").format(name=name), role="quiet"
+            QToolButton(), said=remove_text, tip=tr("Remove {name} (Delete)").format(name=name), role="quiet"
         )
         self._cross.setStyleSheet(TIGHT)
         self._cross.setFixedSize(20, 20)
@@ -727,7 +729,7 @@ class FeaturesField(Field):
 
     @Slot()
     def commit(self) -> bool:
-        """Add what is written in the line."""
+        """Add the feature in the line."""
         if self._line.text().strip():
             self._add_line()
         return not self.has_error
@@ -735,7 +737,7 @@ class FeaturesField(Field):
     def check(self, raw: Any) -> Any:
         """Return the ids; ParameterError also for one that the data do not have."""
         ids = self.parameter.validate(raw)
-        named = [i for one in self.parameter.values(ids) for i in one]
+        named = [i for feature_set in self.parameter.values(ids) for i in feature_set]
         unknown = [i for i in named if self._names and self._place_of(i) is None]
         if unknown:
             first, last = self._there.min(), self._there.max()
@@ -749,8 +751,8 @@ class FeaturesField(Field):
     def show_value(self) -> None:
         """Show one chip a feature; several sets, each of which is tried, as a muted text."""
         self._line.clear()
-        several = self.parameter.several(self._value)
-        self._line.setPlaceholderText(self.parameter.format(self._value) if several else _HOW)
+        has_several = self.parameter.several(self._value)
+        self._line.setPlaceholderText(self.parameter.format(self._value) if has_several else _HOW)
         if [chip.feature_id for chip in self._chips] != list(self._ids) or self._names:
             self._make_chips()
 
@@ -774,8 +776,8 @@ class FeaturesField(Field):
             old.setParent(None)
             old.deleteLater()
         self._chips = [FeatureChip(self.theme, i, self._name(i)) for i in self._ids]
-        for place, chip in enumerate(self._chips):
-            self._column.insertWidget(place, chip)
+        for index, chip in enumerate(self._chips):
+            self._column.insertWidget(index, chip)
             chip.removed.connect(self._take_out)
 
     @Slot(int)
@@ -841,5 +843,5 @@ class FeaturesField(Field):
     def _look_for(self, text: str) -> None:
         """Offer the features that fit what is written, and forget its error."""
         self.show_error("")
-        found = islice(self._found(text.strip().casefold()), _MOST_OFFERED)
-        self._known.setStringList([f"{i} {name}" for i, name in found])
+        matches = islice(self._found(text.strip().casefold()), _MOST_OFFERED)
+        self._known.setStringList([f"{i} {name}" for i, name in matches])

@@ -120,8 +120,8 @@ def _rule(present: str) -> Parameter:
         ONE_SE: tr("within one standard error"),
     }
     rules = dict.fromkeys([*usual, present])
-    most = {rule: parse_rule(rule).most for rule in rules}
-    labels |= {rule: tr("at most {k} features").format(k=k) for rule, k in most.items() if k is not None}
+    limits = {rule: parse_rule(rule).most for rule in rules}
+    labels |= {rule: tr("at most {k} features").format(k=k) for rule, k in limits.items() if k is not None}
     return Parameter(
         name="rule",
         label=tr("rule"),
@@ -216,7 +216,7 @@ class MethodForm(Panel):
         return self._ranker_section.values() if self.ranker_key() else {}
 
     def select_by(self) -> str:
-        """Return what chooses the model."""
+        """Return the measure or criterion that chooses the model."""
         return str(self._select_by.value)
 
     def field(self, name: str) -> Field:
@@ -228,8 +228,8 @@ class MethodForm(Panel):
         fixed: tuple[Field, ...] = self._method, self._ranker, self._protocol, self._select_by, self._rule
         if name.startswith("ranker-"):
             return self._ranker_section.fields[name.removeprefix("ranker-")]
-        own = {**self._own.fields, **self._own_ranking.fields}
-        return (own | {field.parameter.name: field for field in fixed})[name]
+        parameter_fields = {**self._own.fields, **self._own_ranking.fields}
+        return (parameter_fields | {field.parameter.name: field for field in fixed})[name]
 
     @Slot(object)
     def offer_methods(self, more: Method | None = None) -> None:
@@ -251,7 +251,7 @@ class MethodForm(Panel):
         self._method.editor.insertSeparator(len(entries) + 1)  # one separator stands before it
 
     def set_plan(self, plan: Plan) -> None:
-        """Show a plan, telling nobody."""
+        """Show a plan without emitting a signal."""
         self._plan = plan
         self.offer_methods(plan.entry)
         self._method.set_value(plan.method)
@@ -296,7 +296,7 @@ class MethodForm(Panel):
         self._note_choices()
 
     def commit(self) -> bool:
-        """Take what is still being typed and return whether all of it is valid; else go to the first error.
+        """Take the text being typed and return whether all of it is valid; else go to the first error.
 
         To be called before a run: a shortcut starts one without leaving the field.
         """
@@ -367,12 +367,12 @@ class MethodForm(Panel):
             lacking = {entry.key: entry.lacking for entry in (*methods(), self._plan.entry) if entry.lacking}
             set_notes(field.editor, lacking | self._lacking, self._notes(selects=selects))
         chosen = [method(key) for key in (self.method_key(), self.ranker_key()) if key]
-        said = [entry.lacking or self._caution(entry) for entry in chosen]
-        self._warning.setText(" ".join(filter(None, said)))
-        self._warning.setVisible(any(said))
+        warnings = [entry.lacking or self._caution(entry) for entry in chosen]
+        self._warning.setText(" ".join(filter(None, warnings)))
+        self._warning.setVisible(any(warnings))
 
     def _notes(self, *, selects: bool) -> dict[str, str]:
-        """Return what is to be known of methods, or of final rankers, with the present plan and data."""
+        """Return notes on methods, or on final rankers, with the present plan and data."""
         return {
             entry.key: refusal(self._plan, entry, selects=selects) or self._caution(entry)
             for entry in methods()
@@ -391,8 +391,8 @@ class MethodForm(Panel):
 
     def _choice_fields(self) -> list[Field]:
         """Return the fields that choose among models, as far as the method has several."""
-        given = method(self.method_key()).given
-        return [self._protocol] if given else [self._protocol, self._select_by, self._rule]
+        is_given = method(self.method_key()).given
+        return [self._protocol] if is_given else [self._protocol, self._select_by, self._rule]
 
     @Slot()
     def _align(self) -> None:
@@ -457,21 +457,21 @@ class MethodForm(Panel):
 
 
 def _parts(fields: Sequence[Field]) -> Iterator[QWidget]:
-    """Yield what the keyboard reaches of fields."""
+    """Yield the widgets of fields that take the keyboard focus."""
     for field in fields:
         yield from (field.editor, field.reset_button)
 
 
 def groups_text(plan: Plan) -> str:
     """Return how the method takes the plan's groups of features, or why it cannot."""
-    said = plan.entry.group_rule or refusal_of_groups(plan.entry, len(feature_groups_of(plan)))
+    rule = plan.entry.group_rule or refusal_of_groups(plan.entry, len(feature_groups_of(plan)))
     return tr("Groups: {groups_in_words}. {said}").format(
-        groups_in_words=groups_in_words(feature_groups_of(plan)), said=said
+        groups_in_words=groups_in_words(feature_groups_of(plan)), said=rule
     )
 
 
 def files_text(plan: Plan) -> str:
-    """Return what a plan ranks by that was given, and from where; "" for nothing of the kind."""
+    """Return the name and path of a ranking that was given to a plan; "" without one."""
     files = plan.extension(GivenRanking)
     if files is None:
         return ""
@@ -479,8 +479,8 @@ def files_text(plan: Plan) -> str:
 
 
 def about(entry: Method) -> str:
-    """Return what hovering over a method tells: name, what it does and computes, paper; as rich text."""
+    """Return the tooltip of a method as rich text: name, summary, formula and paper."""
     text = entry.description
     formula = f"<p><i>{html_text(text.formula)}</i></p>" if text.formula else ""
-    said = f"<b>{entry.label}</b><br>{html_text(shortened(tr(text.summary)))}"
-    return f"<p>{said}</p>{formula}<p><i>{html_text(text.title)}.</i> {html_text(text.citation)}</p>"
+    heading = f"<b>{entry.label}</b><br>{html_text(shortened(tr(text.summary)))}"
+    return f"<p>{heading}</p>{formula}<p><i>{html_text(text.title)}.</i> {html_text(text.citation)}</p>"

@@ -95,8 +95,8 @@ class GivenScoresController(GivenController):
         title = tr("Scores of another program; if there is one file per fold, choose any of them")
         path, _ = QFileDialog.getOpenFileName(self._window, title, self.folder, tr("All files (*)"))
         if path:
-            place = scores_path(Path(path))
-            dialog = GivenDialog(tr("Add scores"), tr("&Add"), [(place, place.name)], self._window)
+            source = scores_path(Path(path))
+            dialog = GivenDialog(tr("Add scores"), tr("&Add"), [(source, source.name)], self._window)
             self.ask_name(dialog, self.read)
 
     def read(self, place: Path, name: str = "") -> None:
@@ -115,7 +115,7 @@ class GivenScoresController(GivenController):
 
 
 def scores_path(path: Path) -> Path:
-    """Return what a file of scores stands for: in a folder of a fold, the folder of all folds.
+    """Return the source of a file of scores: in a folder of a fold, the folder of all folds.
 
     Examples
     --------
@@ -143,10 +143,12 @@ class GivenDialog(QDialog):
         super().__init__(parent)
         named(self, "given-dialog", title)
         self.setWindowTitle(title)
-        self._places = [place for place, _ in places]
+        self._places = [source for source, _ in places]
         self._file = named(ElidedLabel(mode=Qt.TextElideMode.ElideMiddle), "given-file", role="muted")
         self._which = named(
-            choice_box(tuple((str(place), text) for place, text in places)), "given-place", tr("which models")
+            choice_box(tuple((str(source), text) for source, text in places)),
+            "given-place",
+            tr("which models"),
         )
         self.name = named(QLineEdit(), "given-name", tr("name of the run"))
         self.name.setMaxLength(_LONGEST)
@@ -169,19 +171,19 @@ class GivenDialog(QDialog):
         self.name.setFocus()
 
     def source(self) -> Path:
-        """Return what is to be read."""
+        """Return the file or folder to read."""
         return self._places[self._which.currentIndex()]
 
     def run_name(self) -> str:
-        """Return what the run is to be called."""
+        """Return the name of the new run."""
         return " ".join(self.name.text().split())
 
     def _propose(self) -> None:
         """Show the file, and propose its name unless the user wrote another one."""
-        place = self.source()
-        self._file.setText(str(place))
+        source = self.source()
+        self._file.setText(str(source))
         if self.name.text() == self._proposed:
-            self._proposed = name_of(place)
+            self._proposed = name_of(source)
             self.name.setText(self._proposed)
             self.name.selectAll()
 
@@ -190,7 +192,7 @@ class GivenDialog(QDialog):
 
 
 def name_of(place: Path) -> str:
-    """Return what a run of a file or folder is called where nobody says: as that is, without endings.
+    """Return the default name of a run of a file or folder: its name, without endings.
 
     Examples
     --------
@@ -204,9 +206,9 @@ def name_of(place: Path) -> str:
 
 def model_filters() -> tuple[str, ...]:
     """Return the filters of dialogs for files of models: those that RankStudio reads, and of plug-ins."""
-    own = tr("Models (*.json *.txt *.xml *.model *.onnx)")
+    native = tr("Models (*.json *.txt *.xml *.model *.onnx)")
     entries = [form.entry for form in readable_formats()]
-    return own, *(f"{entry.label.replace(';', ',')} (*{entry.suffix})" for entry in entries)
+    return native, *(f"{entry.label.replace(';', ',')} (*{entry.suffix})" for entry in entries)
 
 
 class GivenModelsController(GivenController):
@@ -224,7 +226,7 @@ class GivenModelsController(GivenController):
 
     @Slot(list)
     def open(self, paths: Sequence[str]) -> None:
-        """Ask what the run of models is called, and make it."""
+        """Ask for the name of the run of models, and make it."""
         if not paths:
             return
         if not self._models.session.has_documents:
@@ -260,7 +262,7 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
         folder = first.parent
     else:
         folder = None
-    alone = (first, tr("{file} in all folds").format(file=first.name))
+    single = (first, tr("{file} in all folds").format(file=first.name))
     if len(paths) > 1 and any(path.parent != first.parent or fold_of_name(path) is None for path in paths):
         raise DataError(
             tr("{file}: found {n} files, expected one model, or fold1.json and so on in one folder.").format(
@@ -269,7 +271,7 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
         )
     by_fold = models_in(folder) if folder is not None else {}
     if not by_fold or (len(by_fold) == 1 and not first.is_dir()):
-        return [alone]
-    own = trn("the model, for its own fold only", "{n} models, each for its own fold", len(by_fold))
-    several = (next(iter(by_fold.values())).parent, own.format(n=len(by_fold)))
-    return [several] if first.is_dir() or len(paths) > 1 else [several, alone]
+        return [single]
+    label = trn("the model, for its own fold only", "{n} models, each for its own fold", len(by_fold))
+    per_fold = (next(iter(by_fold.values())).parent, label.format(n=len(by_fold)))
+    return [per_fold] if first.is_dir() or len(paths) > 1 else [per_fold, single]

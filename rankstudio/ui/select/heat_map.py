@@ -56,8 +56,8 @@ class HeatView(QWidget):
         self._left_out = False
         self._views: tuple[tuple[object, str], ...] = ()
         self._wanted: object = None
-        said = tr("rows and columns of the map")
-        self.views = named(choice_box(()), "heat-views", said=said, tip=tr("Rows and columns of the map"))
+        name = tr("rows and columns of the map")
+        self.views = named(choice_box(()), "heat-views", said=name, tip=tr("Rows and columns of the map"))
         self.of = named(choice_box(_OF), "heat-of", said=tr("measured on"), tip=tr("Measured quantity"))
         for box in (self.of, self.views):
             box.setMinimumContentsLength(_LETTERS)
@@ -87,8 +87,8 @@ class HeatView(QWidget):
             self.views.clear()
             for _, label in views:
                 self.views.addItem(label)
-            kept = next((at for at, (key, _) in enumerate(views) if key == self._wanted), 0)
-            self.views.setCurrentIndex(kept if views else -1)
+            current = next((index for index, (key, _) in enumerate(views) if key == self._wanted), 0)
+            self.views.setCurrentIndex(current if views else -1)
         if both != self.of.isVisibleTo(self) or (left_out and not both) or not left_out:
             self.of.setCurrentIndex(int(left_out and first))
         self._left_out = left_out
@@ -101,8 +101,8 @@ class HeatView(QWidget):
 
     def view(self) -> object:
         """Return which map is shown; None without any."""
-        at = self.views.currentIndex()
-        return self._views[at][0] if 0 <= at < len(self._views) else None
+        index = self.views.currentIndex()
+        return self._views[index][0] if 0 <= index < len(self._views) else None
 
     def left_out(self) -> bool:
         """Return whether left-out queries are shown, and not the validation part."""
@@ -156,8 +156,8 @@ class HeatView(QWidget):
         self._show(values, rows, columns, title, names, names[1])
         self.plot.mark_best(best)
         act = tr("double-click a cell to choose its model")
-        most = tr("each cell with its best {others}").format(others=", ".join(others)) if others else ""
-        self._caption.setText(" · ".join(filter(None, (most, act))))
+        note = tr("each cell with its best {others}").format(others=", ".join(others)) if others else ""
+        self._caption.setText(" · ".join(filter(None, (note, act))))
 
     def explain(self, why: str) -> None:
         """Show why there are no values, else what to do."""
@@ -250,14 +250,14 @@ class HeatController(QObject):
 
     @Slot()
     def draw(self) -> None:
-        """Draw what is known by now."""
-        shown, why = self._shown.current.shown, self._shown.problem
-        record, dataset = shown.record, shown.dataset
+        """Draw the measures found by now."""
+        current, problem = self._shown.current.shown, self._shown.problem
+        record, dataset = current.record, current.dataset
         self._drawn = self._grids = self._pair = None
         self._shown.left_out.measure_all(self.panel.left_out())
         view = self.panel.view()
-        if record is None or dataset is None or why or view is None or not record.plan.axes:
-            self.panel.clear(why)
+        if record is None or dataset is None or problem or view is None or not record.plan.axes:
+            self.panel.clear(problem)
             return
         self._drawn = record
         pairs = record.plan.pairs_out
@@ -289,8 +289,8 @@ class HeatController(QObject):
         longest = max(int(places.max(initial=0)) for places, _ in lines)
         matrix = np.full((len(lines), max(longest, most)), np.nan)
         for row, (places, values) in zip(matrix, lines, strict=True):
-            seen = places > 0  # a model without a feature has no cell
-            row[places[seen] - 1] = values[seen]
+            has_cell = places > 0  # a model without a feature has no cell
+            row[places[has_cell] - 1] = values[has_cell]
         axes = record.plan.axes
         varied = varied_axes(record.combinations)
         labels = [_SEP.join(axis_value(axes[i], values[i]) for i in varied) for values in record.combinations]
@@ -299,14 +299,16 @@ class HeatController(QObject):
     def _draw_grids(self, record: RunRecord, title: str, pair: Pair) -> None:
         axes, higher = record.plan.axes, measure(self._session.measure).higher_is_better
         self._pair = pair
-        found = grid_map(axes, record.combinations, pair, lambda at: self._curve(record, at), higher)
-        self._grids = found
-        others = [tr(axis.label) for at, axis in enumerate(axes) if at not in pair and len(axis.values) > 1]
-        several = record.plan.step_kind is not StepKind.ITERATIONS and record.plan.entry.selects
-        others += ["k"] if several else []
-        labels = [[axis_value(axis, v) for v in axis.values] for axis in (found.rows, found.columns)]
+        grids = grid_map(axes, record.combinations, pair, lambda at: self._curve(record, at), higher)
+        self._grids = grids
+        other_labels = [
+            tr(axis.label) for index, axis in enumerate(axes) if index not in pair and len(axis.values) > 1
+        ]
+        has_sizes = record.plan.step_kind is not StepKind.ITERATIONS and record.plan.entry.selects
+        other_labels += ["k"] if has_sizes else []
+        labels = [[axis_value(axis, v) for v in axis.values] for axis in (grids.rows, grids.columns)]
         names = _names(axes, pair)
-        self.panel.show_grids(labels[0], labels[1], found.values, found.best, title, names, others)
+        self.panel.show_grids(labels[0], labels[1], grids.values, grids.best, title, names, other_labels)
 
     def _curve(self, record: RunRecord, combination: int) -> Curve:
         """Return places and the shown measure of a path, or the mean over folds; nothing without one.
@@ -338,13 +340,13 @@ class HeatController(QObject):
         drawn = self._drawn
         if model is None or drawn is None or drawn is not self._shown.current.shown.record:
             return None
-        record, combination, place = model
+        record, combination, step = model
         if record is not drawn:
             return None
         if self._grids is None or self._pair is None:
-            return combination, place - 1
+            return combination, step - 1
         values = record.combinations[combination]
-        cell = self._grids.cell([values[at] for at in self._pair])
+        cell = self._grids.cell([values[index] for index in self._pair])
         return (int(cell[0]), int(cell[1])) if cell else None
 
     @Slot(int, int)
@@ -363,7 +365,7 @@ def _sized(axes: tuple[Axis, ...]) -> str:
 
 def _names(axes: tuple[Axis, ...], pair: Pair) -> tuple[str, str]:
     """Return how the two grids are called: those of one method without its name."""
-    rows, columns = (axes[at] for at in pair)
+    rows, columns = (axes[index] for index in pair)
     if rows.ranker == columns.ranker:
         return tr(rows.parameter.label), tr(columns.parameter.label)
     return tr(rows.label), tr(columns.label)

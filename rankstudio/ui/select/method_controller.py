@@ -28,7 +28,7 @@ _TEXTS = {
     "protocol": tr("dividing the data: {}"),
     "preferences": tr("removing the preferences"),
 }
-"""What an edit of an attribute of the plan is called in the Edit menu."""
+"""Name of an edit of an attribute of the plan in the Edit menu."""
 
 
 class MethodController(QObject):
@@ -69,7 +69,7 @@ class MethodController(QObject):
         return {**changes, **_by_criterion(plan)}
 
     def _choosing_with(self, protocol: Protocol) -> dict[str, Any]:
-        """Return what chooses the model with the folds of a protocol, where that cannot stay as it is.
+        """Return the new criterion and rule with the folds of a protocol, where they cannot stay.
 
         What nothing validates, the criterion chooses; once something validates again, what chose before does.
         """
@@ -110,7 +110,7 @@ class MethodController(QObject):
 
 
 def _by_criterion(plan: Plan) -> dict[str, str]:
-    """Return what chooses where the criterion does: a rule that compares queries gives way to the best."""
+    """Return the choice of models by the criterion: a rule that compares queries gives way to the best."""
     return {"select_by": CRITERION, "rule": BEST if parse_rule(plan.rule).needs_queries else plan.rule}
 
 
@@ -147,14 +147,14 @@ class FoldHint(QObject):
 
     @Slot()
     def _update(self) -> None:
-        """Show what the data lack by now; a bar that was closed stays so until something else is lacking."""
+        """Show the parts that the data lack; a bar that was closed stays so until other parts are lacking."""
         session = self._session
         dataset = session.dataset if session.has_documents else None
         lacking = lacking_parts(dataset, session.plan) if dataset is not None else ()
-        said = _LACKING[lacking].format(name=dataset.name) if dataset is not None and lacking else ""
-        if said == self._said:
+        message = _LACKING[lacking].format(name=dataset.name) if dataset is not None and lacking else ""
+        if message == self._said:
             return
-        self._said = said
+        self._said = message
         for part, bars in self._bars.items():
             for bar in bars:
                 if part in lacking:
@@ -173,4 +173,4 @@ def lacking_parts(dataset: FoldedDataset, plan: Plan) -> tuple[str, ...]:
         return ()
     validated = protocol.inner or all(fold.vali is not None for fold in dataset.folds)
     tested = all(fold.test is not None for fold in dataset.folds)
-    return tuple(part for part, there in (("validation", validated), ("test", tested)) if not there)
+    return tuple(part for part, has_part in (("validation", validated), ("test", tested)) if not has_part)

@@ -60,20 +60,20 @@ class MemoryForecast(QObject):
 
     @property
     def refusal(self) -> str:
-        """Why the session's plan cannot be run, as a sentence; "" where it can, or nobody knows yet."""
+        """Why the session's plan cannot be run, as a sentence; "" where it can, or without an estimate."""
         if self._estimate is None:
             return ""
-        plan, dataset, found = self._estimate
-        same = plan == self._session.plan and dataset is self._session.dataset
-        return found.refusal if same and not found.runs else ""
+        plan, dataset, memory = self._estimate
+        is_current = plan == self._session.plan and dataset is self._session.dataset
+        return memory.refusal if is_current and not memory.runs else ""
 
     @property
     def _n_processes(self) -> int:
         return self._backend.n_processes if self._backend.choice == PROCESSES else 0
 
     def _key(self) -> Key | None:
-        plan, dataset, there = self._session.plan, self._session.dataset, self._session.has_documents
-        if dataset is None or not there or not _large(dataset) or not _divided(plan, dataset):
+        plan, dataset, has_documents = self._session.plan, self._session.dataset, self._session.has_documents
+        if dataset is None or not has_documents or not _large(dataset) or not _divided(plan, dataset):
             return None
         return plan, dataset, self._n_processes, self._budget.asked
 
@@ -89,10 +89,10 @@ class MemoryForecast(QObject):
 
     def _show(self, estimate: tuple[Plan, FoldedDataset, MemoryEstimate] | None) -> None:
         self._estimate = estimate
-        found = estimate[2] if estimate is not None else None
-        self.label.setText(found.sentence if found is not None else "")
-        set_role(self.label, "muted" if found is None or found.runs else "error")
-        self.label.setVisible(found is not None)
+        memory = estimate[2] if estimate is not None else None
+        self.label.setText(memory.sentence if memory is not None else "")
+        set_role(self.label, "muted" if memory is None or memory.runs else "error")
+        self.label.setVisible(memory is not None)
         self.changed.emit()
 
 
@@ -144,12 +144,14 @@ class RunCommands(Controller):
 
     @property
     def label(self) -> str:
-        """What the Run button does now, with the mnemonic of its menu entry."""
-        session, left = self._session, self._left
+        """Text of the Run button: its present action, with the mnemonic of its menu entry."""
+        session, unfinished_run = self._session, self._left
         n_folds = len(session.dataset.folds) if session.dataset is not None else 0
         chosen = session.plan.folds
-        if left is not None:
-            return tr("&Resume at {done} of {n} fits").format(done=left.units_done, n=left.n_units)
+        if unfinished_run is not None:
+            return tr("&Resume at {done} of {n} fits").format(
+                done=unfinished_run.units_done, n=unfinished_run.n_units
+            )
         if len(chosen) == 1 and n_folds > 1:
             return tr("&Run fold {fold}").format(fold=chosen[0])
         n = len(chosen) or n_folds

@@ -95,12 +95,12 @@ class RunController(PageController):
 
     @property
     def following(self) -> bool:
-        """Whether a run works and is shown, fold by fold: until the user looks at something else."""
+        """Whether a run works and is shown, fold by fold: until the user picks another view."""
         return self._following and self._runs.current is not None
 
     @Slot()
     def stop_following(self) -> None:
-        """Stay at the run and the fold that are looked at."""
+        """Stay at the shown run and fold."""
         self._following = False
         self.followingChanged.emit()
 
@@ -119,8 +119,8 @@ class RunController(PageController):
     @Slot(object)
     def _follow_first(self, record: RunRecord) -> None:
         """Follow a run before which none works or waits, unless it is to work in the background."""
-        alone = all(other is record or other.state.ended for other in self._runs.records)
-        if alone and not record.background and not record.state.ended:
+        is_only_run = all(other is record or other.state.ended for other in self._runs.records)
+        if is_only_run and not record.background and not record.state.ended:
             self._following = True
 
     @Slot(object)
@@ -138,11 +138,11 @@ class RunController(PageController):
     @Slot()
     def _follow(self) -> None:
         """Draw anew what is of another run, fold or plan; else mark the model."""
-        shown, convention = self._current.shown, self._session.convention
-        if self._drawn is not None and shown.is_of(self._drawn[0]) and convention == self._drawn[1]:
+        view, convention = self._current.shown, self._session.convention
+        if self._drawn is not None and view.is_of(self._drawn[0]) and convention == self._drawn[1]:
             self.mark()
         else:
-            self._drawn = shown, convention
+            self._drawn = view, convention
             self.rebuild()
 
     @Slot(object)
@@ -156,22 +156,22 @@ class RunController(PageController):
     @Slot()
     def rebuild(self) -> None:
         """Draw everything anew: other data, another fold, another run."""
-        shown, record = self._current.shown, self._current.shown.record
+        view, record = self._current.shown, self._current.shown.record
         self._newest = None
-        if shown.dataset is None:
+        if view.dataset is None:
             return
-        plan = shown.plan
-        why = self._paths.problem
+        plan = view.plan
+        problem = self._paths.problem
         self._explain()
         combinations = record.combinations if record else ()
-        measured = bool(plan.inner) or any(fold.vali is not None for fold in shown.dataset.folds)
+        measured = bool(plan.inner) or any(fold.vali is not None for fold in view.dataset.folds)
         mapped = self._heat.arrange(plan, measured)
         self.curves.begin(
             plan.title,
-            self._data_label(shown.dataset),
+            self._data_label(view.dataset),
             plan.axes,
             combinations,
-            longest_path(plan, shown.dataset.n_features),
+            longest_path(plan, view.dataset.n_features),
             tr(plan.criterion),
             plan.step_kind,
             sized=not plan.entry.featureless,
@@ -182,7 +182,7 @@ class RunController(PageController):
         left_out = plan.leaves_out or self._left_out.shown
         self.curves.set_measured(measured, left_out, pairs=plan.pairs_out)
         self.curves.offer_map(mapped)
-        self.curves.set_caption(why)
+        self.curves.set_caption(problem)
         if record is not None:
             for combination in range(len(combinations)):
                 self._draw_combination(record, combination)
@@ -233,7 +233,7 @@ class RunController(PageController):
             self.candidates.clear(self._absence.model(NO_STEP))
 
     def _inspected_mean(self) -> tuple[int | None, int]:
-        """Return combination and k of the inspected model while all folds are looked at."""
+        """Return combination and k of the inspected model while all folds are shown."""
         record, choice = self._current.shown.record, self._current.differs
         if self._paths.fold is not None or record is None or choice is None or choice.values is None:
             return None, 0
@@ -242,8 +242,8 @@ class RunController(PageController):
     def _mark_smallest(self, model: SelectedModel) -> None:
         """Mark the smallest model of the chosen path that is not significantly worse than its best one."""
         choosable = len(model.path.steps) > 1 and model.path.step_kind is not StepKind.ITERATIONS
-        found = smallest_model(model, self._current.shown.record) if choosable else None
-        mark, best = found or (None, 0)
+        smallest = smallest_model(model, self._current.shown.record) if choosable else None
+        mark, best = smallest or (None, 0)
         self.curves.show_smallest(mark, best)
 
     @Slot()
@@ -258,28 +258,28 @@ class RunController(PageController):
 
     @Slot()
     def _grow_left_out(self) -> None:
-        """Draw what more is known of left-out queries along the path of a combination, or of all of them."""
+        """Draw the new measures on left-out queries along the path of a combination, or of all."""
         self._show_left_out()
         if self._left_out.growing is None:
             return
-        combination, whole = self._left_out.growing
+        combination, is_complete = self._left_out.growing
         record, model = self._current.shown.record, self._current.model
         if model is not None and model.key == LIVE:
             self._draw_live(model)
         if record is not None:
             self._draw_combination(record, combination, growing=False)
-        if whole and self.heat.left_out():
+        if is_complete and self.heat.left_out():
             self._draw_heat()
 
     def _draw_live(self, model: SelectedModel) -> None:
         path = model.path
         measures = self._paths.with_left_out(path)
-        shown = self._current.shown
-        key, label = (LIVE, shown.model_label) if model.key == LIVE else (PROBE, shown.label_of(model))
+        view = self._current.shown
+        key, label = (LIVE, view.model_label) if model.key == LIVE else (PROBE, view.label_of(model))
         self.curves.set_path(key, path.x_values, path.criterion, measures, label, model.values)
 
     def refresh(self) -> None:
-        """Draw what has piled up since the last delivery of the worker."""
+        """Draw the steps that came since the last delivery of the worker."""
         if self._heat_is_old:
             self._draw_heat()
         event, self._newest = self._newest, None
@@ -305,7 +305,7 @@ class RunController(PageController):
         return tr("{name}, mean over folds").format(name=dataset.name)
 
     def _draw_combination(self, record: RunRecord, combination: int, *, growing: bool = True) -> None:
-        """Draw one curve: of the fold that is looked at, or the mean over the finished ones."""
+        """Draw one curve: of the shown fold, or the mean over the finished ones."""
         fold = self._paths.fold
         if fold is None:
             mean = self._paths.mean(record, combination)
@@ -328,16 +328,16 @@ class RunController(PageController):
 
     def _explain(self) -> None:
         """Let the empty curves say what is compiled or how far the run is, else what to do."""
-        why, absence = self._paths.problem, self._absence
-        unmeasured = absence.documents(why) if why else absence.run(NO_MEASURES)
+        problem, absence = self._paths.problem, self._absence
+        unmeasured = absence.documents(problem) if problem else absence.run(NO_MEASURES)
         self.curves.explain(self._preparation or absence.run(NO_CRITERION), self._preparation or unmeasured)
-        self.heat.explain(absence.documents(why) if why else absence.run(""))
+        self.heat.explain(absence.documents(problem) if problem else absence.run(""))
         if self._current.shown.inspected is None:
             self.candidates.clear(absence.model(NO_STEP))
 
     @Slot(object)
     def _show_measured(self, records: tuple[RunRecord, ...]) -> None:
-        """Draw what has been measured anew of the run that is shown."""
+        """Draw the new measures of the shown run."""
         record = self._current.shown.record
         if record is None or record not in records:
             return
@@ -357,7 +357,7 @@ class RunController(PageController):
 
     @Slot()
     def _mark_mean(self) -> None:
-        """Mark the chosen combination while all folds are looked at, with the band of its folds."""
+        """Mark the chosen combination while all folds are shown, with the band of its folds."""
         record, choice = self._current.shown.record, self._session.choice
         if self._paths.fold is not None or record is None or choice.values is None:
             return
@@ -373,9 +373,9 @@ class RunController(PageController):
         self._heat.mark(combination, k)
 
     def _draw_baseline(self, record: RunRecord) -> None:
-        """Draw the level of the best single feature of the fold that is looked at."""
-        known = self._measured.view(record).baselines
-        baseline = known.get(self._paths.fold) if self._paths.fold is not None else None
+        """Draw the level of the best single feature of the shown fold."""
+        baselines = self._measured.view(record).baselines
+        baseline = baselines.get(self._paths.fold) if self._paths.fold is not None else None
         if baseline is not None and not self._paths.problem:
             self.curves.set_baseline(baseline.validation, baseline.name)
 

@@ -24,7 +24,7 @@ from rankstudio.ui.widgets import CoveredNumber, ElidedLabel
 from rankstudio.ui.widgets.layout import fill, named
 
 HEIGHT = 38
-"""Of the line, in logical pixels."""
+"""Height of the line, in logical pixels."""
 
 _ABOUT_FOLLOW = tr("Show the run and fold that are being computed. Ends when you choose another run or fold.")
 _WORKING = (RunState.RUNNING, RunState.PAUSED)
@@ -108,7 +108,7 @@ class RunStrip(QFrame):
         ----------
         records : sequence of RunRecord
         shown : RunRecord or None
-            The run that is looked at; where none is, the one that works, else the last one that ended on the
+            The shown run; where none is, the one that works, else the last one that ended on the
             data in use. The outcome of a run on other data would be taken for theirs.
         view : callable, optional
             Returns what a run found, as it is measured now.
@@ -149,26 +149,26 @@ class RunStrip(QFrame):
         tested = result is not None and any(fold.test for fold in result.folds)
         self._covered.setVisible(tested and sealed(shown))
         self._bar.set_share(shown.progress)
-        found = view(shown).result if view is not None else result
-        self._state.setText(_outcome(shown, found) if shown.state.ended else _progress(shown))
+        measured_result = view(shown).result if view is not None else result
+        self._state.setText(_outcome(shown, measured_result) if shown.state.ended else _progress(shown))
 
     def _show_others(self, working: RunRecord | None, queued: Sequence[RunRecord]) -> None:
-        """Show the run that works, where another is looked at, and those that wait."""
+        """Show the run that works, where another one is shown, and those that wait."""
         self._beside.setText(tr("running:") if working is not None else "")
         self._working.show_run(working, f" · {percentage(working.progress)}" if working is not None else "")
         self._behind.setText(tr("waiting:") if queued else "")
         for button, record in zip_longest(self._waiting, queued[:_MOST_WAITING]):
             button.show_run(record)
-        left = len(queued) - _MOST_WAITING
-        self._more.setText(tr("and {left} more").format(left=left) if left > 0 else "")
+        n_more = len(queued) - _MOST_WAITING
+        self._more.setText(tr("and {left} more").format(left=n_more) if n_more > 0 else "")
 
     def _questions(self, shown: RunRecord) -> tuple[QWidget, ...]:
         """Return the links to what can be asked of a run, the most important first."""
         if shown.state is not RunState.DONE:
             return ()
         entry = shown.plan.entry
-        asked = self.tells_why and not entry.featureless, entry.selects, True
-        return tuple(link for link, applies in zip(self._links, asked, strict=True) if applies)
+        applicable = self.tells_why and not entry.featureless, entry.selects, True
+        return tuple(link for link, applies in zip(self._links, applicable, strict=True) if applies)
 
 
 class _RunButton(QPushButton):
@@ -220,15 +220,15 @@ class _NextQuestions(QWidget):
 
     def _fit(self) -> None:
         room = self.width() - _BEFORE - self._said.sizeHint().width()
-        seen = set()
+        fitting = set()
         for link in self._wanted:
             room -= _BETWEEN + link.sizeHint().width()
             if room < 0:
                 break
-            seen.add(link)
+            fitting.add(link)
         for link in self._links:
-            link.setVisible(link in seen)
-        self._said.setVisible(bool(seen))
+            link.setVisible(link in fitting)
+        self._said.setVisible(bool(fitting))
 
 
 def _button(text: str, name: str, role: str = "link", tip: str = "") -> QPushButton:
@@ -242,16 +242,17 @@ def _progress(record: RunRecord) -> str:
         return tr("paused")
     if record.state is RunState.QUEUED:
         return tr("waiting")
-    where = (
+    fold_text = (
         tr("fold {fold} of {n_folds}").format(fold=record.unit.fold, n_folds=record.n_folds)
         if record.unit and record.n_folds > 1
         else ""
     )
-    doing, done = (record.working.what, record.working.share) if record.working else ("", 0.0)
-    doing = f"{doing} {percentage(done)}" if done >= 0.01 else doing
+    doing, share = (record.working.what, record.working.share) if record.working else ("", 0.0)
+    doing = f"{doing} {percentage(share)}" if share >= 0.01 else doing
     return " · ".join(
         filter(
-            None, (learned_from(preferences_of(record.plan)), where, doing, time_text(record.seconds_left))
+            None,
+            (learned_from(preferences_of(record.plan)), fold_text, doing, time_text(record.seconds_left)),
         )
     )
 

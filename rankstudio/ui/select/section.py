@@ -98,7 +98,7 @@ class ParameterSection(QWidget):
         return sorted(counting, key=lambda field: not field.parameter.basic)
 
     def tab_order(self) -> Iterator[QWidget]:
-        """Yield what the keyboard reaches, from top to bottom."""
+        """Yield the widgets that take the keyboard focus, from top to bottom."""
         before = True
         for field in self.shown():
             if before and not field.parameter.basic:
@@ -111,7 +111,7 @@ class ParameterSection(QWidget):
         return {name: field.value for name, field in self.fields.items()}
 
     def set_values(self, values: Mapping[str, Any]) -> None:
-        """Show values of the parameters that it has, telling nobody."""
+        """Show values of the parameters that it has, without emitting a signal."""
         for name, field in self.fields.items():
             if name in values:
                 field.set_value(values[name])
@@ -149,12 +149,12 @@ class ParameterSection(QWidget):
 
     def _hide_others(self) -> None:
         """Show the fields that count, and no others."""
-        seen = self.shown()
+        visible = self.shown()
         for fields in self._kept.values():
             for field in fields.values():
-                field.setVisible(field in seen)
-        self.setVisible(bool(seen))
-        self._show_more([field for field in seen if not field.parameter.basic])
+                field.setVisible(field in visible)
+        self.setVisible(bool(visible))
+        self._show_more([field for field in visible if not field.parameter.basic])
 
     def _show_more(self, folded: Sequence[Field]) -> None:
         """Show how many folded values differ from their defaults, and open the fold for the first of them."""

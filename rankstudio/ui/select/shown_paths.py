@@ -1,4 +1,4 @@
-"""What the shown run measured along its paths, and the smallest model that is as good as the best."""
+"""Measures of the shown run along its paths, and the smallest model that is as good as the best."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ShownPaths:
 
     @property
     def fold(self) -> int | None:
-        """Number of the fold that is looked at; None for all."""
+        """Number of the shown fold; None for all."""
         fold = self.current.shown.fold
         return fold.number if fold is not None else None
 
@@ -46,13 +46,13 @@ class ShownPaths:
         record = self.current.shown.record
         if record is None or self._measured.measures(record):
             return ""
-        past, now = convention(record.plan.convention).label, convention(self._session.convention).label
+        past, present = convention(record.plan.convention).label, convention(self._session.convention).label
         return tr(
             "This run was measured by the {past} convention. Open its data to measure by {now}."
-        ).format(past=past, now=now)
+        ).format(past=past, now=present)
 
     def valid(self, measures: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what a run tells while it works, nothing where that follows another convention.
+        """Return the measures of a working run, none where they follow another convention.
 
         Curves of two conventions in one plot would be taken for better and worse.
         """
@@ -62,7 +62,7 @@ class ShownPaths:
     def measures(
         self, record: RunRecord, place: tuple[int, int], *, whole: bool = False
     ) -> Mapping[str, Any]:
-        """Return what a path measured by what is looked at; nothing while that is not known yet.
+        """Return the measures of a path by the convention in use; empty while there are none yet.
 
         Of left-out queries there may be the first steps only, unless all of them are wanted (``whole``).
         """
@@ -72,16 +72,16 @@ class ShownPaths:
         return {} if path is None else self.with_left_out(path, whole=whole)
 
     def with_left_out(self, path: PathResult, *, whole: bool = False) -> Mapping[str, Any]:
-        """Return what a path brought along, and what it measures on left-out queries, as far as known."""
-        found = self.left_out.of(path, whole=whole)
-        return {**found, **path.validation} if found else path.validation
+        """Return the validation measures of a path, with those on left-out queries, as far as known."""
+        left_out = self.left_out.of(path, whole=whole)
+        return {**left_out, **path.validation} if left_out else path.validation
 
     def mean(self, record: RunRecord, combination: int) -> PathAverage | None:
         """Return the mean of a combination over the folds that are done."""
-        found = [place for place in sorted(record.paths) if place[1] == combination]
+        unit_keys = [unit_key for unit_key in sorted(record.paths) if unit_key[1] == combination]
         paths = [
-            replace(record.paths[place], validation=self.measures(record, place, whole=True))
-            for place in found
+            replace(record.paths[unit_key], validation=self.measures(record, unit_key, whole=True))
+            for unit_key in unit_keys
         ]
         return average_paths(paths) if paths else None
 
@@ -89,13 +89,13 @@ class ShownPaths:
 def smallest_model(model: SelectedModel, record: RunRecord | None) -> tuple[SmallestMark, int] | None:
     """Return the smallest model of a chosen model's path, and where the best one is.
 
-    Where the best one is it, both are the same; None where nothing is tested. What chooses decides: where
-    another measure is only looked at, that of the run.
+    Where the best one is it, both are the same; None where nothing is tested. The measure that chooses
+    decides: where another one is only shown, that of the run.
     """
-    found = smallest_set(*_tested(model, record), model.position)
-    if found is None:
+    pair = smallest_set(*_tested(model, record), model.position)
+    if pair is None:
         return None
-    smallest, best = found.smallest, found.best
+    smallest, best = pair.smallest, pair.best
     return SmallestMark(model.key, smallest.x_value, smallest.value - best.value, smallest.p), best.x_value
 
 
@@ -108,7 +108,7 @@ def smallest_set_of(model: SelectedModel, record: RunRecord | None) -> SmallestS
 
 def _tested(model: SelectedModel, record: RunRecord | None) -> tuple[Plan, PathResult]:
     """Return the path with p-values and the plan that says what chooses: as measured now, else as run."""
-    own = None if record is None else record.paths.get((model.fold.number, model.path.unit.position))
-    if model.path.p_values or model.live or own is None or record is None:
+    run_path = None if record is None else record.paths.get((model.fold.number, model.path.unit.position))
+    if model.path.p_values or model.live or run_path is None or record is None:
         return model.plan, model.path
-    return record.plan, own
+    return record.plan, run_path

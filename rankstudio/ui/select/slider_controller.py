@@ -40,17 +40,17 @@ class SliderController(QObject):
     @Slot()
     def _show(self) -> None:
         """Let the slider stop at the values of the first grid, and between them where paths are fast."""
-        shown = self._current.shown
-        axis, live = shown.axis, shown.plan.live
+        view = self._current.shown
+        axis, live = view.axis, view.plan.live
         stops = tuple(sorted({*(FINE if live else ()), *axis.values})) if axis is not None else ()
         self._slider.setVisible(len(stops) > 1)  # with one value there is nothing to move
-        self._slider.setEnabled(shown.fold is not None and axis is not None)
+        self._slider.setEnabled(view.fold is not None and axis is not None)
         if axis is None:
             return
         offered = axis.label, stops, tuple(axis.values)
         if offered != self._offered:
             self._offered = offered
             self._slider.set_values(stops, axis.label, axis.values)
-        for one, value in zip(shown.plan.axes, self._current.inspected_values, strict=True):
-            if one == axis:
+        for plan_axis, value in zip(view.plan.axes, self._current.inspected_values, strict=True):
+            if plan_axis == axis:
                 self._slider.select(value)
