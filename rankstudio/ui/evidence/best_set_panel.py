@@ -30,7 +30,7 @@ def best_of_size(found: SelectionEvidence | None) -> SizedSubset | None:
     """Return the best known set of the size of a selection."""
     best = found.best if found is not None else None
     sized = (
-        [one for one in best.sizes if one.size == found.size]
+        [subset for subset in best.sizes if subset.size == found.size]
         if best is not None and found is not None
         else []
     )
@@ -80,7 +80,7 @@ class BestSetPanel(Panel):
         Parameters
         ----------
         found : SelectionEvidence
-            Of the selection that is looked at.
+            Of the shown selection.
         criterion : float
             Its leave-query-out error.
         ids : sequence of int
@@ -99,8 +99,8 @@ class BestSetPanel(Panel):
         sentences = found.best_sentences(lambda column: str(ids[column]))
         other = set(sized.features) != set(found.selected) and criterion > (1 + _LEAST) * sized.criterion
         near = sentences[-1] if sentences and found.near_best_of_k is not None else ""
-        told = [one for one in sentences if one != near]
-        self._say(told[0] if told else "", told[1] if other and told[1:] else "", near, _searched(sized))
+        texts = [sentence for sentence in sentences if sentence != near]
+        self._say(texts[0] if texts else "", texts[1] if other and texts[1:] else "", near, _searched(sized))
         for button in (self.use, self.compare):
             button.setVisible(other)
 

@@ -119,8 +119,8 @@ class EvidenceController(PageController):
         self.importance.changed.connect(self._ask)
         self.importance.failed.connect(self.failed)
         self.evidence.changed.connect(self.importance.look)
-        given = self, models.task_worker, self._asked_key, self._search, self.failed.emit
-        self._best_with = OnDemand(*given, slot="best-with", panel=self.sets)
+        arguments = self, models.task_worker, self._asked_key, self._search, self.failed.emit
+        self._best_with = OnDemand(*arguments, slot="best-with", panel=self.sets)
         for signal in (self.evidence.changed, self.evidence.grew):
             signal.connect(self._ask)
         self.evidence.failed.connect(self.failed)
@@ -130,15 +130,15 @@ class EvidenceController(PageController):
         self._soon = single_shot(_SOON_MILLISECONDS, self._begin, self)
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
-        left = column("evidence-left", (self.panel, 3, 352), (self.sets, 2, 243))
+        left_column = column("evidence-left", (self.panel, 3, 352), (self.sets, 2, 243))
         self._right = column(
             "evidence-right", (self.best, 0, 132), (self.probability, 1, 220), (self.stop, 1, 243)
         )
-        return row("evidence", (left, 5, 750), (self._right, 3, 438))
+        return row("evidence", (left_column, 5, 750), (self._right, 3, 438))
 
     @Slot()
     def update(self) -> None:
-        """Show what is known of the selection that is looked at, and have it computed where it is seen."""
+        """Show the evidence of the shown selection, and have it computed while visible."""
         self.evidence.look()
         self._ask()
 
@@ -156,24 +156,24 @@ class EvidenceController(PageController):
 
     def _deciding(self, feature: int) -> tuple[int, ...]:
         """Return the positions of the queries that decide the step of a feature."""
-        found, (ids, _) = self.evidence.found, self._columns
-        steps = found.deciding if found is not None else None
-        return next((one.queries for one in steps or () if ids[one.feature] == feature), ())
+        evidence, (ids, _) = self.evidence.found, self._columns
+        steps = evidence.deciding if evidence is not None else None
+        return next((step.queries for step in steps or () if ids[step.feature] == feature), ())
 
     def actions(self, feature: int) -> list[RowAction]:
-        """Return what the menu of a row offers."""
+        """Return the actions of the menu of a row."""
         action = RowAction(tr("List the deciding queries"), partial(self.show_deciding, feature))
         return [action] if self.panel.table.lists_queries and self._deciding(feature) else []
 
     @Slot(int)
     def _mark(self, feature: int) -> None:
-        """Let the feature that is looked at stand out."""
+        """Highlight the inspected feature."""
         self.probability.plot.mark(feature)
-        rows = [one for one in self.panel.table.rows() if one.feature == feature]
+        rows = [evidence_row for evidence_row in self.panel.table.rows() if evidence_row.feature == feature]
         self.panel.table.select(rows[0] if rows else None, scroll=False)
 
     def show_path(self) -> None:
-        """Show what is said of the whole path."""
+        """Show the view of the whole path."""
         self.stop.show_path()
         self._place_stop()
 
@@ -201,8 +201,8 @@ class EvidenceController(PageController):
         """Show the smallest set that is not significantly worse than the best, beside the chosen one."""
         if self.panel.isVisible():
             model, (ids, _) = self._current.model, self._columns
-            found = None if model is None else smallest_set_of(model, self._current.shown.record)
-            self.panel.smallest.show_sets(found, ids)
+            sets = None if model is None else smallest_set_of(model, self._current.shown.record)
+            self.panel.smallest.show_sets(sets, ids)
 
     @Slot(int)
     def _choose(self, x_value: int) -> None:
@@ -219,12 +219,12 @@ class EvidenceController(PageController):
         evidence, model = self.evidence, self.evidence.model
         gap = gap_so_far(evidence.found)
         for package, line in self._rows.items():
-            said = gap if package is Package.BEST and gap else _DOING[package]
+            text = gap if package is Package.BEST and gap else _DOING[package]
             line.show_state(
                 evidence.progress(package),
                 evidence.seconds(package),
                 evidence.share,
-                said,
+                text,
                 is_bound=evidence.is_bound(package),
             )
         permuted = self.importance
@@ -240,10 +240,10 @@ class EvidenceController(PageController):
         self._right.setVisible(not self._ranks or self.stop.isVisibleTo(self._right))
         if evidence.found is None or model is None:
             offered = evidence.progress(Package.FEATURES) in (Progress.OFFERED, Progress.STOPPED)
-            why = self._why_none() if model is None else tr("Computing …")
+            reason = self._why_none() if model is None else tr("Computing …")
             self._shown.clear()
             if not self._show_importance():
-                self.panel.clear(tr("The evidence has not been computed.") if offered else why)
+                self.panel.clear(tr("The evidence has not been computed.") if offered else reason)
             for other in (self.best, self.probability, self.stop):
                 other.clear()
             self.sets.clear(TOO_MANY if evidence.too_many else NO_SETS)
@@ -258,9 +258,9 @@ class EvidenceController(PageController):
             return False
         if evidence.model is None:
             return not model.plan.entry.selects
-        found = evidence.found
-        known = found is not None and evidence.progress(Package.FEATURES) is Progress.DONE
-        return known and found is not None and found.losses is None
+        selection_evidence = evidence.found
+        is_measured = selection_evidence is not None and evidence.progress(Package.FEATURES) is Progress.DONE
+        return is_measured and selection_evidence is not None and selection_evidence.losses is None
 
     @property
     def _ranks(self) -> bool:
@@ -268,23 +268,25 @@ class EvidenceController(PageController):
         return self._permutes and self.evidence.model is None
 
     def _show_importance(self) -> bool:
-        """Show what a model loses that selects no features; return whether that is known."""
-        found = self.importance.found if self._permutes else None
-        if found is None:
+        """Show the losses of a model that selects no features; return whether they are known."""
+        importance = self.importance.found if self._permutes else None
+        if importance is None:
             return False
-        self.panel.show_importance(found, *self._columns, by_validation=self.importance.by_validation)
+        self.panel.show_importance(importance, *self._columns, by_validation=self.importance.by_validation)
         return True
 
     def _known(self, what: str, *parts: object) -> SelectionEvidence | None:
-        """Return what is known, where some parts of it are others than those that a panel shows."""
-        found, model = self.evidence.found, self.evidence.model
-        if found is None or model is None or not self.panel.isVisible():
+        """Return the evidence, where some parts of it differ from those that a panel shows."""
+        evidence, model = self.evidence.found, self.evidence.model
+        if evidence is None or model is None or not self.panel.isVisible():
             return None
-        shown = self.evidence.key, found.rules, *(getattr(found, str(part), part) for part in parts)
+        state = self.evidence.key, evidence.rules, *(getattr(evidence, str(part), part) for part in parts)
         before = self._shown.get(what, ())
-        same = len(before) == len(shown) and all(a is b or a == b for a, b in zip(before, shown, strict=True))
-        self._shown[what] = shown
-        return None if same else found
+        is_same = len(before) == len(state) and all(
+            a is b or a == b for a, b in zip(before, state, strict=True)
+        )
+        self._shown[what] = state
+        return None if is_same else evidence
 
     @property
     def _columns(self) -> tuple[list[int], tuple[str, ...]]:
@@ -297,41 +299,41 @@ class EvidenceController(PageController):
         parts = "stability", "losses", "shares", "deciding", "done", "near_best", self._session.measure
         permuted = self.importance.found if self._permutes else None
         costs = self._session.plan.extension(FeatureCosts)
-        found = self._known("features", *parts, id(permuted), costs)
-        if found is not None:
-            self.panel.show_evidence(found, *self._columns, self._session.measure, permuted, costs)
-        found = self._known("probability", "stability")
-        if found is not None:
-            self.probability.show_probability(found, *self._columns)
+        evidence = self._known("features", *parts, id(permuted), costs)
+        if evidence is not None:
+            self.panel.show_evidence(evidence, *self._columns, self._session.measure, permuted, costs)
+        evidence = self._known("probability", "stability")
+        if evidence is not None:
+            self.probability.show_probability(evidence, *self._columns)
 
     @Slot()
     def _show_best(self) -> None:
-        done = self.evidence.progress(Package.BEST) is Progress.DONE
-        found = self._known("best", "best", "near_best", self.evidence.whole, done)
+        is_done = self.evidence.progress(Package.BEST) is Progress.DONE
+        evidence = self._known("best", "best", "near_best", self.evidence.whole, is_done)
         model = self.evidence.model
-        if found is not None and model is not None and self.evidence.whole:
-            missing = TOO_LARGE if done and found.n_queries >= _LEAST_QUERIES else ""
-            self.best.show_best(found, model.step.criterion, self._columns[0], missing)
+        if evidence is not None and model is not None and self.evidence.whole:
+            missing = TOO_LARGE if is_done and evidence.n_queries >= _LEAST_QUERIES else ""
+            self.best.show_best(evidence, model.step.criterion, self._columns[0], missing)
 
     @Slot()
     def _show_sets(self) -> None:
         self._forget_wishes()
-        asked = tuple(sorted(self._wanted.items()))
-        found = self._known("sets", "best", "near_best", asked, self._constrained, self.evidence.whole)
+        wishes = tuple(sorted(self._wanted.items()))
+        evidence = self._known("sets", "best", "near_best", wishes, self._constrained, self.evidence.whole)
         model = self.evidence.model
-        if found is not None and self.evidence.too_many:
+        if evidence is not None and self.evidence.too_many:
             self.sets.clear(TOO_MANY)
-        elif found is not None and model is not None and self.evidence.whole:
-            given = found, model.step.criterion, *self._columns, self._wanted, self._constrained
-            self.sets.show_sets(*given)
+        elif evidence is not None and model is not None and self.evidence.whole:
+            arguments = evidence, model.step.criterion, *self._columns, self._wanted, self._constrained
+            self.sets.show_sets(*arguments)
 
     @Slot()
     def _show_stop(self) -> None:
-        progress, whole = self.evidence.progress(Package.STOP), self.evidence.steps_tested
-        final, done = progress is not Progress.RUNNING, progress is Progress.DONE
-        found = self._known("stop", "significance", "repeated", final, whole, done)
-        if found is not None:
-            self.stop.show_stop(found, self._columns[0], whole=whole, final=final, done=done)
+        progress, has_steps = self.evidence.progress(Package.STOP), self.evidence.steps_tested
+        final, is_done = progress is not Progress.RUNNING, progress is Progress.DONE
+        evidence = self._known("stop", "significance", "repeated", final, has_steps, is_done)
+        if evidence is not None:
+            self.stop.show_stop(evidence, self._columns[0], whole=has_steps, final=final, done=is_done)
 
     def _place_stop(self) -> None:
         """Show the panel where there is something to say of steps or of the whole path."""
@@ -370,7 +372,7 @@ class EvidenceController(PageController):
         self._ask()
 
     def _forget_wishes(self) -> None:
-        """Ask nothing of features any more where another selection is looked at."""
+        """Forget the wishes for features once another selection is shown."""
         if self._wanted_of != self.evidence.key:
             self._wanted_of = self.evidence.key
             self._wanted.clear()
@@ -384,17 +386,17 @@ class EvidenceController(PageController):
         return (*key, *sorted(self._wanted.items()))
 
     def _search(self) -> Computation | None:
-        wanted, dataset = self.evidence.wanted, self._session.dataset
-        if wanted is None or dataset is None:
+        request, dataset = self.evidence.wanted, self._session.dataset
+        if request is None or dataset is None:
             return None
-        columns = {int(feature): at for at, feature in enumerate(dataset.feature_ids)}
+        columns = {int(feature): index for index, feature in enumerate(dataset.feature_ids)}
         required, excluded = (
-            [columns[feature] for feature, state in self._wanted.items() if state == asked]
-            for asked in (REQUIRED, EXCLUDED)
+            [columns[feature] for feature, state in self._wanted.items() if state == choice]
+            for choice in (REQUIRED, EXCLUDED)
         )
-        what = tr("Searching for the best set")
+        text = tr("Searching for the best set")
         best_with = self._models.fold_cache.best_with
-        return computation(what, self._take_best, best_with, wanted, required, excluded)
+        return computation(text, self._take_best, best_with, request, required, excluded)
 
     def _take_best(self, found: SizedSubset) -> None:
         self._constrained = found
@@ -405,35 +407,35 @@ class EvidenceController(PageController):
     @Slot()
     def use_best(self) -> None:
         """Run the best set."""
-        found = best_of_size(self.evidence.found)
-        if found is not None:
-            self._use(found)
+        best_set = best_of_size(self.evidence.found)
+        if best_set is not None:
+            self._use(best_set)
 
     @Slot()
     def compare_best(self) -> None:
         """Run the best set and the selection, and compare the two."""
-        found, model = best_of_size(self.evidence.found), self.evidence.model
-        if found is None or model is None:
+        best_set, model = best_of_size(self.evidence.found), self.evidence.model
+        if best_set is None or model is None:
             return
-        k = found.size
-        own = self.run_set(model.step.selected, tr("Selection of {k}").format(k=k), shown=False)
-        best = self.run_set(found.features, tr("Best set of {k}").format(k=k), shown=False)
-        if own is None or best is None:
+        k = best_set.size
+        selection = self.run_set(model.step.selected, tr("Selection of {k}").format(k=k), shown=False)
+        best = self.run_set(best_set.features, tr("Best set of {k}").format(k=k), shown=False)
+        if selection is None or best is None:
             return
         marks = self._models.marks
-        marks.refer_to(own.key)
+        marks.refer_to(selection.key)
         for record in self._models.runs.records:
-            marks.tick(record.key, record in (own, best))
+            marks.tick(record.key, record in (selection, best))
         self.comparisonShown.emit(best.key)
 
     @Slot()
     def show_sizes(self) -> None:
         """List the best set of each size."""
-        wanted, dataset, models = self.evidence.wanted, self._session.dataset, self._models
-        if wanted is None or dataset is None:
+        request, dataset, models = self.evidence.wanted, self._session.dataset, self._models
+        if request is None or dataset is None:
             return
-        most = max(self.evidence.most_size, 2)
-        search = partial(models.fold_cache.best_sets, wanted, most)
+        largest = max(self.evidence.most_size, 2)
+        search = partial(models.fold_cache.best_sets, request, largest)
         ids = dataset.feature_ids.tolist()
         self.sizes = SizesDialog(self._theme, models.task_worker, search, ids, self.best.window())
         self.sizes.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -459,7 +461,7 @@ class EvidenceController(PageController):
     def run_set(
         self, columns: Sequence[int], name: str, *, shown: bool = True, all_folds: bool = False
     ) -> RunRecord | None:
-        """Run exactly some features on the fold that is looked at, unless there is such a run.
+        """Run exactly some features on the shown fold, unless there is such a run.
 
         Parameters
         ----------
@@ -468,9 +470,9 @@ class EvidenceController(PageController):
         name : str
             Of the run.
         shown : bool
-            Whether the run is looked at from now on.
+            Whether the run is shown from now on.
         all_folds : bool
-            Whether the run has all folds of the run whose model is looked at: on one fold alone the two could
+            Whether the run has all folds of the run whose model is shown: on one fold alone the two could
             not be compared.
         """
         model, dataset, runs = self.evidence.model, self._session.dataset, self._models.runs
@@ -480,23 +482,23 @@ class EvidenceController(PageController):
         values = _greedy_values(model)
         if all_folds:  # λ is chosen on each fold
             values |= _greedy_grids(model)
-        own = {"pinned": ids, "banned": (), "n_features_to_select": 1, "search": "forward"}
+        settings = {"pinned": ids, "banned": (), "n_features_to_select": 1, "search": "forward"}
         one_fold = (model.fold.number,) if len(dataset.folds) > 1 else ()
         before = model.plan.extension(HandChoices)
         looked_at = HandChoice(model.plan.fold_origin, model.fold.number)
-        known = {*(before.choices if before is not None else ()), looked_at}
+        choices = {*(before.choices if before is not None else ()), looked_at}
         plan = model.plan.changed(
             method=GREEDY,
-            parameters={**values, **own},
+            parameters={**values, **settings},
             **({} if model.plan.method == GREEDY else {"ranker": "", "ranker_parameters": {}}),
             groups={tr("set"): ids},  # as a whole: a path has this one model
             folds=model.plan.folds if all_folds else one_fold,
             rule="best",
-            hand_chosen=hand_choices_text(tuple(known)),
+            hand_chosen=hand_choices_text(tuple(choices)),
         )
         for record in runs.records:
-            same = _learned(record.plan) == _learned(plan) and record.dataset is dataset
-            if same and not record.failure:
+            is_same = _learned(record.plan) == _learned(plan) and record.dataset is dataset
+            if is_same and not record.failure:
                 break
         else:
             record = runs.start(plan, dataset, shown=False)
@@ -514,7 +516,9 @@ def _greedy_values(model: SelectedModel) -> dict[str, Any]:
         values = dict(chosen.parameters)
     else:
         ranked = chosen.ranker if model.plan.ranker else chosen.parameters
-        usual = {one.name: one.values(one.default)[0] for one in method(GREEDY).parameters}
+        usual = {
+            parameter.name: parameter.values(parameter.default)[0] for parameter in method(GREEDY).parameters
+        }
         values = {**usual, **{name: ranked[name] for name in _LOSS if name in ranked}}
     return {**values, **{grid.name: (values[grid.name],) for grid in method(GREEDY).grids}}
 
@@ -527,7 +531,7 @@ def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
 
 
 def _learned(plan: Plan) -> tuple[object, ...]:
-    """Return what of a plan says which models are learned, on which folds, and what they may measure."""
+    """Return the parts of a plan that determine the models learned, their folds and measures."""
     models = (
         plan.method,
         plan.parameters,

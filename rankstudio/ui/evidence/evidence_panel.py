@@ -126,17 +126,17 @@ def evidence_rows(
             verdict = tr("not selected")
         elif row.column in found.required:
             verdict = tr("pinned")
-        shown = replace(row, loss=lost.get(row.column)) if row.loss is None else row
+        shown_row = replace(row, loss=lost.get(row.column)) if row.loss is None else row
         other = ""
         if row.substitute is not None and row.price is not None:
             other = f"{ids[row.substitute]} ({signed(100 * row.price)} %)"
-            said = tr("Best substitute: {other}, which changes the left-out error by {price} %.").format(
+            sentence = tr("Best substitute: {other}, which changes the left-out error by {price} %.").format(
                 other=called(row.substitute), price=signed(100 * row.price)
             )
-            reason = f"{reason}\n{said}" if reason else said
-        own = int(ids[row.column]), names[row.column]
-        per_ms = loss_per_millisecond(shown, milliseconds)
-        rows.append(EvidenceRow(*own, shown, verdict, reason, tone, other, per_ms))
+            reason = f"{reason}\n{sentence}" if reason else sentence
+        identity = int(ids[row.column]), names[row.column]
+        per_ms = loss_per_millisecond(shown_row, milliseconds)
+        rows.append(EvidenceRow(*identity, shown_row, verdict, reason, tone, other, per_ms))
     return tuple(rows)
 
 
@@ -223,9 +223,9 @@ class EvidenceTable(TableView):
         losses = [row.found.loss for row in rows if row.found.loss is not None]
         self._reach = max((abs(end) for loss in losses for end in (loss.low, loss.high)), default=1.0) or 1.0
         columns = self._columns(measure, permuted=permuted, by_margins=by_margins)
-        shown = [column for column in columns if column.key not in _absent(rows)]
-        if [(c.key, c.title) for c in shown] != [(c.key, c.title) for c in self.rows_model.columns]:
-            self.set_columns(shown)
+        visible = [column for column in columns if column.key not in _absent(rows)]
+        if [(c.key, c.title) for c in visible] != [(c.key, c.title) for c in self.rows_model.columns]:
+            self.set_columns(visible)
         self.set_rows(rows)
         self.horizontalHeader().setVisible(bool(rows))
 
@@ -271,10 +271,10 @@ class EvidenceTable(TableView):
         super().keyPressEvent(event)
 
     def _ask(self, threshold: float) -> None:
-        wanted = min(max(threshold, _BOUNDS[0]), _BOUNDS[1])
-        if wanted != self.threshold:
-            self.move_threshold(wanted)
-            self.thresholdMoved.emit(wanted)
+        new_threshold = min(max(threshold, _BOUNDS[0]), _BOUNDS[1])
+        if new_threshold != self.threshold:
+            self.move_threshold(new_threshold)
+            self.thresholdMoved.emit(new_threshold)
 
     def _bar(self) -> QRectF:
         """Return where the bars of the probability are, in the first row."""
@@ -426,10 +426,10 @@ class EvidenceTable(TableView):
         position = row.found.position
         if position is None or isinf(position[0]):
             return room
-        most = max(2, self.n_steps)
+        last_step = max(2, self.n_steps)
 
         def x(place: float) -> float:
-            share = (min(place, most + 0.6) - 1) / (most - 1)
+            share = (min(place, last_step + 0.6) - 1) / (last_step - 1)
             return room.left() + 4 + min(share, 1.0) * (room.width() - 8)
 
         y = room.center().y() + 0.5
@@ -486,18 +486,18 @@ def _percent(value: float) -> str:
 
 def _absent(rows: Sequence[EvidenceRow]) -> set[str]:
     """Return the columns that have nothing to say of any feature."""
-    found = [row.found for row in rows if row.selected]
-    known = {
-        _PROBABILITY: any(one.probability is not None for one in found),
-        _POSITION: any(one.position is not None for one in found),
+    selected = [row.found for row in rows if row.selected]
+    has_values = {
+        _PROBABILITY: any(feature.probability is not None for feature in selected),
+        _POSITION: any(feature.position is not None for feature in selected),
         "verdict": any(row.verdict for row in rows),
         "substitute": any(row.substitute for row in rows),
-        "share": any(one.share is not None for one in found),
-        _LOST: any(one.loss is not None for one in found),
+        "share": any(feature.share is not None for feature in selected),
+        _LOST: any(feature.loss is not None for feature in selected),
         _PER_MILLISECOND: any(row.per_millisecond is not None for row in rows),
-        DECIDING: any(one.n_deciding is not None for one in found),
+        DECIDING: any(feature.n_deciding is not None for feature in selected),
     }
-    return {key for key, there in known.items() if rows and not there}
+    return {key for key, has_any in has_values.items() if rows and not has_any}
 
 
 def _probability_hint(row: EvidenceRow) -> str:
@@ -512,7 +512,7 @@ def _position_hint(row: EvidenceRow) -> str:
     position = row.found.position
     if position is None:
         return ""
-    low, middle, high = ("–" if isinf(place) else f"{place:.0f}" for place in position)
+    low, middle, high = ("–" if isinf(quantile) else f"{quantile:.0f}" for quantile in position)
     return tr("The median position is {middle}, from {low} to {high}. A dash means not selected.").format(
         middle=middle, low=low, high=high
     )
@@ -546,7 +546,7 @@ class EvidencePanel(Panel):
     inspected : Signal(int)
         Id of the feature whose row the user moved to.
     appeared : Signal()
-        Somebody sees it now.
+        The panel has become visible.
     smallest : SmallestSetRow
     table : EvidenceTable
     work : WorkRow
@@ -588,7 +588,7 @@ class EvidencePanel(Panel):
         *,
         by_validation: bool,
     ) -> None:
-        """Show what a model loses that selects no features, on queries of the validation or training part."""
+        """Show the losses of a model without selection, on queries of the validation or training part."""
         self.table.placeholder = ""
         self.table.show_rows(importance_rows(found, ids, names), found.measure.name, 0, 0, permuted=True)
         text = (
@@ -610,7 +610,7 @@ class EvidencePanel(Panel):
         permuted: PermutationImportance | None = None,
         costs: FeatureCosts | None = None,
     ) -> None:
-        """Show what is known of a selection; columns of the data are called by ``ids`` and ``names``."""
+        """Show the evidence of a selection; columns of the data are called by ``ids`` and ``names``."""
         stability = found.stability
         self.table.placeholder = ""
         steps = stability.counts.shape[0] if stability is not None else found.k

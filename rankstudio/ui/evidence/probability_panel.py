@@ -59,7 +59,7 @@ class ProbabilityPanel(Panel):
             return
         probability = stability.probability
         x = np.arange(1.0, probability.shape[0] + 1)
-        named_columns = {column: at for at, column in enumerate(found.selected[:_MOST_NAMED])}
+        named_columns = {column: index for index, column in enumerate(found.selected[:_MOST_NAMED])}
         curves = [
             StepCurve(
                 int(ids[column]),

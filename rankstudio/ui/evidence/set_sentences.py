@@ -1,4 +1,4 @@
-"""What a change of a set by one feature does to its left-out error, in numbers and in sentences."""
+"""Effect of one feature more or less on the left-out error of a set, in numbers and in sentences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SWAPS_SAID = 8  # in a box, the best ones
 
 @dataclass(frozen=True)
 class FeatureChange:
-    """What the error of a set becomes with one feature more or less.
+    """The error of a set with one feature more or less.
 
     Attributes
     ----------
@@ -44,18 +44,18 @@ class FeatureChange:
 
     @classmethod
     def of(cls, found: SetChanges, column: int) -> FeatureChange:
-        """Return what a feature changes, by its column."""
+        """Return the changes by a feature, by its column."""
         inside = column in found.features
         if inside:
-            place = found.features.index(column)
-            alone, errors = float(found.without[place]), found.swapped[place]
+            position = found.features.index(column)
+            changed_error, errors = float(found.without[position]), found.swapped[position]
             columns = tuple(range(errors.size))
         else:
-            alone, errors = float(found.added[column]), found.swapped[:, column]
+            changed_error, errors = float(found.added[column]), found.swapped[:, column]
             columns = found.features
-        order = [at for at in np.argsort(errors, kind="stable").tolist() if not np.isnan(errors[at])]
-        swaps = tuple((int(columns[at]), found.relative(errors[at])) for at in order)
-        return cls(column, inside, found.relative(alone), swaps)
+        order = [index for index in np.argsort(errors, kind="stable").tolist() if not np.isnan(errors[index])]
+        swaps = tuple((int(columns[index]), found.relative(errors[index])) for index in order)
+        return cls(column, inside, found.relative(changed_error), swaps)
 
     def sentence(self, called: Callable[[int], str]) -> str:
         """Return the change in words; features are those that ``called`` returns for columns."""

@@ -67,7 +67,7 @@ _AIR, LEAST_SAID = 4, 210  # pixels between chips, and of the sentence on the er
 
 @dataclass(frozen=True)
 class ShownSet:
-    """What a tray shows.
+    """The set that a tray shows.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class ShownSet:
     edited : bool
         Whether it is not the selection any more.
     said : str
-        On its error, or on the feature that is looked at.
+        On its error, or on the inspected feature.
     swaps : mapping of int to float
         Of members, by their ids: relative change of the error if the feature under the mouse replaces them.
     """
@@ -88,7 +88,7 @@ class ShownSet:
 
 
 class SetChip(FeatureChip):
-    """A feature of the set: a click looks at it, a drag out of the tray removes it.
+    """A feature of the set: a click inspects it, a drag out of the tray removes it.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class SetChip(FeatureChip):
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, signed_percent(self._swap))
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Tell what is under the pointer."""
+        """Emit the feature under the pointer."""
         self.pointed.emit(self.feature_id)
         super().enterEvent(event)
 
@@ -154,11 +154,11 @@ class SetChip(FeatureChip):
         super().leaveEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer what can be done with the feature."""
+        """Offer the actions on the feature."""
         self.menuAsked.emit(self.feature_id, event.globalPos())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Look at the feature."""
+        """Inspect the feature."""
         if event.button() is Qt.MouseButton.LeftButton:
             self._pressed = event.position().toPoint()
             self.inspected.emit(self.feature_id)
@@ -175,7 +175,7 @@ class SetChip(FeatureChip):
         data.setData(_CHIP, str(self.feature_id).encode())
         drag.setMimeData(data)
         drag.setPixmap(self.grab())
-        drag.exec(Qt.DropAction.MoveAction)  # what comes of it is up to where the chip is let go
+        drag.exec(Qt.DropAction.MoveAction)  # the effect depends on where the chip is dropped
 
 
 class SetTray(QFrame):
@@ -243,12 +243,12 @@ class SetTray(QFrame):
             button.setEnabled(shown.edited)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Ask for what came while nobody looked."""
+        """Ask for the changes that came while the tray was hidden."""
         super().showEvent(event)
         self.appeared.emit()
 
     def show_target(self, text: str) -> None:
-        """Show what a drop here does with the feature that is dragged; "" when none is dragged any more."""
+        """Show the effect of a drop here on the dragged feature; "" once the drag has ended."""
         self._target = text
         self._is_under_drag = False
         self._say()
@@ -267,7 +267,7 @@ class SetTray(QFrame):
         painter.drawRoundedRect(self.rect().toRectF().adjusted(1.5, 1.5, -1.5, -1.5), 6.5, 6.5)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take features of tables, and chips back that are let go over the tray."""
+        """Take features of tables, and chips back that are dropped over the tray."""
         if any(event.mimeData().hasFormat(kind) for kind in (_CHIP, FEATURE)):
             event.acceptProposedAction()
             self._is_under_drag = True
@@ -297,7 +297,7 @@ class SetTray(QFrame):
         return super().event(event)
 
     def _say(self) -> None:
-        """Say what a drop does, else what the error of the set is."""
+        """Say the effect of a drop, else the error of the set."""
         self.said.setText(self._target or (self._shown.said if self._shown is not None else ""))
 
     def _make_chips(self, features: Sequence[tuple[int, str]]) -> None:
@@ -305,12 +305,12 @@ class SetTray(QFrame):
         self.chips = []
         for feature, name in features[: self._most]:
             chip = SetChip(self._theme, feature, name, shows_name=len(features) <= self._most_named)
-            for signal, own in (
+            for signal, target in (
                 (chip.removed, self.removed),
                 (chip.inspected, self.inspected),
                 (chip.pointed, self.pointed),
             ):
-                signal.connect(own)
+                signal.connect(target)
             chip.menuAsked.connect(self.menuAsked)
             self._row.addWidget(chip)
             self.chips.append(chip)
@@ -321,9 +321,9 @@ class SetTray(QFrame):
         features = () if self._shown is None else self._shown.features
         metrics = self._others.fontMetrics()
         counted = metrics.horizontalAdvance(tr("and {n} more").format(n=len(features)))
-        beside = (self.add, self.undo, self.reset, self.run)
-        room = self.width() - sum(button.sizeHint().width() for button in beside) - self._title.width()
-        room -= LEAST_SAID + 8 * (len(beside) + 4)
+        buttons = (self.add, self.undo, self.reset, self.run)
+        room = self.width() - sum(button.sizeHint().width() for button in buttons) - self._title.width()
+        room -= LEAST_SAID + 8 * (len(buttons) + 4)
         if len(features) > len(self.chips) or sum(chip.minimumWidth() + _AIR for chip in self.chips) > room:
             room -= counted
         n_shown = 0
@@ -331,10 +331,10 @@ class SetTray(QFrame):
             room -= chip.minimumWidth() + _AIR
             chip.setVisible(room >= 0 or not n_shown)
             n_shown += not chip.isHidden()
-        others = features[n_shown:]
-        self._others.setText(tr("and {n} more").format(n=len(others)) if others else "")
-        self._others.setToolTip(plain("\n".join(f"{feature} {name}" for feature, name in others)))
-        self._others.setVisible(bool(others))
+        hidden = features[n_shown:]
+        self._others.setText(tr("and {n} more").format(n=len(hidden)) if hidden else "")
+        self._others.setToolTip(plain("\n".join(f"{feature} {name}" for feature, name in hidden)))
+        self._others.setVisible(bool(hidden))
 
     def _tool(self, icon: str, name: str, tip: str) -> QToolButton:
         button = named(QToolButton(), name, tip, tip, role="quiet")
@@ -404,8 +404,8 @@ class SetTrayController(Controller):
             tray.reset.clicked.connect(self.reset)
             tray.run.clicked.connect(self.run)
             tray.appeared.connect(self._ask)
-        given = self, models.task_worker, self._key, self._compute, self.failed.emit
-        self._computed = OnDemand(*given, slot="set-changes")
+        arguments = self, models.task_worker, self._key, self._compute, self.failed.emit
+        self._computed = OnDemand(*arguments, slot="set-changes")
         evidence.evidence.changed.connect(self._ask)
         self._session.undo.indexChanged.connect(self._ask)
         self._session.inspected.connect(self.look_at)
@@ -434,9 +434,9 @@ class SetTrayController(Controller):
     @Slot(int)
     def remove(self, feature: int) -> None:
         """Take a feature out of the set; the last one stays."""
-        left = tuple(c for c in self._columns if c != self._session.column_of(feature))
-        if left and left != self._columns:
-            self._change(left)
+        columns = tuple(c for c in self._columns if c != self._session.column_of(feature))
+        if columns and columns != self._columns:
+            self._change(columns)
 
     def exchange(self, removed: int, added: int) -> None:
         """Put a feature in the place of another one."""
@@ -465,7 +465,7 @@ class SetTrayController(Controller):
         self._evidence.compare_set(self._columns, tr("Set {n}").format(n=number))
 
     def actions(self, feature: int) -> list[RowAction]:
-        """Return what the menu of a feature in a table offers."""
+        """Return the actions of the menu of a feature in a table."""
         column = self._session.column_of(feature)
         if not self._possible or column is None:
             return []
@@ -474,7 +474,7 @@ class SetTrayController(Controller):
         return [RowAction(tr("Add to the set"), partial(self.add, feature))]
 
     def surround(self, area: QWidget) -> None:
-        """Let chips that are let go over an area, the trays in it apart, be removed.
+        """Remove chips that are dropped over an area, the trays in it apart.
 
         Only a drop there removes a chip. Escape, and letting go outside of the window, cancel the drag: both
         look alike to where it began.
@@ -492,7 +492,7 @@ class SetTrayController(Controller):
         return super().eventFilter(watched, event)
 
     def serve(self, page: QWidget) -> None:
-        """Say what the feature under the mouse would change, in all plots and tables of a page.
+        """Say the changes by the feature under the mouse, in all plots and tables of a page.
 
         Rows of its tables can be dragged into the set.
         """
@@ -520,13 +520,13 @@ class SetTrayController(Controller):
             tray.show_target(text)
 
     def lines(self, feature: int) -> list[Line]:
-        """Return what a box says of a feature: what it changes, and each swap."""
+        """Return the lines of a box on a feature: its changes, and each swap."""
         change = self._change_of(feature)
         return [] if change is None else change.lines(lambda column: str(self._id(column)))
 
     @Slot(int)
     def look_at(self, feature: int) -> None:
-        """Say what the feature that is looked at would change."""
+        """Say the changes by the inspected feature."""
         self._looked_at = feature
         self._ask()
 
@@ -551,8 +551,8 @@ class SetTrayController(Controller):
     @property
     def _undoable(self) -> bool:
         """Whether the last thing done is a change of this set."""
-        done = self._session.undo
-        last = done.command(done.index() - 1) if done.index() else None
+        stack = self._session.undo
+        last = stack.command(stack.index() - 1) if stack.index() else None
         return isinstance(last, _SetChange) and last.of == self._of
 
     @Slot()
@@ -561,13 +561,13 @@ class SetTrayController(Controller):
 
     @Slot()
     def _show(self) -> None:
-        """Show the set where somebody sees it."""
+        """Show the set in the visible trays."""
         evidence, dataset = self._evidence.evidence, self._session.dataset
         model = evidence.model
         if evidence.key != self._of:
             self._of, self._changes = evidence.key, None
-            own = () if model is None else tuple(model.step.selected)
-            self._columns = self._sets.get(self._of, own)
+            selected = () if model is None else tuple(model.step.selected)
+            self._columns = self._sets.get(self._of, selected)
         for tray in self.trays:
             tray.setVisible(self._possible)
         if self._possible and (self._pointed or any(tray.isVisible() for tray in self.trays)):
@@ -579,24 +579,24 @@ class SetTrayController(Controller):
         features = tuple((int(dataset.feature_ids[c]), names[c]) for c in self._columns)
         change = self._change_of(self._pointed)
         swaps = {self._id(c): share for c, share in change.swaps} if change and not change.inside else {}
-        shown = ShownSet(features, self.edited, self._sentence(), swaps)
+        shown_set = ShownSet(features, self.edited, self._sentence(), swaps)
         for tray in self.trays:
-            tray.show_set(shown, undoable=self._undoable)
+            tray.show_set(shown_set, undoable=self._undoable)
 
     def _sentence(self) -> str:
-        model, found = self._evidence.evidence.model, self._found
-        if model is None or found is None:
+        model, changes = self._evidence.evidence.model, self._found
+        if model is None or changes is None:
             return tr("Computing …") if self._computed.busy else ""
         change = self._change_of(self._pointed or self._looked_at)
         if change is not None and (self._pointed or not change.inside):
             return self._in_words(change)
         error = tr("left-out error {error} per document").format(
-            error=fixed(found.criterion / model.path.divisor, 5)
+            error=fixed(changes.criterion / model.path.divisor, 5)
         )
-        own = model.step.criterion
-        if not self.edited or not own:
+        selection_error = model.step.criterion
+        if not self.edited or not selection_error:
             return error
-        above = found.criterion / own - 1
+        above = changes.criterion / selection_error - 1
         if abs(above) < SAME:
             return error
         text = (
@@ -609,25 +609,25 @@ class SetTrayController(Controller):
     @property
     def _found(self) -> SetChanges | None:
         """The changes of the set; None where they are not known yet."""
-        found = self._changes
-        return found if found is not None and set(found.features) == set(self._columns) else None
+        changes = self._changes
+        return changes if changes is not None and set(changes.features) == set(self._columns) else None
 
     def _change_of(self, feature: int) -> FeatureChange | None:
-        """Return what a feature changes, by its id; None where that is not known."""
-        found, column = self._found, self._session.column_of(feature) if feature else None
-        return None if found is None or column is None else FeatureChange.of(found, column)
+        """Return the changes by a feature, by its id; None before they are known."""
+        changes, column = self._found, self._session.column_of(feature) if feature else None
+        return None if changes is None or column is None else FeatureChange.of(changes, column)
 
     def _in_words(self, change: FeatureChange) -> str:
         return change.sentence(lambda column: str(self._id(column)))
 
     def _tell_elsewhere(self) -> None:
-        """Say what the feature under the mouse changes where no tray says it: in the line of the window."""
+        """Say the changes by the feature under the mouse in the window's line, where no tray is visible."""
         unseen = self._pointed and not any(tray.isVisible() for tray in self.trays)
         change = self._change_of(self._pointed) if unseen else None
-        told = "" if change is None else self._in_words(change)
-        if told != self._told:
-            self._told = told
-            self.pointedAt.emit(told)
+        text = "" if change is None else self._in_words(change)
+        if text != self._told:
+            self._told = text
+            self.pointedAt.emit(text)
 
     @Slot(int)
     def _point(self, feature: int) -> None:
@@ -640,10 +640,10 @@ class SetTrayController(Controller):
     @Slot(QPoint)
     def _offer(self, place: QPoint) -> None:
         """Offer features to add, the best ones first."""
-        menu, found = self._new_menu(), self._found
-        if found is not None:
-            for column in _best(found.added):
-                change = signed_percent(found.relative(found.added[column]))
+        menu, changes = self._new_menu(), self._found
+        if changes is not None:
+            for column in _best(changes.added):
+                change = signed_percent(changes.relative(changes.added[column]))
                 action = menu.addAction(f"{self._said(self._id(column))}\t{change}")
                 action.triggered.connect(lambda _=False, column=column: self.add(self._id(column)))
             menu.addSeparator()
@@ -652,14 +652,14 @@ class SetTrayController(Controller):
 
     @Slot(int, QPoint)
     def _show_menu(self, feature: int, place: QPoint) -> None:
-        """Offer what can be done with a feature of the set."""
-        menu, found, column = self._new_menu(), self._found, self._session.column_of(feature)
+        """Offer the actions on a feature of the set."""
+        menu, changes, column = self._new_menu(), self._found, self._session.column_of(feature)
         menu.addAction(tr("Remove from the set"), lambda: self.remove(feature))
-        if found is not None and column in found.features:
-            row = found.swapped[found.features.index(column)]
+        if changes is not None and column in changes.features:
+            row = changes.swapped[changes.features.index(column)]
             inner = menu.addMenu(tr("Replace with"))
             for other in _best(row):
-                change = signed_percent(found.relative(row[other]))
+                change = signed_percent(changes.relative(row[other]))
                 action = inner.addAction(f"{self._said(self._id(other))}\t{change}")
                 action.triggered.connect(lambda _=False, other=other: self.exchange(feature, self._id(other)))
             inner.setEnabled(not inner.isEmpty())
@@ -691,11 +691,11 @@ class SetTrayController(Controller):
         return None if key is None or not self._possible else (*key[:4], tuple(sorted(self._columns)))
 
     def _compute(self) -> Computation | None:
-        wanted = self._evidence.evidence.wanted
-        if wanted is None:
+        request = self._evidence.evidence.wanted
+        if request is None:
             return None
-        what, function = tr("Computing the changes of a set"), self._models.fold_cache.set_changes
-        return computation(what, self._take, function, wanted, self._columns)
+        text, function = tr("Computing the changes of a set"), self._models.fold_cache.set_changes
+        return computation(text, self._take, function, request, self._columns)
 
     def _take(self, found: SetChanges | None) -> None:
         self._changes = found
@@ -715,7 +715,7 @@ class SetTrayController(Controller):
 
 
 def feature_data(feature: int) -> QMimeData:
-    """Return what a drag of a feature carries, by its id."""
+    """Return the data of a drag of a feature, by its id."""
     data = QMimeData()
     data.setData(FEATURE, str(feature).encode())
     return data

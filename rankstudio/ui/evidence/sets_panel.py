@@ -88,23 +88,23 @@ class SetsPanel(Panel):
             return
         column_of = {int(feature): column for column, feature in enumerate(ids)}
         required, excluded = (
-            [column_of[feature] for feature, state in wanted.items() if state == asked]
-            for asked in (REQUIRED, EXCLUDED)
+            [column_of[feature] for feature, state in wanted.items() if state == choice]
+            for choice in (REQUIRED, EXCLUDED)
         )
         sets, lowest = near.containing(required, excluded), near.best.criterion
-        listed = [(one.criterion, one.features) for one in sets]
+        listed = [(near_set.criterion, near_set.features) for near_set in sets]
         if constrained is not None and constrained.features and not sets:
             listed = [(constrained.criterion, constrained.features)]
         elif not wanted and all(set(columns) != set(found.selected) for _, columns in listed):
             listed.append((criterion, found.selected))  # last, as it is not as good as the best
-        own = frozenset(int(ids[column]) for column in found.selected)
+        selection = frozenset(int(ids[column]) for column in found.selected)
         rows = [
-            _row(relative_excess(error, lowest), columns, ids, own, not at)
-            for at, (error, columns) in enumerate(listed)
+            _row(relative_excess(error, lowest), columns, ids, selection, not index)
+            for index, (error, columns) in enumerate(listed)
         ]
         shares = np.zeros(len(ids))
-        for one in sets:
-            shares[list(one.features)] += 1 / len(sets)
+        for subset in sets:
+            shares[list(subset.features)] += 1 / len(sets)
         always = {*found.selected, *required, *excluded, *(constrained.features if constrained else ())}
         self.plot.show_sets(_columns(shares, always, found.selected, ids, names, wanted), rows, len(sets))
         self.set_caption(tr("click a feature to require it, again to exclude it"))

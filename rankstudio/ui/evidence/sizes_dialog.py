@@ -1,4 +1,4 @@
-"""The best set of each size, searched while somebody looks."""
+"""The best set of each size, searched while the dialog is open."""
 
 from __future__ import annotations
 
@@ -60,17 +60,17 @@ def size_rows(best: BestSubset, ids: Sequence[int]) -> list[SizeRow]:
     """Return the rows of the sizes of which a set is known; columns of the data are called by ``ids``."""
     return [
         SizeRow(
-            one.size,
-            "  ".join(str(i) for i in sorted(int(ids[column]) for column in one.features)),
-            one.greedy_gap,
-            one.n_sets,
-            one.n_evaluated,
-            _state(one),
-            one.seconds,
-            one,
+            subset.size,
+            "  ".join(str(i) for i in sorted(int(ids[column]) for column in subset.features)),
+            subset.greedy_gap,
+            subset.n_sets,
+            subset.n_evaluated,
+            _state(subset),
+            subset.seconds,
+            subset,
         )
-        for one in best.sizes
-        if one.features
+        for subset in best.sizes
+        if subset.features
     ]
 
 
@@ -135,12 +135,12 @@ class SizesDialog(QDialog):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        said, searching = tr("Best set of each size"), tr("Searching …")
-        named(self, "sizes-dialog", said)
-        self.setWindowTitle(said)
+        title, searching = tr("Best set of each size"), tr("Searching …")
+        named(self, "sizes-dialog", title)
+        self.setWindowTitle(title)
         self._ids = tuple(ids)
-        given = theme, _COLUMNS, "sizes-table", lambda row: row.size
-        self.table = TableView(*given, said=said, placeholder=searching)
+        arguments = theme, _COLUMNS, "sizes-table", lambda row: row.size
+        self.table = TableView(*arguments, said=title, placeholder=searching)
         about = named(WrappedLabel(), role="caption")
         about.setText(
             tr("The sets with the lowest leave-query-out error. Larger sizes take many times as long.")
@@ -168,10 +168,12 @@ class SizesDialog(QDialog):
 
     @Slot(object)
     def _grow(self, best: BestSubset) -> None:
-        whole = sum(one.n_sets for one in best.sizes)
-        self.bar.set_share(sum(one.share * one.n_sets for one in best.sizes) / whole if whole else 1.0)
+        n_sets = sum(subset.n_sets for subset in best.sizes)
+        self.bar.set_share(
+            sum(subset.share * subset.n_sets for subset in best.sizes) / n_sets if n_sets else 1.0
+        )
         self.table.set_rows(size_rows(best, self._ids))
-        proved = sum(one.proved for one in best.sizes)
+        proved = sum(subset.proved for subset in best.sizes)
         self.status.setText(tr("{proved} of {n} sizes proved").format(proved=proved, n=len(best.sizes)))
 
     @Slot()

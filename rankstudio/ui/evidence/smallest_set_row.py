@@ -1,4 +1,4 @@
-"""The smallest set not significantly worse than the best, beside the chosen one, and which to look at."""
+"""The smallest set not significantly worse than the best, beside the chosen one, and which to show."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _SetButton(QWidget):
 
 
 class SmallestSetRow(QWidget):
-    """A sentence that says which set to look at, and the two sets; nothing where none is tested.
+    """A sentence that says which set is shown, and the two sets; nothing where none is tested.
 
     Attributes
     ----------
@@ -105,12 +105,12 @@ class SmallestSetRow(QWidget):
         self._other.show_set(title, found.other, found.measure, ids, shown=not is_smallest)
 
     def _ask(self, *, smallest: bool) -> None:
-        found = self._found
-        if found is None:
+        sets = self._found
+        if sets is None:
             return
-        wanted = found.smallest if smallest else found.other
-        is_smallest = found.chosen.size == found.smallest.size
+        target = sets.smallest if smallest else sets.other
+        is_smallest = sets.chosen.size == sets.smallest.size
         self._smallest.button.setChecked(is_smallest)  # until the page is about the other one
         self._other.button.setChecked(not is_smallest)
-        if wanted.size != found.chosen.size:
-            self.asked.emit(wanted.x_value)
+        if target.size != sets.chosen.size:
+            self.asked.emit(target.x_value)

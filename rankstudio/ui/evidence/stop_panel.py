@@ -77,8 +77,8 @@ class StopPanel(Panel):
         self._path: QWidget | None = None
         self._path_title = ""
         self.path_possible: Callable[[], bool] = lambda: False
-        told = self.work, self.advice, self.optimism
-        fill(QVBoxLayout(self._steps), *told, margins=(0, 0, 0, 0), spacing=4)
+        widgets = self.work, self.advice, self.optimism
+        fill(QVBoxLayout(self._steps), *widgets, margins=(0, 0, 0, 0), spacing=4)
         fill(self.body, (self.p_plot, 1), (self.curve, 1), self._steps)
         self.body.setSpacing(4)
         self._whole = True
@@ -107,7 +107,7 @@ class StopPanel(Panel):
     def show_stop(
         self, found: SelectionEvidence, ids: Sequence[int], *, whole: bool, final: bool, done: bool = False
     ) -> None:
-        """Show what is known of the steps.
+        """Show the tests of the steps.
 
         Parameters
         ----------
@@ -126,8 +126,8 @@ class StopPanel(Panel):
         self._path_ids = tuple(int(ids[column]) for column in found.selected)
         neither = tests is None and repeated is None
         self.p_plot.placeholder = (TOO_LARGE if neither else _NO_TIES) if done and tests is None else _P_HERE
-        why = TOO_LARGE if neither else _TOO_LONG
-        self.curve.placeholder = why if done and repeated is None else _CURVE_HERE
+        reason = TOO_LARGE if neither else _TOO_LONG
+        self.curve.placeholder = reason if done and repeated is None else _CURVE_HERE
         self.p_plot.set_curves(())
         self.curve.set_curves(())
         if tests is not None and tests.permuted.shape[0]:
@@ -140,8 +140,8 @@ class StopPanel(Panel):
             count = repeated.repeated.shape[0]
             x = np.arange(1.0, repeated.repeated.shape[1] + 1)
             usual = StepCurve(0, tr("selection kept"), x, repeated.usual_criterion / count, _BLUE)
-            again = StepCurve(1, tr("repeated"), x, repeated.criterion / count, _ORANGE)
-            self.curve.set_curves([usual, again], None, found.k)
+            repetition = StepCurve(1, tr("repeated"), x, repeated.criterion / count, _ORANGE)
+            self.curve.set_curves([usual, repetition], None, found.k)
         self.advice.setText(found.stop.sentence if final and found.stop is not None else "")
         self.optimism.setText(optimism_sentence(found))
         self._show_view()
@@ -155,7 +155,7 @@ class StopPanel(Panel):
         self._show_view()
 
     def show_path(self) -> None:
-        """Show what is said of the whole path, if anything."""
+        """Show the view of the whole path, if there is one."""
         self.view.select(PATH)
         self._show_view()
 
@@ -180,17 +180,17 @@ class StopPanel(Panel):
         return self._path_ids[step - 1] if 0 < step <= len(self._path_ids) else 0
 
     def _show_view(self) -> None:
-        shown = self.view.value() if self._whole else PATH
-        self.p_plot.setVisible(shown == P)
-        self.curve.setVisible(shown == CURVE)
-        self._steps.setVisible(shown != PATH)
-        self.advice.setVisible(shown == P and bool(self.advice.text()))
-        self.optimism.setVisible(shown == CURVE and bool(self.optimism.text()))
+        view = self.view.value() if self._whole else PATH
+        self.p_plot.setVisible(view == P)
+        self.curve.setVisible(view == CURVE)
+        self._steps.setVisible(view != PATH)
+        self.advice.setVisible(view == P and bool(self.advice.text()))
+        self.optimism.setVisible(view == CURVE and bool(self.optimism.text()))
         if self._path is not None:
-            self._path.setVisible(shown == PATH)
+            self._path.setVisible(view == PATH)
         figure = self.findChild(QToolButton, "figure-button")  # of the page; there is no plot then
         if figure is not None:
-            figure.setVisible(shown != PATH)
+            figure.setVisible(view != PATH)
 
 
 def optimism_sentence(found: SelectionEvidence) -> str:
@@ -198,8 +198,8 @@ def optimism_sentence(found: SelectionEvidence) -> str:
     repeated = found.repeated
     if repeated is None or repeated.repeated.shape[0] < found.n_queries:
         return ""
-    at = min(found.k, repeated.usual.shape[1]) - 1
-    return repeated.no_gain(at + 1) or tr(
+    index = min(found.k, repeated.usual.shape[1]) - 1
+    return repeated.no_gain(index + 1) or tr(
         "With the whole selection repeated without each query, {share} % of the left-out gain at k = {k} "
         "is lost."
-    ).format(share=f"{100 * repeated.optimism[at]:.1f}", k=at + 1)
+    ).format(share=f"{100 * repeated.optimism[index]:.1f}", k=index + 1)

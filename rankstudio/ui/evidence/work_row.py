@@ -71,7 +71,7 @@ class WorkRow(QWidget):
         ----------
         progress : Progress
         seconds : float
-            About how long it takes; infinity where nobody knows.
+            Estimated duration; infinity without an estimate.
         share : float
             How much is done, while it runs.
         doing : str

@@ -1,1 +1,1 @@
-"""What all pages are: panels between splitters, and the controllers that feed them."""
+"""Base of all pages: panels between splitters, and the controllers that feed them."""

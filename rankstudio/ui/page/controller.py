@@ -1,4 +1,4 @@
-"""What feeds panels, and what it tells the user."""
+"""Controllers that feed panels, and their messages to the user."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class Controller(QObject):
 
     @Slot()
     def update(self) -> None:
-        """Show what there is by now, where somebody sees it: its page is shown."""
+        """Show the present state: its page has become visible."""
 
     def export_items(self) -> Iterable[ExportItem]:
-        """Return what it offers in the dialog *Export*, besides its tables and plots."""
+        """Return its own entries of the dialog *Export*, besides its tables and plots."""
         return ()
 
     def leave(self) -> None:
-        """Do no more for what nobody sees: its page is left."""
+        """Stop work for hidden panels: its page is left."""
 
 
 class OtherPages(Protocol):
@@ -74,7 +74,7 @@ class CommandController(Controller):
     warned = Signal(str)
     """A sentence of which the user should know."""
     pageAsked = Signal(str)
-    """What there is to see is on the page of this key."""
+    """The panels to see are on the page of this key."""
     stateChanged = Signal()
     """Other commands may be possible now."""
 
@@ -90,7 +90,7 @@ class CommandController(Controller):
 
     @Slot()
     def stop(self) -> None:
-        """End what it works on; what it has found stays."""
+        """Stop its work; its findings stay."""
 
     def join(self, pages: OtherPages) -> None:
         """Connect with the pages, when the controllers of all are made and before any is laid out."""

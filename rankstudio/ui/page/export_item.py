@@ -81,7 +81,7 @@ class ExportItem:
         return self.write is not None or bool(self.writers)
 
     def writer(self, place: int) -> FormatWriter:
-        """Return what writes in a format, of its place among those that there are."""
+        """Return the writer of a format, by its index among the writers."""
         if 0 <= place < len(self.writers):
             return self.writers[place]
         return FormatWriter() if self.write is None else FormatWriter(write=self.write)

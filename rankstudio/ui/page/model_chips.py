@@ -29,7 +29,7 @@ def as_choice(model: SelectedModel | None) -> Choice:
 
 
 def model_words(plan: Plan, choice: Choice, beside: Choice = NOTHING_CHOSEN) -> str:
-    """Return what tells a model: "k = 7"; with its parameters where they differ from those of another one."""
+    """Return the name of a model: "k = 7"; with its parameters where they differ from those of another."""
     axes, values = plan.axes, choice.values
     # While another plan takes the place of this one, the choice is that of the other.
     fits = values is not None and len(values) == len(axes)
@@ -96,12 +96,12 @@ class ChooseButtons(QObject):
     @Slot()
     def show(self) -> None:
         """Show by now whether another model than the chosen one is inspected."""
-        shown, choice = self._current.shown, self._current.differs
+        view, choice = self._current.shown, self._current.differs
         text = ""
         if choice is not None:
-            inspected = choice if shown.inspection is None else as_choice(shown.inspection)
-            chosen = self._session.choice if shown.model is None else as_choice(shown.model)
-            text = tr("Choose {model}").format(model=model_words(shown.plan, inspected, chosen))
+            inspected = choice if view.inspection is None else as_choice(view.inspection)
+            chosen = self._session.choice if view.model is None else as_choice(view.model)
+            text = tr("Choose {model}").format(model=model_words(view.plan, inspected, chosen))
         tip = tr("Use this model for tests, evidence, comparisons and exports (Enter or double click).")
         for button, offers in zip(self.buttons, self._offers, strict=True):
             button.setText(text.replace("&", "&&"))
@@ -139,16 +139,16 @@ class ChoiceChip(QObject):
     @Slot()
     def show(self) -> None:
         """Show by now whether a model was chosen by hand."""
-        shown, choice = self._current.shown, self._session.choice
+        view, choice = self._current.shown, self._session.choice
         if not self._current.is_by_hand:
             self._chip.say("", {})
             return
         protocol = self._current.by_protocol
-        chosen, usual = choice if shown.model is None else as_choice(shown.model), as_choice(protocol)
-        text = tr("{model}, chosen by hand").format(model=model_words(shown.plan, chosen, usual))
+        chosen, usual = choice if view.model is None else as_choice(view.model), as_choice(protocol)
+        text = tr("{model}, chosen by hand").format(model=model_words(view.plan, chosen, usual))
         way = _BY_PROTOCOL
         if protocol is not None and usual != chosen:
-            way = tr("back to {model}").format(model=model_words(shown.plan, usual, chosen))
+            way = tr("back to {model}").format(model=model_words(view.plan, usual, chosen))
         self._chip.say(text, {way: self._go_back})
 
     def _go_back(self) -> None:

@@ -90,7 +90,11 @@ class Page(QWidget):
         self._left_open: list[str] = []  # names of panels whose windows wait for the page to be seen
         lines = [line for line in (head, (content, 1), foot) if line is not None]
         fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
-        self._controllers = [one for one in controllers if one.panels and self.isAncestorOf(one.panels[0])]
+        self._controllers = [
+            candidate
+            for candidate in controllers
+            if candidate.panels and self.isAncestorOf(candidate.panels[0])
+        ]
         # What is remembered of a page is there from the beginning: to look for it anew takes milliseconds.
         self._panels, self._tables = content.findChildren(Panel), self.findChildren(TableView)
         self._folds = self.findChildren(Disclosure)
@@ -113,7 +117,7 @@ class Page(QWidget):
                 button.clicked.connect(partial(self._ask_figure, panel))
 
     def show_again(self) -> None:
-        """Bring what comes to be seen up to date."""
+        """Bring the page up to date before it is shown."""
         for controller in self._controllers:
             controller.update()
 
@@ -125,7 +129,9 @@ class Page(QWidget):
     def shared(self, kind: type[_Shown]) -> list[_Shown]:
         """Return the tables or the plots that can be exported just now."""
         return [
-            one for one in self._inside(kind) if one.shared.key and (one.shared.always or one.isVisible())
+            widget
+            for widget in self._inside(kind)
+            if widget.shared.key and (widget.shared.always or widget.isVisible())
         ]
 
     @property
@@ -142,9 +148,9 @@ class Page(QWidget):
         self._sizes = {splitter: splitter.sizes() for splitter in self._splitters}
         for splitter in self._splitters:
             if splitter.isAncestorOf(panel):
-                beside = (splitter.widget(position) for position in range(splitter.count()))
-                others = (o for o in beside if o is not None and o is not panel and not o.isHidden())
-                self._hidden += [other for other in others if not other.isAncestorOf(panel)]
+                neighbours = (splitter.widget(position) for position in range(splitter.count()))
+                siblings = (o for o in neighbours if o is not None and o is not panel and not o.isHidden())
+                self._hidden += [other for other in siblings if not other.isAncestorOf(panel)]
         for other in self._hidden:
             other.hide()
 
@@ -164,7 +170,7 @@ class Page(QWidget):
         splitter = panel.parentWidget()
         assert isinstance(splitter, Splitter)
         stand_in = QWidget()
-        sizes = {each: each.sizes() for each in self._splitters}
+        sizes = {each_splitter: each_splitter.sizes() for each_splitter in self._splitters}
         splitter.replaceWidget(splitter.indexOf(panel), stand_in)
         stand_in.hide()
         window = PanelWindow(panel, self.window())
@@ -198,15 +204,17 @@ class Page(QWidget):
         """Hide a splitter that has nothing to show, or show it again; the widest takes the room."""
         while True:
             room, inside = sum(splitter.sizes()), [splitter.widget(i) for i in range(splitter.count())]
-            shown = [widget is not None and not widget.isHidden() for widget in inside]
-            sizes = [size if there else 0 for size, there in zip(splitter.sizes(), shown, strict=True)]
+            visible = [widget is not None and not widget.isHidden() for widget in inside]
+            sizes = [
+                size if is_visible else 0 for size, is_visible in zip(splitter.sizes(), visible, strict=True)
+            ]
             if any(sizes):
                 sizes[sizes.index(max(sizes))] += room - sum(sizes)
                 splitter.setSizes(sizes)
             parent = splitter.parentWidget()
             if splitter is self._content or not isinstance(parent, Splitter):
                 return
-            splitter.setVisible(any(shown))
+            splitter.setVisible(any(visible))
             splitter = parent
 
     def _ask_figure(self, panel: Panel) -> None:
@@ -222,15 +230,15 @@ class Page(QWidget):
         return [widget for root in roots for widget in root.findChildren(kind)]
 
     def _show_menu(self, panel: Panel, at: QPoint) -> None:
-        """Offer what can be done with a panel."""
+        """Offer the actions on a panel."""
         menu = QMenu(self)
         menu.setObjectName("panel-menu")
         if panel in self._windows:
             menu.addAction(tr("Restore panel"), self._windows[panel].window.close)
         else:
-            alone = panel is self._alone
+            is_maximised = panel is self._alone
             menu.addAction(
-                tr("Restore panel") if alone else tr("Maximise panel"), partial(self.toggle, panel)
+                tr("Restore panel") if is_maximised else tr("Maximise panel"), partial(self.toggle, panel)
             )
             menu.addAction(tr("Pop out panel"), partial(self.pop_out, panel))
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -239,7 +247,7 @@ class Page(QWidget):
     def save(self, settings: Settings) -> None:
         """Remember the sizes, and the widths of columns.
 
-        What was never seen has the sizes of a page that nobody laid out, and a panel that is hidden has none:
+        A page that was never seen has not been laid out, and a panel that is hidden has no sizes:
         what was remembered of them stays.
         """
         for table in self._tables:

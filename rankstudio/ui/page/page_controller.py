@@ -1,4 +1,4 @@
-"""What a page is to the frame around it: its layout, its commands, and what it asks of other pages."""
+"""Interface of a page to the frame around it: its layout, its commands, and what it asks of other pages."""
 
 from __future__ import annotations
 
@@ -89,15 +89,15 @@ class PageController(Controller):
         return ()
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """Return what commands of the menus do here, by their keys."""
+        """Return the functions of menu commands here, by their keys."""
         return {}
 
     def openers(self) -> Mapping[str, Callable[[str], object]]:
-        """Return what opens files that are no data, by their kinds; each takes a path."""
+        """Return the functions that open files that are no data, by their kinds; each takes a path."""
         return {}
 
     def command_names(self) -> Mapping[str, str]:
-        """Return what commands are called just now whose names change, with mnemonics, by their keys."""
+        """Return the present names of commands whose names change, with mnemonics, by their keys."""
         return {}
 
     def checked_commands(self) -> Mapping[str, bool]:
@@ -105,21 +105,21 @@ class PageController(Controller):
         return {}
 
     def palette_entries(self) -> Iterable[PaletteEntry]:
-        """Return what of the page the palette finds; there are data."""
+        """Return the entries of the page in the palette; called only with data."""
         return ()
 
     def asked_for(self, typed: str) -> Iterable[PaletteEntry]:
-        """Return what of the page was typed, of things that are too many for the palette to list."""
+        """Return the entries that were typed, of those that are too many for the palette to list."""
         return ()
 
     def show_runs(self) -> None:
         """Show how far the runs are."""
 
     def close_down(self) -> None:
-        """Keep what is not kept yet: the window is going to close."""
+        """Store the changes that are not stored yet: the window is going to close."""
 
     def refresh(self) -> None:
-        """Show what a run has brought since the last time."""
+        """Show the events of a run since the last time."""
 
 
 def hide_where_empty(column: QSplitter) -> None:

@@ -50,7 +50,7 @@ def _size_ticks(x_range: tuple[float, float], width: float) -> Ticks:
 
 @dataclass(frozen=True)
 class Axes:
-    """What is written around a plot area.
+    """Texts and ticks around a plot area.
 
     Attributes
     ----------
@@ -104,8 +104,8 @@ class Axes:
         if not self.show_x:
             return []
         if self.grid:
-            every = max(1, -(-len(self.grid) * scaled(_GRID_SPACING) // max(1, int(width))))
-            return [(x, power(x)) for x in self.grid[::every] if x_range[0] <= x <= x_range[1]]
+            stride = max(1, -(-len(self.grid) * scaled(_GRID_SPACING) // max(1, int(width))))
+            return [(x, power(x)) for x in self.grid[::stride] if x_range[0] <= x <= x_range[1]]
         if self.log_sizes and x_range[0] > 0:
             return _size_ticks(x_range, width)
         count = max(2.0, width / scaled(_X_SPACING))
@@ -130,9 +130,9 @@ class Axes:
         height = max(1.0, size.height() - top - bottom)
         metrics = QFontMetricsF(font(TINY))
         widths = [metrics.horizontalAdvance(text) for _, text in self.y_ticks(y_range, height)]
-        left = max(widths, default=0.0) + AIR
-        width = max(1.0, size.width() - left - 2 * AIR)
-        area = QRectF(round(left), round(top), round(width), round(height))
+        left_edge = max(widths, default=0.0) + AIR
+        width = max(1.0, size.width() - left_edge - 2 * AIR)
+        area = QRectF(round(left_edge), round(top), round(width), round(height))
         return Frame(
             area, QRectF(QPointF(0, 0), size), x_range, y_range, self.log_y, self.log_x and x_range[0] > 0
         )
@@ -147,7 +147,7 @@ def _shortest(values: list[float]) -> list[str]:
 def draw_axes(
     axes: Axes, painter: QPainter, frame: Frame, colors: Colors, beside: float, placeholder: str | None
 ) -> None:
-    """Draw what `Axes` describe: grid, ticks and texts, or what an empty plot says.
+    """Draw the grid, ticks and texts of `Axes`, or the text of an empty plot.
 
     Parameters
     ----------
@@ -169,8 +169,8 @@ def draw_axes(
     painter.setPen(colors.q("muted"))
     painter.drawText(title_box(frame), Qt.AlignmentFlag.AlignLeft, shown_title(axes, frame, beside))
     if axes.x_label and placeholder is None:
-        box, said = label_box(axes.x_label, painter.fontMetrics(), area.center().x(), frame.outer)
-        painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom, said)
+        box, label = label_box(axes.x_label, painter.fontMetrics(), area.center().x(), frame.outer)
+        painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom, label)
 
 
 def title_box(frame: Frame) -> QRectF:
@@ -189,13 +189,13 @@ def cut_texts(axes: Axes, frame: Frame, beside: float, placeholder: str | None) 
     """Return the texts that have no room, as :func:`draw_axes` draws them."""
     metrics, outer = QFontMetrics(font(SMALL)), frame.outer
     title = axes.title if _width(metrics, axes.title) <= outer.width() - beside else axes.short or axes.title
-    found = [title] if _width(metrics, title) > outer.width() - beside else []
+    cut = [title] if _width(metrics, title) > outer.width() - beside else []
     if placeholder is not None:
         box = _placeholder_box(frame).toRect()
         drawn = metrics.boundingRect(box, Qt.TextFlag.TextWordWrap.value, placeholder)
         fits = drawn.width() <= box.width() and drawn.height() <= box.height()
-        return [*found, *([] if fits else [placeholder])]
-    return [*found, *([axes.x_label] if _width(metrics, axes.x_label) > outer.width() else [])]
+        return [*cut, *([] if fits else [placeholder])]
+    return [*cut, *([axes.x_label] if _width(metrics, axes.x_label) > outer.width() else [])]
 
 
 def _width(metrics: QFontMetrics, text: str) -> int:
@@ -204,11 +204,11 @@ def _width(metrics: QFontMetrics, text: str) -> int:
 
 def label_box(text: str, metrics: QFontMetrics, middle: float, outer: QRectF) -> tuple[QRectF, str]:
     """Return where the title of the x axis stands, as near to a middle as there is room, and what fits."""
-    said = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(outer.width()))
-    width = min(metrics.horizontalAdvance(said) + 2.0, outer.width())
-    left = max(min(middle - width / 2, outer.right() - width), outer.left())
+    label = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(outer.width()))
+    width = min(metrics.horizontalAdvance(label) + 2.0, outer.width())
+    left_edge = max(min(middle - width / 2, outer.right() - width), outer.left())
     height = scaled(LABEL_HEIGHT)
-    return QRectF(left, outer.bottom() - height, width, height), said
+    return QRectF(left_edge, outer.bottom() - height, width, height), label
 
 
 def _draw_ticks(axes: Axes, painter: QPainter, frame: Frame, colors: Colors) -> None:

@@ -87,8 +87,8 @@ class BarsPlot(Plot):
         winner : hashable, optional
             Id of the one that was taken, where that is not the longest bar (a pinned feature).
         """
-        known = [bar for bar in bars if not isnan(bar.value)]
-        self.bars = sorted(known, key=lambda bar: -bar.value)
+        scored = [bar for bar in bars if not isnan(bar.value)]
+        self.bars = sorted(scored, key=lambda bar: -bar.value)
         self.winner = self.bars[0].id if winner is None and self.bars else winner
         self.show_anew()
 
@@ -99,8 +99,8 @@ class BarsPlot(Plot):
 
     def count_text(self, frame: Frame) -> str:
         """Return how many of how many candidates are shown: "14 of 41"; "" where all are."""
-        total, shown = len(self.bars), len(self.shown(frame.area.width()))
-        return tr("{shown} of {total}").format(shown=shown, total=total) if total > shown else ""
+        total, n_shown = len(self.bars), len(self.shown(frame.area.width()))
+        return tr("{shown} of {total}").format(shown=n_shown, total=total) if total > n_shown else ""
 
     def beside_title(self, frame: Frame) -> float:
         """Return the room that the count takes."""
@@ -126,9 +126,9 @@ class BarsPlot(Plot):
         rects = []
         for i, bar in enumerate(bars):
             height = max(1.5, abs(frame.y_px(bar.value) - zero))
-            left = area.left() + i * step + step * (1 - _FILL) / 2
+            left_edge = area.left() + i * step + step * (1 - _FILL) / 2
             top = zero - height if bar.value >= 0 else zero
-            rects.append(QRectF(round(left), top, round(step * _FILL), height))
+            rects.append(QRectF(round(left_edge), top, round(step * _FILL), height))
         return rects
 
     # Plot
@@ -156,7 +156,7 @@ class BarsPlot(Plot):
         title = self.axes.title
         if len(self.bars) > len(bars):
             title = tr("{title}, the first {n} of {of}").format(title=title, n=len(bars), of=len(self.bars))
-        taken = frozenset(at for at, bar in enumerate(bars) if bar.id == self.winner)
+        selected = frozenset(index for index, bar in enumerate(bars) if bar.id == self.winner)
         return RowsFigure(
             NAME,
             title,
@@ -165,8 +165,8 @@ class BarsPlot(Plot):
             tuple(f"{bar.name} ({bar.id})" if str(bar.id) not in bar.name else bar.name for bar in bars),
             (RowSeries("", tuple(bar.value for bar in bars)),),
             bars=True,
-            strong=taken,
-            strong_label=tr("selected") if taken else "",
+            strong=selected,
+            strong_label=tr("selected") if selected else "",
             row_title=tr("feature"),
         )
 
@@ -196,8 +196,8 @@ class BarsPlot(Plot):
         ids = [bar.id for bar in self.shown()]
         if down or not ids:
             return False
-        at = ids.index(self._chosen) + right if self._chosen in ids else 0
-        self.picked.emit(ids[max(0, min(len(ids) - 1, at))])
+        index = ids.index(self._chosen) + right if self._chosen in ids else 0
+        self.picked.emit(ids[max(0, min(len(ids) - 1, index))])
         return True
 
     def hit_test(self, at: QPointF) -> int | None:

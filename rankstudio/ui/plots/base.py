@@ -62,7 +62,7 @@ LABELS = {
     "png": "PNG",
     "csv": tr("CSV, the numbers"),
 }
-"""What formats are called."""
+"""Names of the formats."""
 
 FORMATS = tuple((LABELS[name], f".{name}") for name in ("png", "svg", "pdf", "csv"))
 """In which any plot can be saved, with the ending that asks for each."""
@@ -81,10 +81,10 @@ def save_figure(figure: Figure, path: str | Path, style: FigureStyle, dpi: float
     suffix = Path(path).suffix.lower()
     makers = {f".{name}": name for name in LABELS}
     if suffix not in makers:
-        found = f'"{suffix}"' if suffix else tr("no suffix")
+        ending = f'"{suffix}"' if suffix else tr("no suffix")
         raise OutputError(
             tr("{path}: found {found}, expected a name ending in {makers}.").format(
-                path=path, found=found, makers=", ".join(makers)
+                path=path, found=ending, makers=", ".join(makers)
             )
         )
     write_bytes(path, figure_bytes(figure, style, makers[suffix], dpi))
@@ -145,7 +145,7 @@ class _TitleTerm(TermLabel):
 
 
 class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
-    """What all plots share. Subclasses add layers and say what the ranges, the numbers and the mouse mean.
+    """Base of all plots. Subclasses add layers and say what the ranges, the numbers and the mouse mean.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         raise NotImplementedError
 
     def figure(self) -> Figure:
-        """Return what the plot shows as a figure, to be printed; its name and caption are the owner's."""
+        """Return the content of the plot as a figure, to be printed; its name and caption are the owner's."""
         raise NotImplementedError
 
     def summary(self) -> str:
@@ -251,11 +251,11 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         """Prepare to draw what was set since the last frame."""
 
     def hit_test(self, at: QPointF) -> Any:
-        """Return what is at a pixel, None for nothing."""
+        """Return the target at a pixel, None for nothing."""
         return None
 
     def readout(self, found: Any) -> list[Line]:
-        """Return what the box says of something that :meth:`hit_test` found."""
+        """Return the lines of the box on a target that :meth:`hit_test` found."""
         return []
 
     def kept_in_sight(self, found: Any) -> Pixels | None:
@@ -267,22 +267,22 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         return 0
 
     def hover(self, at: QPointF | None) -> None:
-        """Show what is under the mouse, at a pixel, and let it stand out; None where the mouse has left."""
-        found = None if at is None else self.hit_test(at)
-        if found != self.under_mouse:
-            self.under_mouse = found
+        """Show the target under the mouse, at a pixel, and highlight it; None where the mouse has left."""
+        target = None if at is None else self.hit_test(at)
+        if target != self.under_mouse:
+            self.under_mouse = target
             self.redraw()
-        if found is None or at is None:
+        if target is None or at is None:
             self.box.silence()
             self._point(0)
         else:
-            self.say(found, at)
+            self.say(target, at)
 
     def say(self, found: Any, at: QPointF) -> None:
-        """Show in the box what is at a pixel, and as much on its feature as has room: a line at least."""
-        feature, own, self._said_at = self.feature_of(found), self.readout(found), at
-        more = self.about_feature(feature) if feature else ()
-        lines = [*own, *more[: max(1, self.box.room_for() - len(own))]]
+        """Show a target in the box, and as much on its feature as has room: a line at least."""
+        feature, readout, self._said_at = self.feature_of(found), self.readout(found), at
+        feature_lines = self.about_feature(feature) if feature else ()
+        lines = [*readout, *feature_lines[: max(1, self.box.room_for() - len(readout))]]
         self.box.say(lines, at, self.kept_in_sight(found))
         self._point(feature)
 
@@ -298,16 +298,16 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self.pointed.emit(feature)
 
     def click(self, at: QPointF) -> None:
-        """Pick what is at a pixel."""
-        found = self.hit_test(at)
-        if found is not None:
-            self.pick(found)
+        """Pick the target at a pixel."""
+        target = self.hit_test(at)
+        if target is not None:
+            self.pick(target)
 
     def pick(self, found: Any) -> None:
         """Take notice of a click on something that :meth:`hit_test` found."""
 
     def confirm(self, found: Any) -> None:
-        """Choose what was double-clicked, in a plot of models; a click alone inspects."""
+        """Choose the double-clicked target, in a plot of models; a single click inspects it."""
         self.pick(found)
         self.confirmed.emit()
 
@@ -316,7 +316,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         return False
 
     def add_actions(self, menu: QMenu) -> None:
-        """Add what only this kind of plot offers to its menu."""
+        """Add the actions of this kind of plot to its menu."""
 
     # Drawing
 
@@ -395,9 +395,9 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
 
     def _draw_axes(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         placeholder = self.placeholder if self.is_empty() else None
-        beside = self.beside_title(frame)
-        draw_axes(self.axes, painter, frame, colors, beside, placeholder)
-        cut = "\n".join(cut_texts(self.axes, frame, beside, placeholder))
+        beside_width = self.beside_title(frame)
+        draw_axes(self.axes, painter, frame, colors, beside_width, placeholder)
+        cut = "\n".join(cut_texts(self.axes, frame, beside_width, placeholder))
         if cut != self._cut:
             self._cut = cut
             self.setToolTip(plain(cut))
@@ -412,7 +412,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     # Qt
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Have what was set while nobody saw the plot in its first picture."""
+        """Draw changes that were made while the plot was hidden in its first picture."""
         super().showEvent(event)
         if self._timer.isActive():
             self.flush()
@@ -461,9 +461,9 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             return
         self._pressed = None
         event.accept()
-        found = self.hit_test(event.position())
-        if found is not None and event.button() == Qt.MouseButton.LeftButton:
-            self.confirm(found)
+        target = self.hit_test(event.position())
+        if target is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.confirm(target)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Pass the mouse on."""
@@ -505,7 +505,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
 
 
 def describe(lines: Sequence[str]) -> str:
-    """Join what a plot shows into one text for a screen reader."""
+    """Join the sentences on a plot into one text for a screen reader."""
     return ". ".join(line for line in lines if line)
 
 
@@ -555,7 +555,7 @@ class PlotMenu(QMenu):
 
 
 def plot_writer(plot: Plot, path: str | Path) -> Callable[[], None]:
-    """Return what writes the figure of a plot as it is now, on any thread; its suffix says how.
+    """Return a function that writes the figure of a plot as it is now, on any thread; the suffix says how.
 
     What is returned raises as :func:`save_figure` does.
     """

@@ -99,8 +99,8 @@ class DensityPlot(Plot):
         frame = super().frame_for(size)
         if self.is_empty():
             return frame
-        left, top = round(self._strip(size.width())), round(self._legend_height(size))
-        return replace(frame, area=frame.area.adjusted(left, top, 0, 0))
+        left_edge, top = round(self._strip(size.width())), round(self._legend_height(size))
+        return replace(frame, area=frame.area.adjusted(left_edge, top, 0, 0))
 
     def _legend_height(self, size: QSizeF) -> float:
         """Return the room of the legend; none in a plot so small that the curves would be lost under it."""
@@ -111,14 +111,14 @@ class DensityPlot(Plot):
     def legend_spots(self, room: QSizeF) -> tuple[float, list[tuple[float, int]], int]:
         """Return the width of swatches, where entries begin (pixel and line), and the number of lines."""
         metrics = QFontMetricsF(font(SMALL))
-        found: tuple[float, list[tuple[float, int]], int] = _SWATCH, [], 1
+        layout: tuple[float, list[tuple[float, int]], int] = _SWATCH, [], 1
         for swatch, between in ((_SWATCH, _BETWEEN), _NARROW):
             wide = [swatch + 6 + metrics.horizontalAdvance(density.label) for density in self.densities]
             spots = flow(wide, room.width(), between)
-            found = swatch, spots, spots[-1][1] + 1 if spots else 1
-            if found[2] * _LINE + _AIR <= _MOST_LEGEND * room.height():
+            layout = swatch, spots, spots[-1][1] + 1 if spots else 1
+            if layout[2] * _LINE + _AIR <= _MOST_LEGEND * room.height():
                 break
-        return found
+        return layout
 
     def _with_zeros(self) -> list[Density]:
         return [d for d in self.densities if not np.isnan(d.zeros)]
@@ -134,13 +134,13 @@ class DensityPlot(Plot):
 
     def summary(self) -> str:
         """Return in words where each class has most of its values, and how many of them are 0."""
-        shown = [d for d in self.densities if d.xs.size]
-        told = [
+        drawn = [d for d in self.densities if d.xs.size]
+        peaks = [
             tr("{label} most often near {xs:.3g}").format(label=d.label, xs=d.xs[int(np.argmax(d.ys))])
-            for d in shown
+            for d in drawn
         ]
         return ", ".join(
-            told
+            peaks
             + [
                 tr("{zeros} of {label} are 0").format(zeros=percent(d.zeros), label=d.label)
                 for d in self._with_zeros()
@@ -150,11 +150,11 @@ class DensityPlot(Plot):
     def figure(self) -> CurvesFigure:
         """Return densities by class; of a class with zeros the name says how many."""
         series = []
-        for at, one in enumerate(self.densities):
-            label = one.label
-            if not isnan(one.zeros):
-                label = tr("{label} ({zeros:.0f} % are 0)").format(label=label, zeros=100 * one.zeros)
-            series.append(Series(label, floats(one.xs), floats(one.ys), kind="area", number=at))
+        for number, density in enumerate(self.densities):
+            label = density.label
+            if not isnan(density.zeros):
+                label = tr("{label} ({zeros:.0f} % are 0)").format(label=label, zeros=100 * density.zeros)
+            series.append(Series(label, floats(density.xs), floats(density.ys), kind="area", number=number))
         title = self.subject or self.accessibleName()
         x = FigureAxis(tr("value of {feature}").format(feature=self.subject) if self.subject else tr("value"))
         return CurvesFigure(NAME, title, "", x, FigureAxis(tr("density")), tuple(series))
@@ -217,12 +217,12 @@ class DensityPlot(Plot):
             return
         strip, area = self._strip(frame.outer.width()), frame.area
         wide = (strip - _BETWEEN) / len(drawn)
-        left = area.left() - strip
+        left_edge = area.left() - strip
         painter.setFont(font(TINY))
-        for place, (i, density) in enumerate(drawn):
+        for position, (i, density) in enumerate(drawn):
             look = palettes.category(colors, i)
             height = density.zeros * (area.height() - _LINE)
-            bar = QRectF(left + place * wide + 2, area.bottom() - height, wide - 4, height)
+            bar = QRectF(left_edge + position * wide + 2, area.bottom() - height, wide - 4, height)
             filling = QColor(look.color)
             filling.setAlphaF(0.35)
             painter.setBrush(filling)
@@ -236,11 +236,11 @@ class DensityPlot(Plot):
         hairline(
             painter,
             colors.q("line"),
-            QPointF(left, area.bottom()),
-            QPointF(left + strip - _BETWEEN, area.bottom()),
+            QPointF(left_edge, area.bottom()),
+            QPointF(left_edge + strip - _BETWEEN, area.bottom()),
         )
         painter.setPen(colors.q("muted"))
-        below = QRectF(left - 10, area.bottom() + 4, strip - _BETWEEN + 20, 16)
+        below = QRectF(left_edge - 10, area.bottom() + 4, strip - _BETWEEN + 20, 16)
         painter.drawText(below, BELOW, tr("zeros"))
 
     def _draw_legend(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -251,9 +251,9 @@ class DensityPlot(Plot):
         swatch, spots, rows = self.legend_spots(super().frame_for(frame.outer.size()).area.size())
         painter.setFont(font(SMALL))
         for i, (density, (x, row)) in enumerate(zip(self.densities, spots, strict=True)):
-            left = frame.area.left() - strip + x
+            left_edge = frame.area.left() - strip + x
             y = frame.area.top() - _AIR - (rows - row - 0.5) * _LINE
-            box = QRectF(left, y - 9, frame.outer.right() - left, 18)
+            box = QRectF(left_edge, y - 9, frame.outer.right() - left_edge, 18)
             look = palettes.category(colors, i)
             draw_entry(painter, box, look, density.label, colors.q("text"), swatch=swatch)
 
@@ -315,16 +315,16 @@ class HistogramPlot(Plot):
 
     def summary(self) -> str:
         """Return in words how many numbers there are, and between which most of them lie."""
-        most, wide = int(self.counts.argmax()), self.width_of_bins
-        first = int(self.starts[most])
-        where = (
+        fullest, wide = int(self.counts.argmax()), self.width_of_bins
+        first = int(self.starts[fullest])
+        bin_text = (
             f"{first}"
             if wide == 1
             else tr("{first} to {first_2}").format(first=first, first_2=first + wide - 1)
         )
-        said = tr("{title}: {sum} in all").format(title=self.axes.title, sum=int(self.counts.sum()))
+        total = tr("{title}: {sum} in all").format(title=self.axes.title, sum=int(self.counts.sum()))
         return tr("{said}, most often {where} {x_label} ({counts})").format(
-            said=said, where=where, x_label=self.axes.x_label, counts=int(self.counts[most])
+            said=total, where=bin_text, x_label=self.axes.x_label, counts=int(self.counts[fullest])
         )
 
     def is_empty(self) -> bool:

@@ -1,4 +1,4 @@
-"""What plots are drawn with: where data lie on a drawing, and layers of the pyqtgraph scene.
+"""Tools that draw plots: where data lie on a drawing, and layers of the pyqtgraph scene.
 
 A layer draws in the logical pixels of the drawing, not in data coordinates, through the `Frame`. Line widths
 and fonts then come out the same on a screen of any pixel ratio. Axes, curves and legends of pyqtgraph would
@@ -88,14 +88,14 @@ class Frame:
 
         None where none is as near as the reach, in pixels.
         """
-        found = None
+        nearest_point = None
         for number, (xs, ys) in enumerate(curves):
             px, py = self.pixels(xs, ys)
             far = np.nan_to_num(np.hypot(px - at.x(), py - at.y()), nan=np.inf)
             point = int(far.argmin()) if far.size else 0
             if far.size and far[point] <= reach:
-                found, reach = (number, point), float(far[point])
-        return found
+                nearest_point, reach = (number, point), float(far[point])
+        return nearest_point
 
     def x_at(self, px: float) -> float:
         """Return the value at a horizontal pixel."""
@@ -234,14 +234,14 @@ def pen(color: QColor, width: float, dash: tuple[float, ...] = ()) -> QPen:
     dash : tuple of float
         Dash and gap lengths in line widths.
     """
-    made = QPen(color, width)
-    # Nobody sees the joins of a thin line, and round ones take twice the time.
+    line_pen = QPen(color, width)
+    # The joins of a thin line are invisible, and round ones take twice the time.
     thin = width < 2.0
-    made.setJoinStyle(Qt.PenJoinStyle.BevelJoin if thin else Qt.PenJoinStyle.RoundJoin)
-    made.setCapStyle(Qt.PenCapStyle.FlatCap if dash or thin else Qt.PenCapStyle.RoundCap)
+    line_pen.setJoinStyle(Qt.PenJoinStyle.BevelJoin if thin else Qt.PenJoinStyle.RoundJoin)
+    line_pen.setCapStyle(Qt.PenCapStyle.FlatCap if dash or thin else Qt.PenCapStyle.RoundCap)
     if dash:
-        made.setDashPattern(list(dash))
-    return made
+        line_pen.setDashPattern(list(dash))
+    return line_pen
 
 
 def draw_line(painter: QPainter, px: Floats, py: Floats) -> None:

@@ -44,7 +44,7 @@ _BANDS = {
         tr("within one standard error"),
     ),
 }
-"""What the band is called by its rule, at length and in short."""
+"""Names of the band by its rule, at length and in short."""
 _OVER_FOLDS = {
     "not significantly worse": (
         tr("not significantly worse than the best (95 %, paired over folds)"),
@@ -79,7 +79,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Marks:
-    """What is drawn around the spots.
+    """Marks that are drawn around the spots.
 
     Attributes
     ----------
@@ -152,13 +152,15 @@ class ParetoPlot(Plot):
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the sizes, and that in which the front is seen well."""
         xs, ys = self.places
-        kept = [self.spots[i].y for i in self.marks.front] + [*self.marks.levels] if self.marks else []
+        front_values = (
+            [self.spots[i].y for i in self.marks.front] + [*self.marks.levels] if self.marks else []
+        )
         if self.axes.log_sizes:
             return (float(xs.min()) / _LOG_AIR, float(xs.max()) * _LOG_AIR), readable_range(
-                ys, np.array(kept)
+                ys, np.array(front_values)
             )
         room = 0.5 if self.axes.integer_x else 0.04 * (float(np.ptp(xs)) or 1.0)
-        return (float(xs.min()) - room, float(xs.max()) + room), readable_range(ys, np.array(kept))
+        return (float(xs.min()) - room, float(xs.max()) + room), readable_range(ys, np.array(front_values))
 
     @property
     def places(self) -> tuple[Floats, Floats]:
@@ -178,13 +180,13 @@ class ParetoPlot(Plot):
             points = tuple(s.x for s in front), tuple(s.y for s in front)
             series.append(Series(tr("models on the Pareto front"), *points, kind="steps", number=NEUTRAL))
         for category in dict.fromkeys(spot.category for spot in spots):
-            own = [spot for spot in spots if spot.category == category]
-            points = tuple(s.x for s in own), tuple(s.y for s in own)
-            series.append(Series(own[0].title, *points, kind="points", number=category))
+            members = [spot for spot in spots if spot.category == category]
+            points = tuple(s.x for s in members), tuple(s.y for s in members)
+            series.append(Series(members[0].title, *points, kind="points", number=category))
         rings = []
         if marks is not None:
-            told = {marks.suggested: tr(marks.rule), marks.best: tr("best")}
-            rings = [Mark(f"{said}: {spots[i].note}", spots[i].x, spots[i].y) for i, said in told.items()]
+            labels = {marks.suggested: tr(marks.rule), marks.best: tr("best")}
+            rings = [Mark(f"{label}: {spots[i].note}", spots[i].x, spots[i].y) for i, label in labels.items()]
         axes = self.axes
         x = FigureAxis(axes.x_label, whole=axes.integer_x)
         return CurvesFigure(
@@ -201,7 +203,7 @@ class ParetoPlot(Plot):
         ]
 
     def readout(self, position: int) -> list[Line]:
-        """Return what a marker is."""
+        """Return the lines of the box on a marker."""
         spot = self.spots[position]
         error = "" if isnan(spot.error) else f" ± {spot.error:.4f}"
         lines = [Line(spot.title, f"{spot.y:.4f}{error}", bold=True), Line(spot.note)]
@@ -230,8 +232,8 @@ class ParetoPlot(Plot):
         front, suggested = self.marks.front, self.marks.suggested
         start = suggested if suggested in front else self.marks.best
         present = self.chosen if self.inspected is None else self.inspected
-        at = front.index(present) + right if present in front else front.index(start)
-        self.picked.emit(front[max(0, min(len(front) - 1, at))])
+        index = front.index(present) + right if present in front else front.index(start)
+        self.picked.emit(front[max(0, min(len(front) - 1, index))])
         return True
 
     def hit_test(self, at: QPointF) -> int | None:
@@ -257,11 +259,11 @@ class ParetoPlot(Plot):
         """Return in words which model is best, and which is suggested."""
         if self.marks is None:
             return tr("{title} of {n_spots} models").format(title=self.axes.title, n_spots=len(self.spots))
-        told = {tr("best"): self.marks.best, tr(self.marks.rule): self.marks.suggested}
+        named_models = {tr("best"): self.marks.best, tr(self.marks.rule): self.marks.suggested}
         return describe(
             [
                 f"{name}: {self.spots[i].title}, {self.spots[i].note}, {self.spots[i].y:.4f}"
-                for name, i in told.items()
+                for name, i in named_models.items()
             ]
         )
 
@@ -278,9 +280,9 @@ def draw_pareto_front(plot: ParetoPlot, painter: QPainter, frame: Frame, colors:
         _draw_band(painter, frame, colors, _level_steps(plot, frame), frame.y_px(spots[marks.best].y))
     corners: list[QPointF] = []
     for i in marks.front:
-        at = frame.point(spots[i].x, spots[i].y)
-        corners += [QPointF(at.x(), corners[-1].y())] if corners else []
-        corners.append(at)
+        point = frame.point(spots[i].x, spots[i].y)
+        corners += [QPointF(point.x(), corners[-1].y())] if corners else []
+        corners.append(point)
     corners.append(QPointF(frame.area.right(), corners[-1].y()))
     painter.setPen(pen(colors.q("text", 0.55), 1.4))
     painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -314,8 +316,8 @@ def draw_spots(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
     points = frame.points(*plot.places)
     painter.setPen(Qt.PenStyle.NoPen)
     last: tuple[int, float] | None = None
-    others = (i for i in range(len(points)) if i not in front)
-    for i in (*others, *front):
+    background = (i for i in range(len(points)) if i not in front)
+    for i in (*background, *front):
         category = plot.spots[i].category
         opacity = 1.0 if i in front or i == plot.under_mouse else _FADED
         if (category, opacity) != last:  # hundreds of one colour follow each other
@@ -344,17 +346,17 @@ def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
     for i, (_, role, width) in named.items():
         painter.setPen(pen(colors.q(role), width))
         painter.drawEllipse(points[i], _RING, _RING)
-    taken = [QRectF(points[i].x() - _RING, points[i].y() - _RING, 2 * _RING, 2 * _RING) for i in named]
+    occupied = [QRectF(points[i].x() - _RING, points[i].y() - _RING, 2 * _RING, 2 * _RING) for i in named]
     for i, (names, role, _) in reversed(named.items()):  # the longer name has fewer places
-        box, text = _place(plot, frame, points[i], names, role == "accent", taken)
+        box, text = _place(plot, frame, points[i], names, role == "accent", occupied)
         painter.setFont(font(SMALL, role == "accent"))
         painter.setPen(colors.q(role))
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
-        taken.append(box)
+        occupied.append(box)
 
 
 def _suggested_names(plot: ParetoPlot, marks: Marks) -> tuple[str, ...]:
-    """Return what stands at the suggested model, at length and in short: "3 features", or its cost."""
+    """Return the text at the suggested model, at length and in short: "3 features", or its cost."""
     if marks.cost:
         at_length = tr("{cost}, the cheapest in the band").format(cost=marks.cost)
         return (at_length, marks.cost) if marks.rule in _BANDS else (marks.cost,)
@@ -382,12 +384,12 @@ def draw_band_name(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Co
     text = next((name for name in names if painter.fontMetrics().horizontalAdvance(name) <= room), "")
     if not text:
         return
-    left = frame.outer.right() - painter.fontMetrics().horizontalAdvance(text) - 8
+    left_edge = frame.outer.right() - painter.fontMetrics().horizontalAdvance(text) - 8
     painter.setPen(pen(colors.q("muted"), 1.0, (2.0, 3.0)))
     painter.setBrush(colors.q("accent", 0.09))
-    painter.drawRect(QRectF(left - 24, 4, 18, 10))
+    painter.drawRect(QRectF(left_edge - 24, 4, 18, 10))
     painter.setPen(colors.q("muted"))
-    painter.drawText(QRectF(left, 0, 1000, 18), Qt.AlignmentFlag.AlignLeft, text)
+    painter.drawText(QRectF(left_edge, 0, 1000, 18), Qt.AlignmentFlag.AlignLeft, text)
 
 
 def _place(
@@ -404,8 +406,8 @@ def _place(
 
     def cost(place: tuple[QRectF, str]) -> tuple[bool, int, int]:
         box, _ = place
-        beside, level = np.abs(xs - box.center().x()), np.abs(ys - box.center().y())
-        hidden = np.count_nonzero((beside <= box.width() / 2 + 3) & (level <= box.height() / 2 + 3))
+        across, level = np.abs(xs - box.center().x()), np.abs(ys - box.center().y())
+        hidden = np.count_nonzero((across <= box.width() / 2 + 3) & (level <= box.height() / 2 + 3))
         return not room.contains(box), sum(box.intersects(other) for other in taken), int(hidden)
 
     boxes = ((box, name) for name in names for box in around(at, text_size(name, bold)))
@@ -424,9 +426,9 @@ def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
     for left, right, level in parts:
         along = np.arange(left, right, _GRAIN)
         xs, ys = np.append(xs, along), np.append(ys, np.full(along.size, level))
-    for at, (low, high) in zip(ends, pairwise(level for _, _, level in parts[: len(front)]), strict=False):
+    for x, (low, high) in zip(ends, pairwise(level for _, _, level in parts[: len(front)]), strict=False):
         along = np.arange(min(low, high), max(low, high), _GRAIN)
-        xs, ys = np.append(xs, np.full(along.size, at)), np.append(ys, along)
+        xs, ys = np.append(xs, np.full(along.size, x)), np.append(ys, along)
     return xs, ys
 
 
@@ -449,6 +451,8 @@ def around(at: QPointF, size: QSizeF) -> list[QRectF]:
     boxes = []
     for gap in (_RING + 2, _RING + 10, _RING + 20, _RING + 32):
         across = (at.x() - w / 2, at.x() - 6, at.x() - w + 6, at.x() + gap, at.x() - gap - w)
-        boxes += [QRectF(left, top, w, h) for left in across for top in (at.y() + gap, at.y() - gap - h)]
-        boxes += [QRectF(left, at.y() - h / 2, w, h) for left in (at.x() + gap, at.x() - gap - w)]
+        boxes += [
+            QRectF(left_edge, top, w, h) for left_edge in across for top in (at.y() + gap, at.y() - gap - h)
+        ]
+        boxes += [QRectF(left_edge, at.y() - h / 2, w, h) for left_edge in (at.x() + gap, at.x() - gap - w)]
     return boxes

@@ -67,7 +67,7 @@ class ValueBox(QWidget):
         self.hide()
 
     def lines(self) -> tuple[Line, ...]:
-        """Return what the box says; empty while it is hidden."""
+        """Return the lines in the box; empty while it is hidden."""
         return self._lines
 
     def room_for(self) -> int:
@@ -146,15 +146,15 @@ class ValueBox(QWidget):
         room, point = self._room(), anchor.toPoint()
         x, y, w, h = point.x(), point.y(), size.width(), size.height()
         heights = (y + 12, y - 12 - h, y - h // 2, room.bottom() - h - 44, room.top() + 6)
-        wanted = [(left, top) for left in (x + 14, x - 14 - w) for top in heights]
-        wanted += [(x - w // 2, y + 14), (x - w // 2, y - 14 - h)]
-        wanted += [(left, room.bottom() - h - 60) for left in (x + 14, x - 14 - w)]
+        corners = [(left_edge, top) for left_edge in (x + 14, x - 14 - w) for top in heights]
+        corners += [(x - w // 2, y + 14), (x - w // 2, y - 14 - h)]
+        corners += [(left_edge, room.bottom() - h - 60) for left_edge in (x + 14, x - 14 - w)]
         spots = [
             QPoint(
-                max(room.left(), min(left, room.right() + 1 - w)),
+                max(room.left(), min(left_edge, room.right() + 1 - w)),
                 max(room.top(), min(top, room.bottom() + 1 - h)),
             )
-            for left, top in wanted
+            for left_edge, top in corners
         ]
 
         def covers(spot: QPoint) -> bool:

@@ -144,9 +144,9 @@ class StepCurvesPlot(Plot):
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Leave the text of the x axis out of a low plot, for the sake of the curves."""
         super().resizeEvent(event)
-        said = self._x_label if self.height() >= scaled(_LOW) else ""
-        if event is not None and said != self.axes.x_label:  # there is none while the plot is built
-            self.set_axes(replace(self.axes, x_label=said))
+        label = self._x_label if self.height() >= scaled(_LOW) else ""
+        if event is not None and label != self.axes.x_label:  # there is none while the plot is built
+            self.set_axes(replace(self.axes, x_label=label))
 
     def _names_width(self, width: float) -> float:
         metrics = QFontMetricsF(font(TINY, bold=True))
@@ -179,12 +179,12 @@ class StepCurvesPlot(Plot):
 
     def summary(self) -> str:
         """Return where each named curve ends."""
-        said = [
+        sentences = [
             f"{curve.label}: {curve.y[-1]:.{self.decimals}f}"
             for curve in self.curves
             if curve.number != BEHIND and curve.y.size
         ]
-        return describe([self.axes.title, *said])
+        return describe([self.axes.title, *sentences])
 
     def hit_test(self, at: QPointF) -> Point | None:
         """Return the nearest point in reach; of equally near ones that of a named curve."""
@@ -195,8 +195,8 @@ class StepCurvesPlot(Plot):
         curve = self.curves[found[0]]
         value = f"{curve.y[found[1]]:.{self.decimals}f}"
         color = None if curve.number == BEHIND else self._look(curve, self.theme.colors).color
-        said = f"{curve.label or self.axes.title} · k = {curve.x[found[1]]:.0f}"
-        return [Line(said, value, color, bold=True)]  # a low plot has no room for more
+        label = f"{curve.label or self.axes.title} · k = {curve.x[found[1]]:.0f}"
+        return [Line(label, value, color, bold=True)]  # a low plot has no room for more
 
     def feature_of(self, found: Point) -> int:
         """Return the feature of a point."""
@@ -213,19 +213,19 @@ class StepCurvesPlot(Plot):
         named = [number for number, curve in enumerate(self.curves) if curve.number != BEHIND]
         if not named:
             return False
-        number, at = self.under_mouse if self.under_mouse in self._points() else (named[0], 0)
+        number, index = self.under_mouse if self.under_mouse in self._points() else (named[0], 0)
         if down and number in named:
             number = named[(named.index(number) + down) % len(named)]
-        at = min(max(at + right, 0), self.curves[number].x.size - 1)
-        self.under_mouse = (number, at)
+        index = min(max(index + right, 0), self.curves[number].x.size - 1)
+        self.under_mouse = (number, index)
         curve = self.curves[number]
-        place = self.frame().point(float(curve.x[at]), float(curve.y[at]))
-        self.say((number, at), place)
+        position = self.frame().point(float(curve.x[index]), float(curve.y[index]))
+        self.say((number, index), position)
         self.redraw()
         return True
 
     def _points(self) -> set[Point]:
-        return {(number, at) for number, curve in enumerate(self.curves) for at in range(curve.x.size)}
+        return {(number, index) for number, curve in enumerate(self.curves) for index in range(curve.x.size)}
 
     # Drawing
 
@@ -270,11 +270,11 @@ class StepCurvesPlot(Plot):
                 painter.drawEllipse(frame.point(x, y), _POINT + 0.5, _POINT + 0.5)
         if self.under_mouse is not None and self.under_mouse[0] < len(self.curves):
             curve = self.curves[self.under_mouse[0]]
-            at = frame.point(float(curve.x[self.under_mouse[1]]), float(curve.y[self.under_mouse[1]]))
+            center = frame.point(float(curve.x[self.under_mouse[1]]), float(curve.y[self.under_mouse[1]]))
             color = colors.q("muted") if curve.number == BEHIND else self._look(curve, colors).color
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(color)
-            draw_marker(painter, "circle", at, _POINT)
+            draw_marker(painter, "circle", center, _POINT)
 
     def _draw_names(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Write the names at the ends of their curves, none over another one."""
@@ -284,8 +284,8 @@ class StepCurvesPlot(Plot):
             return
         height = float(scaled(_LINE))
         ends = sorted(named, key=lambda curve: frame.y_px(float(curve.y[-1])))
-        wanted = [frame.y_px(float(curve.y[-1])) for curve in ends]
-        places = apart(wanted, height, frame.area.top() + height / 2, frame.outer.bottom() - height / 2)
+        heights = [frame.y_px(float(curve.y[-1])) for curve in ends]
+        places = apart(heights, height, frame.area.top() + height / 2, frame.outer.bottom() - height / 2)
         for curve, y in zip(ends, places, strict=True):
             painter.setFont(font(TINY, bold=curve.key == self._marked))
             painter.setPen(self._look(curve, colors).color)
@@ -303,10 +303,10 @@ def apart(wanted: Sequence[float], gap: float, low: float, high: float) -> list[
     [10.0, 25.0, 40.0]
     """
     places: list[float] = []
-    for one in wanted:
-        places.append(max(one, places[-1] + gap if places else low))
+    for target in wanted:
+        places.append(max(target, places[-1] + gap if places else low))
     if places and places[-1] > high:
         places[-1] = high
-        for at in range(len(places) - 2, -1, -1):
-            places[at] = min(places[at], places[at + 1] - gap)
+        for index in range(len(places) - 2, -1, -1):
+            places[index] = min(places[index], places[index + 1] - gap)
     return places

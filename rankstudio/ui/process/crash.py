@@ -1,4 +1,4 @@
-"""What becomes of an error nobody expected: a readable message now, and a report for the next start."""
+"""Handling of unexpected errors: a readable message now, and a report for the next start."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def log_to_file(folder: Path) -> logging.Handler | None:
 
 
 class CrashReports:
-    """Catches what nobody expected on any thread, writes it down and tells the window.
+    """Catches unexpected errors on any thread, writes them down and tells the window.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class CrashReports:
 
     def forget(self) -> None:
         """Remove the report: the user has seen it."""
-        with suppress(OSError):  # it will be told of again
+        with suppress(OSError):  # it will be reported again
             self.path.unlink()
 
     def _write(self, report: str) -> None:

@@ -58,16 +58,16 @@ def missing_libraries(*binaries: str) -> tuple[str, ...]:
     if spec is None or not spec.submodule_search_locations:
         return ()
     qt = Path(spec.submodule_search_locations[0]) / "Qt"
-    wanted = [qt / "lib" / "libQt6Gui.so.6", qt / "lib" / "libQt6Widgets.so.6"]
-    wanted += [qt / binary for binary in binaries if binary]
+    paths = [qt / "lib" / "libQt6Gui.so.6", qt / "lib" / "libQt6Widgets.so.6"]
+    paths += [qt / binary for binary in binaries if binary]
     needed: dict[str, None] = {}
-    for binary in wanted:
+    for binary in paths:
         needed.update(dict.fromkeys(_failing(binary)))
     return tuple(needed)
 
 
 def _failing(binary: Path) -> list[str]:
-    """Return what keeps a binary from being loaded: all missing system libraries, not only the first."""
+    """Return the reasons that a binary cannot be loaded: all missing system libraries, not only the first."""
     error = _load(str(binary))
     if error is None or not binary.exists():
         return []
@@ -82,7 +82,7 @@ def _failing(binary: Path) -> list[str]:
 
 def _mentioned_libraries(binary: Path) -> set[str]:
     """Return the names of libraries that stand in a binary, and in Qt's own libraries that it needs."""
-    found: set[str] = set()
+    names: set[str] = set()
     waiting = [binary]
     while waiting:
         try:
@@ -92,10 +92,10 @@ def _mentioned_libraries(binary: Path) -> set[str]:
         for raw in set(re.findall(rb"lib[\w.+-]+?\.so(?:\.\d+)*(?=\0)", content)):
             name = raw.decode("ascii", "replace")
             sibling = _beside(binary, name)
-            if name not in found and sibling is not None:
+            if name not in names and sibling is not None:
                 waiting.append(sibling)
-            found.add(name)
-    return found
+            names.add(name)
+    return names
 
 
 def _beside(binary: Path, name: str) -> Path | None:

@@ -46,7 +46,7 @@ def refuse_read(widget: QWidget, paths: Sequence[str | Path]) -> None:
 
 
 def ask_beside(widget: QWidget, title: str, kinds: str, beside: Path | None) -> str:
-    """Ask for a file to read, at first in the folder of another one or at home; "" where nobody says.
+    """Ask for a file to read, at first in the folder of another one or at home; "" if cancelled.
 
     ``kinds`` are those that the dialog offers: "Tables (*.csv);;All files (*)".
     """

@@ -1,4 +1,4 @@
-"""What memory work has left behind is given back; and Python's search for garbage.
+"""Gives memory back that work has left behind; and Python's search for garbage.
 
 Python searches on whichever thread happens to make one object too many, and deletes there what it finds:
 timers, actions and models of Qt, which none but their own thread may delete. A search in the middle of Qt's
@@ -48,12 +48,12 @@ class IdleMemory(QObject):
             threading.Thread(target=release_unused, name="idle-memory", daemon=True).start()
 
 
-_SEARCH_MILLISECONDS = 1000  # between two looks at what is due, which cost nothing
+_SEARCH_MILLISECONDS = 1000  # between two checks of what is due, which cost nothing
 _OLDEST = 2  # of Python's generations
 _REST = 100.0  # times as long as the last search of it took
 
 HOLD = threading.Lock()
-"""While somebody has it, nobody searches."""
+"""While it is locked, no search for garbage begins."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ NEVER = GarbageSearch()
 
 
 class GarbageCollection(QObject):
-    """Has garbage searched for by a timer of the thread that makes this, and by nobody else.
+    """Has garbage searched for by a timer of the thread that makes this, and in no other way.
 
     Until :meth:`begin` it is not searched for at all.
 
@@ -119,7 +119,7 @@ def collect_due(last: GarbageSearch = NEVER, now: Callable[[], float] = time.mon
         Returns seconds.
     """
     limits = zip(gc.get_count(), gc.get_threshold(), strict=True)
-    due = [generation for generation, (count, most) in enumerate(limits) if count > most]
+    due = [generation for generation, (count, threshold) in enumerate(limits) if count > threshold]
     begin = now()
     if _OLDEST in due and begin - last.ended < _REST * last.took:
         due.remove(_OLDEST)

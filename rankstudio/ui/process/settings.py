@@ -1,4 +1,4 @@
-"""What is remembered from one start to the next: one small file in the user's configuration folder."""
+"""Settings kept from one start to the next: one small file in the user's configuration folder."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Settings:
         self._aside: _Aside | None = None
 
     def write_aside(self) -> None:
-        """Write what is set from now on soon, and on another thread: the disk may take long."""
+        """Write later changes soon, and on another thread: the disk may take long."""
         self._aside = _Aside(self._store)
 
     def close(self) -> None:
@@ -161,8 +161,8 @@ class Settings:
 
     def add_recent(self, path: str) -> None:
         """Put a path at the head of the recent ones."""
-        others = [item for item in self.recent if item != path]
-        self.set("recent", [path, *others][:MOST_RECENT])
+        older = [item for item in self.recent if item != path]
+        self.set("recent", [path, *older][:MOST_RECENT])
 
     def remove_recent(self, path: str) -> None:
         """Forget one of the recent ones."""
@@ -244,7 +244,7 @@ class _Store(QSettings):
 
 
 class _Aside(QObject):
-    """Has what is set written by a thread that runs Qt's event loop alone.
+    """Has changes written by a thread that runs only Qt's event loop.
 
     A call from Python would keep the interpreter from the window while the disk works. What a store is told
     meanwhile would have to wait as well, and is kept here until then.
@@ -259,12 +259,12 @@ class _Aside(QObject):
         self._store, self._next, self._writes = store, dict[str, Any](), False
         self._thread = QThread()
         self._thread.setObjectName("settings")
-        self._disk = QSettings(store.fileName(), store.format())  # has what the store is told, too
+        self._disk = QSettings(store.fileName(), store.format())  # has the changes of the store, too
         self._written = QTimer(singleShot=True, interval=0)
         self._written.timeout.connect(self._go_on)
-        for one in (self._disk, self._written):
-            one.moveToThread(self._thread)
-            self._thread.finished.connect(one.deleteLater)  # no other thread may stop the timer
+        for member in (self._disk, self._written):
+            member.moveToThread(self._thread)
+            self._thread.finished.connect(member.deleteLater)  # no other thread may stop the timer
         self._thread.start()
         self._soon = single_shot(0, self._write, self)
 

@@ -80,8 +80,8 @@ class Turns(QObject):
 def turns() -> Turns:
     """Return the turns of the application, of which there is one event loop."""
     app = QCoreApplication.instance()
-    found = app.findChild(Turns, _NAME) if app is not None else None
-    return found if found is not None else Turns(app)
+    existing = app.findChild(Turns, _NAME) if app is not None else None
+    return existing if existing is not None else Turns(app)
 
 
 _REFRESH_MILLISECONDS = 120  # for tables and bars; the curves grow with every delivery of the worker

@@ -1,4 +1,4 @@
-"""What a family of curves looks like: curves, band, level, marks and keys, drawn in pixels of a frame."""
+"""Layers of a family of curves: curves, band, level, marks and keys, drawn in pixels of a frame."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ def draw_band(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors)
         return
     xs = np.concatenate([band.xs, band.xs[::-1]])
     ys = np.concatenate([band.low, band.high[::-1]])
-    seen = np.isfinite(ys)
-    if not seen.any():  # a measure that no fold has: pyqtgraph makes no polygon of no points
+    is_finite = np.isfinite(ys)
+    if not is_finite.any():  # a measure that no fold has: pyqtgraph makes no polygon of no points
         return
-    px, py = frame.pixels(xs[seen], ys[seen])
+    px, py = frame.pixels(xs[is_finite], ys[is_finite])
     painter.setPen(Qt.PenStyle.NoPen)
     permuted = band.p_values is not None
     painter.setBrush(
@@ -95,19 +95,19 @@ def _outline_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -
 
 
 def _name_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Write what a band is above its right end, or below it where there is no room."""
+    """Write the name of a band above its right end, or below it where there is no room."""
     painter.setFont(font(SMALL))
     metrics = painter.fontMetrics()
     name = band.name
     if metrics.horizontalAdvance(name) > frame.area.width() - 4:
         name = name.partition(",")[0]
     last = frame.point(float(band.xs[-1]), float(band.high[-1]))
-    left = min(last.x(), frame.area.right()) - metrics.horizontalAdvance(name) - 2
+    left_edge = min(last.x(), frame.area.right()) - metrics.horizontalAdvance(name) - 2
     above = last.y() - metrics.descent() - 3
     below = frame.y_px(float(band.low[-1])) + metrics.ascent() + 3
     painter.setPen(colors.q("muted"))
     fits = above - metrics.ascent() >= frame.area.top()
-    painter.drawText(QPointF(max(left, frame.area.left() + 2), above if fits else below), name)
+    painter.drawText(QPointF(max(left_edge, frame.area.left() + 2), above if fits else below), name)
 
 
 def draw_reference(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -128,13 +128,13 @@ def reference_pixel(family: CurveSet, frame: Frame) -> float | None:
 
 def draw_smallest(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Draw the smallest model not significantly worse as a diamond, with its name unless it is chosen."""
-    at, mark = _smallest_pixel(family, frame), family.smallest
-    if at is None or mark is None:
+    center, mark = _smallest_pixel(family, frame), family.smallest
+    if center is None or mark is None:
         return
     corners = ((0.0, -_DIAMOND), (_DIAMOND, 0.0), (0.0, _DIAMOND), (-_DIAMOND, 0.0))
     painter.setPen(pen(colors.q("accent"), 1.6))
     painter.setBrush(colors.q("panel"))
-    painter.drawPolygon(QPolygonF([at + QPointF(*corner) for corner in corners]))
+    painter.drawPolygon(QPolygonF([center + QPointF(*corner) for corner in corners]))
     room = None if family.choice == (mark.key, mark.x) else _smallest_room(family, frame)
     if room is not None:
         painter.setFont(font(TINY))
@@ -148,14 +148,14 @@ def _smallest_pixel(family: CurveSet, frame: Frame) -> QPointF | None:
     y = family.smallest_value()
     if family.smallest is None or isnan(y):
         return None
-    at = frame.point(family.smallest.x, y)
-    return at if frame.area.adjusted(-1, -1, 1, 1).contains(at) else None
+    center = frame.point(family.smallest.x, y)
+    return center if frame.area.adjusted(-1, -1, 1, 1).contains(center) else None
 
 
 def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
     """Return the place of its name that hides least of the curves; None where there is no room."""
-    at = _smallest_pixel(family, frame)
-    if at is None:
+    center = _smallest_pixel(family, frame)
+    if center is None:
         return None
     metrics = QFontMetricsF(font(TINY))
     width, height = metrics.horizontalAdvance(tr("smallest")) + 4.0, metrics.height()
@@ -165,7 +165,7 @@ def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
     down, aside, half = away + height / 2, away + width / 2, width / 2
     sides = (0, down), (0, -down), (aside, 0), (-aside, 0)
     for shift in (*sides, (half, down), (half, -down), (-half, down), (-half, -down)):
-        ground.moveCenter(at + QPointF(*shift))
+        ground.moveCenter(center + QPointF(*shift))
         if frame.area.contains(ground):
             rooms.append(QRectF(ground))
     hidden = _hidden(family, frame, rooms)
@@ -285,17 +285,17 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
 
 def _dots(px: Floats, py: Floats) -> Bools:
     """Return which points are drawn as points: all where they are few, else those without a neighbour."""
-    seen = np.isfinite(py)
+    is_finite = np.isfinite(py)
     if px.size < 2 or float(np.ptp(px)) / (px.size - 1) >= _APART:
-        return seen
-    before = np.concatenate([[False], seen[:-1]])
-    after = np.concatenate([seen[1:], [False]])
-    alone: Bools = seen & ~before & ~after
-    return alone
+        return is_finite
+    before = np.concatenate([[False], is_finite[:-1]])
+    after = np.concatenate([is_finite[1:], [False]])
+    is_isolated: Bools = is_finite & ~before & ~after
+    return is_isolated
 
 
 def draw_reference_key(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors, title: str) -> None:
-    """Write beside the title what the dotted line is: without its name where there is no room for that.
+    """Write the key of the dotted line beside the title: without its name where there is no room for that.
 
     The box beside the mouse has it in full.
     """
@@ -313,27 +313,27 @@ def draw_reference_key(family: CurveSet, painter: QPainter, frame: Frame, colors
     box = QRectF(frame.outer.right() - width, 0, width + 1, 2 * _MIDDLE)
     painter.setPen(colors.q("muted"))
     painter.drawText(box, LEFT, text)
-    left = box.left() - _GAP
+    left_edge = box.left() - _GAP
     painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
-    painter.drawLine(QPointF(left - _SWATCH, _MIDDLE), QPointF(left, _MIDDLE))
+    painter.drawLine(QPointF(left_edge - _SWATCH, _MIDDLE), QPointF(left_edge, _MIDDLE))
 
 
 def draw_beside_key(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Write at an edge what the curve beside the chosen one is, in two lines at most."""
-    found = _beside_key(family, frame)
-    if found is None:
+    """Write the name of the curve beside the chosen one at an edge, in two lines at most."""
+    placed_key = _beside_key(family, frame)
+    if placed_key is None:
         return
-    key, lines, ground = found
+    key, lines, ground = placed_key
     color, dash = family.strokes(colors)[key]
     painter.setFont(font(TINY))
     height = ground.height() / len(lines)
     painter.fillRect(ground, colors.q("panel", 0.82))
     painter.setPen(pen(color, 1.5, dash))
-    left, middle = ground.left() + _GAP, ground.top() + height / 2
-    painter.drawLine(QPointF(left, middle), QPointF(left + _BESIDE_SWATCH, middle))
+    left_edge, middle = ground.left() + _GAP, ground.top() + height / 2
+    painter.drawLine(QPointF(left_edge, middle), QPointF(left_edge + _BESIDE_SWATCH, middle))
     painter.setPen(colors.q("muted"))
-    for at, line in enumerate(lines):
-        box = QRectF(left + _BESIDE_SWATCH + _GAP, ground.top() + at * height, ground.width(), height)
+    for row, line in enumerate(lines):
+        box = QRectF(left_edge + _BESIDE_SWATCH + _GAP, ground.top() + row * height, ground.width(), height)
         painter.drawText(box, LEFT, line)
 
 
@@ -343,8 +343,8 @@ def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
     The chosen curve counts five times, and a pixel of the writing as much as a whole curve may.
     """
     points = frame.pixels(*family.points(family.chosen_key, alone=False))
-    beside = _beside_key(family, frame)
-    for ground in (beside[2] if beside is not None else None, _smallest_room(family, frame)):
+    beside_key = _beside_key(family, frame)
+    for ground in (beside_key[2] if beside_key is not None else None, _smallest_room(family, frame)):
         if ground is not None:
             spans = (ground.left(), ground.right(), _GRAIN), (ground.top(), ground.bottom(), _GRAIN)
             x, y = (
@@ -356,12 +356,12 @@ def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
 
 def _beside_key(family: CurveSet, frame: Frame) -> tuple[Hashable, list[str], QRectF] | None:
     """Return the curve beside the chosen one, the lines that name it, and where there is room for them."""
-    found = [(key, curve) for key, curve in family.curves.items() if curve.beside and curve.xs]
+    beside_curves = [(key, curve) for key, curve in family.curves.items() if curve.beside and curve.xs]
     metrics = QFontMetricsF(font(TINY))
     room = frame.area.width() - _BESIDE_SWATCH - 4 * _GAP
-    if not found or room < _LEAST_NAME:
+    if not beside_curves or room < _LEAST_NAME:
         return None
-    key, curve = found[0]
+    key, curve = beside_curves[0]
     lines = [curve.label] if metrics.horizontalAdvance(curve.label) <= room else curve.label.split(", ", 1)
     lines = [metrics.elidedText(line, Qt.TextElideMode.ElideRight, int(room)) for line in lines]
     width = max(map(metrics.horizontalAdvance, lines)) + _BESIDE_SWATCH + 3 * _GAP
@@ -382,13 +382,13 @@ def _hidden(family: CurveSet, frame: Frame, rooms: Sequence[QRectF]) -> list[int
     hidden = [0] * len(rooms)
     for curve in family.curves.values():
         values = curve.arrays()
-        seen = np.isfinite(values[1])
-        if not seen.any():
+        is_finite = np.isfinite(values[1])
+        if not is_finite.any():
             continue
-        px, py = frame.pixels(values[0][seen], values[1][seen])
-        for at, room in enumerate(rooms):
+        px, py = frame.pixels(values[0][is_finite], values[1][is_finite])
+        for index, room in enumerate(rooms):
             columns = np.arange(max(room.left(), px.min()), min(room.right(), px.max()) + 1)
             drawn = np.interp(columns, px, py)
             inside = (drawn > room.top() - 3) & (drawn < room.bottom() + 3)
-            hidden[at] += int(inside.sum()) * (_OWN if curve.beside else 1)
+            hidden[index] += int(inside.sum()) * (_OWN if curve.beside else 1)
     return hidden

@@ -23,13 +23,13 @@ Range = tuple[float, float]
 _FEW = 4
 
 BESIDE_DASH = (5.0, 2.2, 1.2, 2.2)
-"""Of a curve beside the chosen one."""
+"""Dashes of a curve beside the chosen one."""
 
 REFERENCE_DASH = (1.5, 2.5)
-"""Of the level that curves are compared with, in the plot and in the box."""
+"""Dashes of the level that curves are compared with, in the plot and in the box."""
 
 DECIMALS = 4
-"""Of the values in the box."""
+"""Decimals of the values in the box."""
 
 MOST_LINES = 12
 """How many curves the box with values lists."""
@@ -51,7 +51,7 @@ class Curve:
     def value_at(self, x: float) -> float:
         """Return y at exactly x; NaN where the curve has no point. The latest point counts."""
         points = zip(reversed(self.xs), reversed(self.ys), strict=True)
-        return next((y for at, y in points if at == x), math.nan)
+        return next((y for curve_x, y in points if curve_x == x), math.nan)
 
 
 @dataclass(frozen=True)
@@ -73,21 +73,21 @@ class Band:
 
     @property
     def name(self) -> str:
-        """What it is a band of."""
+        """Name of the band."""
         return tr("mean") if self.p_values is None else tr("permuted, 95 %")
 
     def at(self, x: float) -> tuple[float, float, float] | None:
         """Return mean, lower and upper end at x, or None where the band has no such point."""
-        where = np.flatnonzero(self.xs == x)
-        if where.size == 0:
+        indices = np.flatnonzero(self.xs == x)
+        if indices.size == 0:
             return None
-        i = int(where[0])
+        i = int(indices[0])
         return float(self.mean[i]), float(self.low[i]), float(self.high[i])
 
     def p_at(self, x: float) -> float | None:
         """Return how often permuted labels or preferences are as good at x; None where that is not known."""
-        where = np.flatnonzero(self.xs == x)
-        return None if self.p_values is None or where.size == 0 else float(self.p_values[where[0]])
+        indices = np.flatnonzero(self.xs == x)
+        return None if self.p_values is None or indices.size == 0 else float(self.p_values[indices[0]])
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class SmallestMark:
     p: float
 
     def in_words(self, x_name: str) -> str:
-        """Return what it is and where."""
+        """Return its name and its x in words."""
         return tr("smallest not significantly worse: {x_name} = {x:g}").format(x_name=x_name, x=self.x)
 
 
@@ -161,10 +161,10 @@ class CurveSet:
 
         Without points it is taken away.
         """
-        made = Curve(label, [float(x) for x in xs], [float(y) for y in ys], beside=True)
+        curve = Curve(label, [float(x) for x in xs], [float(y) for y in ys], beside=True)
         self.curves.pop(key, None)
-        if made.xs:
-            self.curves[key] = made
+        if curve.xs:
+            self.curves[key] = curve
 
     @property
     def chosen_key(self) -> Hashable | None:
@@ -204,8 +204,8 @@ class CurveSet:
     def spread(self) -> float:
         """Return how many times the least value the greatest one is; 0 where one is not above 0."""
         ys = self.all_ys()
-        seen = ys[np.isfinite(ys)]
-        return float(seen.max() / seen.min()) if seen.size and seen.min() > 0 else 0.0
+        finite = ys[np.isfinite(ys)]
+        return float(finite.max() / finite.min()) if finite.size and finite.min() > 0 else 0.0
 
     def all_ys(self) -> Floats:
         """Return the values of all curves, in no particular order."""
@@ -213,8 +213,8 @@ class CurveSet:
 
     def values_at(self, x: float) -> list[tuple[Hashable, float]]:
         """Return the values of all curves that have one at x."""
-        found = [(key, curve.value_at(x)) for key, curve in self.curves.items()]
-        return [(key, y) for key, y in found if not math.isnan(y)]
+        points = [(key, curve.value_at(x)) for key, curve in self.curves.items()]
+        return [(key, y) for key, y in points if not math.isnan(y)]
 
     def pointed(self, frame: Frame, px: float, py: float) -> tuple[Hashable, float] | None:
         """Return key and x of the point that a pixel means; None without points.
@@ -225,15 +225,15 @@ class CurveSet:
         best: tuple[Hashable, float, tuple[float, float]] | None = None
         for key, curve in sorted(self.curves.items(), key=lambda item: item[0] == self.chosen_key):
             xs, ys = curve.arrays()
-            shown = np.isfinite(ys) & (not curve.beside)
-            if not shown.any():
+            is_drawn = np.isfinite(ys) & (not curve.beside)
+            if not is_drawn.any():
                 continue
-            at_x, at_y = frame.pixels(xs[shown], ys[shown])
+            at_x, at_y = frame.pixels(xs[is_drawn], ys[is_drawn])
             across, along = np.abs(at_x - px), np.abs(at_y - py)
             i = int(np.lexsort((along, across))[0])
             far = float(across[i]), float(along[i])
             if best is None or far <= best[2]:
-                best = key, float(xs[shown][i]), far
+                best = key, float(xs[is_drawn][i]), far
         return best[:2] if best else None
 
     def strokes(self, colors: Colors) -> dict[Hashable, tuple[QColor, tuple[float, ...]]]:
@@ -289,11 +289,11 @@ def value_lines(
 
 
 def lines_beside(family: CurveSet, x: float, colors: Colors) -> list[Line]:
-    """Return what the box says at x besides the curves: the band, the smallest model, and the level."""
+    """Return the lines of the box at x besides the curves: the band, the smallest model, and the level."""
     lines: list[Line] = []
     band, mark = family.band, family.smallest
-    if band is not None and (at := band.at(x)) is not None:
-        mean, low, high = (f"{v:.{DECIMALS}f}" for v in at)
+    if band is not None and (band_values := band.at(x)) is not None:
+        mean, low, high = (f"{v:.{DECIMALS}f}" for v in band_values)
         p, interval = band.p_at(x), f"{low} – {high}"
         if p is None:
             lines += [Line(tr("mean"), mean, colors.q("accent"), (2.0, 1.0)), Line(tr("interval"), interval)]
@@ -301,8 +301,8 @@ def lines_beside(family: CurveSet, x: float, colors: Colors) -> list[Line]:
             permuted = Line(tr("permuted, 95 %"), interval, colors.q("muted"), (2.0, 1.0))
             lines += [permuted, Line("p", f"{p:.3g}")]
     if mark is not None and x == mark.x:
-        told = tr("{difference:+.4f}, p = {p:.2g}").format(difference=mark.difference, p=mark.p)
-        lines.append(Line(tr("smallest not significantly worse"), told))
+        text = tr("{difference:+.4f}, p = {p:.2g}").format(difference=mark.difference, p=mark.p)
+        lines.append(Line(tr("smallest not significantly worse"), text))
     if family.reference is not None:
         value, label = family.reference
         lines.append(Line(label, f"{value:.{DECIMALS}f}", colors.q("muted"), REFERENCE_DASH))
@@ -335,12 +335,12 @@ def fitting_ranges(
         x_range = (x_range[0] - 0.5, x_range[0] + 0.5)
     if level is not None and ys.size:
         ys = np.append(ys, level)
-    seen = ys[np.isfinite(ys)]
-    if log_y and (seen > 0).any():
-        low, high = padded(*(float(v) for v in np.log10([seen[seen > 0].min(), seen.max()])))
+    finite = ys[np.isfinite(ys)]
+    if log_y and (finite > 0).any():
+        low, high = padded(*(float(v) for v in np.log10([finite[finite > 0].min(), finite.max()])))
         return x_range, (10.0**low, 10.0**high)
-    if everything and seen.size:
-        return x_range, padded(float(seen.min()), float(seen.max()))
+    if everything and finite.size:
+        return x_range, padded(float(finite.min()), float(finite.max()))
     keep = family[chosen].arrays()[1] if chosen is not None and chosen in family else np.empty(0)
     lone = [curve.ys[0] for curve in family.curves.values() if curve.beside and len(curve.ys) == 1]
     keep = np.append(keep, lone)  # else only its name would be seen
@@ -384,8 +384,8 @@ def neighbour(family: CurveSet, dx: int, dy: int) -> tuple[Hashable, float] | No
     key, x = start
     key = keys[max(0, min(len(keys) - 1, keys.index(key) + dy))]
     xs = np.unique(family[key].arrays()[0])
-    at = int(np.argmin(np.abs(xs - x)))
-    return key, float(xs[max(0, min(len(xs) - 1, at + dx))])
+    index = int(np.argmin(np.abs(xs - x)))
+    return key, float(xs[max(0, min(len(xs) - 1, index + dx))])
 
 
 def whole(x: float) -> int | float:
@@ -418,7 +418,7 @@ def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
         i = int(np.nanargmin(ys) if least else np.nanargmax(ys))
         if best is None or (ys[i] < best[0] if least else ys[i] > best[0]):
             best = float(ys[i]), f"{x_name} = {xs[i]:g}, {curve.label}"
-    said = (
+    sentences = (
         [
             tr("{title}, best {best:.{decimals}f} at {best_2}").format(
                 title=title, decimals=DECIMALS, best=best[0], best_2=best[1]
@@ -427,23 +427,23 @@ def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
         if best
         else [title]
     )
-    said += [_spoken_beside(curve, x_name, least) for curve in family.curves.values() if curve.beside]
+    sentences += [_spoken_beside(curve, x_name, least) for curve in family.curves.values() if curve.beside]
     if family.choice is not None and family.choice[0] in family:
         curve, x, band = family[family.choice[0]], family.choice[1], family.band
-        said.append(
+        sentences.append(
             tr("chosen: {value_at:.{decimals}f} at {x_name} = {x:g}, {label}").format(
                 decimals=DECIMALS, value_at=curve.value_at(x), x_name=x_name, x=x, label=curve.label
             )
         )
-        at, p = band and band.at(x), band and band.p_at(x)
-        if at and p is not None:
+        band_values, p = band and band.at(x), band and band.p_at(x)
+        if band_values and p is not None:
             text = tr(
                 "with permuted labels: 95 % from {low:.{decimals}f} to {high:.{decimals}f}, p = {p:.3g}"
             )
-            said.append(text.format(decimals=DECIMALS, low=at[1], high=at[2], p=p))
+            sentences.append(text.format(decimals=DECIMALS, low=band_values[1], high=band_values[2], p=p))
     if family.inspection is not None and family.inspection[0] in family:
         key, x = family.inspection
-        said.append(
+        sentences.append(
             tr("inspected: {value_at:.{decimals}f} at {x_name} = {x:g}, {label}").format(
                 decimals=DECIMALS,
                 value_at=family[key].value_at(x),
@@ -453,5 +453,5 @@ def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
             )
         )
     if family.smallest is not None:
-        said.append(family.smallest.in_words(x_name))
-    return describe(said)
+        sentences.append(family.smallest.in_words(x_name))
+    return describe(sentences)

@@ -232,7 +232,7 @@ class CurvesPlot(Plot):
         return self.family.is_empty()
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return what is shown: all of it, or what the user zoomed into."""
+        """Return the shown ranges: all of the data, or those that the user zoomed into."""
         return self.zoom.shown_ranges() if self._zoomed else self._auto
 
     def refresh(self) -> None:
@@ -246,31 +246,31 @@ class CurvesPlot(Plot):
             self.zoom.show_ranges(*self._auto)
         self.zoom.fit(self.frame().area)
         self._say()
-        left = Plot.frame_for(self, QSizeF(self.size())).area.left()
-        if left != self._left and self.aligned is not None:
+        left_edge = Plot.frame_for(self, QSizeF(self.size())).area.left()
+        if left_edge != self._left and self.aligned is not None:
             self.aligned.zoom.fit(self.aligned.frame().area)
             self.aligned.redraw()
-        self._left = left
+        self._left = left_edge
 
     def figure(self) -> CurvesFigure:
         """Return a family of curves with band, reference and choice."""
         family, axes, band = self.family, self.axes, self.family.band
-        every = [key for key, curve in family.curves.items() if not curve.beside]
-        last = max(len(every) - 1, 1)
-        series, others = [], []
+        keys = [key for key, curve in family.curves.items() if not curve.beside]
+        last = max(len(keys) - 1, 1)
+        series, neutral = [], []
         for key, curve in family.curves.items():
             if not curve.xs:
                 continue
             points = curve.label, floats(curve.xs), floats(curve.ys)
             if curve.beside:
-                others.append(Series(*points, number=NEUTRAL))
+                neutral.append(Series(*points, number=NEUTRAL))
             else:
-                at = every.index(key)
-                bold = family.choice is not None and family.choice[0] == key and len(every) > 1
-                series.append(Series(*points, number=at, order=at / last, bold=bold))
+                number = keys.index(key)
+                bold = family.choice is not None and family.choice[0] == key and len(keys) > 1
+                series.append(Series(*points, number=number, order=number / last, bold=bold))
         if band is not None:
             xs, mean, low, high = map(floats, (band.xs, band.mean, band.low, band.high))
-            others.append(Series(band.name, xs, mean, low, high, number=NEUTRAL))
+            neutral.append(Series(band.name, xs, mean, low, high, number=NEUTRAL))
         steps = tr("features selected, k") if self.x_name == "k" else self.x_name
         return CurvesFigure(
             NAME,
@@ -278,7 +278,7 @@ class CurvesPlot(Plot):
             "",
             FigureAxis(steps, whole=axes.integer_x, logarithmic=axes.log_x),
             FigureAxis(axes.title, logarithmic=axes.log_y),
-            (*series, *others),
+            (*series, *neutral),
             () if family.reference is None else (Level(family.reference[1], family.reference[0]),),
             tuple(self._marks()),
         )
@@ -303,8 +303,8 @@ class CurvesPlot(Plot):
         frame = super().frame_for(size)
         if self.aligned is None or self.aligned.isHidden() or self.aligned.is_empty():
             return frame
-        more = Plot.frame_for(self.aligned, QSizeF(self.aligned.size())).area.left() - frame.area.left()
-        return replace(frame, area=frame.area.adjusted(max(0.0, more), 0, 0, 0))
+        extra = Plot.frame_for(self.aligned, QSizeF(self.aligned.size())).area.left() - frame.area.left()
+        return replace(frame, area=frame.area.adjusted(max(0.0, extra), 0, 0, 0))
 
     @Slot()
     def toggle_scale(self) -> None:
@@ -323,7 +323,7 @@ class CurvesPlot(Plot):
 
     @Slot(object)
     def follow_zoom(self, x_range: tuple[float, float] | None) -> None:
-        """Show the x range that a linked plot was zoomed into; tells nobody."""
+        """Show the x range that a linked plot was zoomed into; emits no signal."""
         if x_range is None:
             self._zoomed = False
             self.flush()
@@ -357,8 +357,8 @@ class CurvesPlot(Plot):
 
     def hover(self, at: QPointF | None) -> None:
         """Show the values at the mouse's k, first what a click would choose, and tell linked plots."""
-        found = None if at is None else self.hit_test(at)
-        if at is None or found is None:
+        target = None if at is None else self.hit_test(at)
+        if at is None or target is None:
             if self.cursor is not None:
                 self.cursor = self.under_mouse = self._mouse = None
                 self._say()
@@ -366,7 +366,7 @@ class CurvesPlot(Plot):
                 self.hovered.emit(None)
             return
         before, self._mouse = self.cursor, at
-        self.under_mouse, self.cursor = found
+        self.under_mouse, self.cursor = target
         self._say()
         self.redraw()
         if self.cursor != before:
@@ -420,7 +420,7 @@ class CurvesPlot(Plot):
             self.axes, self.zoom.log_y, self._zoomed = replace(self.axes, log_y=log), log, False
 
     def _on_zoom(self, *_: object) -> None:
-        """Keep what the user zoomed into, no further out than the data reach."""
+        """Keep the ranges that the user zoomed into, no further out than the data reach."""
         (x0, x1), _y = self.zoom.shown_ranges()
         (low, high), auto_y = self._auto
         if x1 - x0 >= (high - low) * 0.999:
@@ -437,23 +437,25 @@ class CurvesPlot(Plot):
     def _value_lines(self, x: float, most: int = MOST_LINES) -> list[Line]:
         """Return the box for a k."""
         colors = self.theme.colors
-        beside = lines_beside(self.family, x, colors)
-        most = max(1, min(most, self.box.room_for() - len(beside) - 1))
-        return value_lines(self.family, x, colors, self.under_mouse, self.x_said(x), most) + beside
+        beside_lines = lines_beside(self.family, x, colors)
+        most = max(1, min(most, self.box.room_for() - len(beside_lines) - 1))
+        return value_lines(self.family, x, colors, self.under_mouse, self.x_said(x), most) + beside_lines
 
     def _say(self) -> None:
         """Show in the box what the cursor is at by now, here or on a linked plot; else the note."""
-        x, at = self.cursor, self._mouse
+        x, position = self.cursor, self._mouse
         if x is None:
             self._say_note()
-        elif at is not None:
-            told = (self._value_lines(x, most) for most in _FEWER)
-            lines = next((lines for lines in told if self.box.fits(lines, at)), self._value_lines(x, 1))
+        elif position is not None:
+            candidates = (self._value_lines(x, n_lines) for n_lines in _FEWER)
+            lines = next(
+                (lines for lines in candidates if self.box.fits(lines, position)), self._value_lines(x, 1)
+            )
             chosen = self.family.points(self.family.chosen_key, alone=True)
-            self.box.say(lines, at, self.frame().pixels(*chosen))
+            self.box.say(lines, position, self.frame().pixels(*chosen))
         elif (line := self._value_lines(x)[0]).value:
-            at = QPointF(self.frame().x_px(x), self.frame().area.top() + 8)
-            self.box.say([line], at, readable_pixels(self.family, self.frame()), dispensable=True)
+            position = QPointF(self.frame().x_px(x), self.frame().area.top() + 8)
+            self.box.say([line], position, readable_pixels(self.family, self.frame()), dispensable=True)
         else:
             self._say_note()
 

@@ -105,8 +105,8 @@ class OverlaidCurve:
 
     def look(self, colors: Colors) -> palettes.Category:
         """Return how it is drawn."""
-        found = palettes.category(colors, self.key - 1)
-        return found if self.dash is None else found._replace(dash=self.dash)
+        category = palettes.category(colors, self.key - 1)
+        return category if self.dash is None else category._replace(dash=self.dash)
 
 
 class OverlayPlot(Plot):
@@ -236,16 +236,16 @@ class OverlayPlot(Plot):
     def figure(self) -> CurvesFigure:
         """Return curves of runs over each other, with their bands."""
         series = []
-        for one in self.curves:
-            y, half = floats(one.y), floats(one.half)
+        for curve in self.curves:
+            y, half = floats(curve.y), floats(curve.half)
             banded = not all(map(isnan, half))
             low = tuple(a - h for a, h in zip(y, half, strict=True)) if banded else ()
             high = tuple(a + h for a, h in zip(y, half, strict=True)) if banded else ()
             kind = "line" if len(y) > 1 else "points"
-            series.append(Series(one.label, floats(one.x), y, low, high, kind, one.key - 1))  # type: ignore[arg-type]
+            series.append(Series(curve.label, floats(curve.x), y, low, high, kind, curve.key - 1))  # type: ignore[arg-type]
         x = FigureAxis(self.axes.x_label, whole=self.axes.integer_x)
-        reference = next((one.key for one in self.curves if one.reference), None)
-        banded = reference is not None and any(one.low for one in series)
+        reference = next((overlaid.key for overlaid in self.curves if overlaid.reference), None)
+        banded = reference is not None and any(drawn.low for drawn in series)
         text = tr("band: 95 % interval of the paired difference to run {number}").format(number=reference)
         bands = text if banded else ""
         return CurvesFigure(
@@ -268,7 +268,7 @@ class OverlayPlot(Plot):
         return header, rows
 
     def readout(self, found: Point) -> list[Line]:
-        """Return what a point is."""
+        """Return the lines of the box on a point."""
         curve, i = self.curves[found[0]], found[1]
         size = self.frame().outer.size()
         look = curve.look(self.theme.colors)
@@ -286,9 +286,9 @@ class OverlayPlot(Plot):
         if best is not None and best != found:
             curve, i = self.curves[best[0]], best[1]
             x = plain(float(curve.x[i]))
-            said = tr("best: {name} at {x}").format(name=curve.name or curve.label, x=x)
+            label = tr("best: {name} at {x}").format(name=curve.name or curve.label, x=x)
             look = curve.look(self.theme.colors)
-            lines.append(Line(said, f"{curve.y[i]:.4f}", look.color, drawn_dash(self, look, size)))
+            lines.append(Line(label, f"{curve.y[i]:.4f}", look.color, drawn_dash(self, look, size)))
         return lines
 
     def hit_test(self, at: QPointF) -> Point | None:
@@ -313,29 +313,29 @@ class OverlayPlot(Plot):
 
     def summary(self) -> str:
         """Return in words where each curve is best, and what is chosen."""
-        said = []
+        sentences = []
         for curve in self.curves:
             i = int(np.nanargmax(curve.y))
-            said.append(
+            sentences.append(
                 tr("{label}: best {y:.4f} at {x}").format(
                     label=curve.label, y=curve.y[i], x=plain(float(curve.x[i]))
                 )
             )
         if self.chosen is not None:
             curve, i = self.curves[self.chosen[0]], self.chosen[1]
-            said.append(
+            sentences.append(
                 tr("chosen: {label}, {notes}, {y:.4f}").format(
                     label=curve.label, notes=curve.notes[i], y=curve.y[i]
                 )
             )
         if self.inspected is not None:
             curve, i = self.curves[self.inspected[0]], self.inspected[1]
-            said.append(
+            sentences.append(
                 tr("inspected: {label}, {notes}, {y:.4f}").format(
                     label=curve.label, notes=curve.notes[i], y=curve.y[i]
                 )
             )
-        return describe(said)
+        return describe(sentences)
 
 
 def below_names(
@@ -379,14 +379,14 @@ def draw_end_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: C
     row = float(scaled(_END_ROW))
     low, high = frame.area.top() + row / 2, frame.area.bottom() - row / 2
     places = apart([min(max(heights[i], low), high) for i in order], row, low, high)
-    left = frame.area.right() + _GAP
-    room = frame.outer.right() - left
+    left_edge = frame.area.right() + _GAP
+    room = frame.outer.right() - left_edge
     for i, y in zip(order, places, strict=True):
         curve = plot.curves[i]
         painter.setFont(font(SMALL, bold=i == plot.outstanding()))
         painter.setPen(curve.look(colors).color)
         text = painter.fontMetrics().elidedText(_end_name(curve), Qt.TextElideMode.ElideRight, int(room))
-        painter.drawText(QRectF(left, y - row / 2, room, row), LEFT, text)
+        painter.drawText(QRectF(left_edge, y - row / 2, room, row), LEFT, text)
 
 
 def draw_point_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -402,10 +402,10 @@ def draw_point_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors:
         painter.setFont(font(SMALL, bold=True))
         text = _end_name(curve)
         width = painter.fontMetrics().horizontalAdvance(text) + 4.0
-        left = points[i].x() + _ALONE + 5
-        if left + width > frame.outer.right():
-            left = max(frame.area.left(), points[i].x() - _ALONE - 5 - width)
-        box = QRectF(left, y - row / 2, width, row)
+        left_edge = points[i].x() + _ALONE + 5
+        if left_edge + width > frame.outer.right():
+            left_edge = max(frame.area.left(), points[i].x() - _ALONE - 5 - width)
+        box = QRectF(left_edge, y - row / 2, width, row)
         ground = colors.q("panel")
         ground.setAlphaF(0.8)
         painter.fillRect(box, ground)  # curves run below
@@ -445,25 +445,25 @@ def draw_intervals(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: C
     """Draw each curve's band: half the interval of its difference up and down."""
     with between_axes(painter, frame):
         for number, curve in enumerate(plot.curves):
-            there = np.isfinite(curve.band)
+            is_finite = np.isfinite(curve.band)
             is_shown = not plot.one_band or number == plot.outstanding()
-            if not there.any() or not is_shown:
+            if not is_finite.any() or not is_shown:
                 continue
             color = curve.look(colors).color
             low, high = curve.y - curve.band, curve.y + curve.band
-            color.setAlphaF(_alpha(plot, number, _filled(frame, low[there], high[there])))
-            if np.count_nonzero(there) == 1:
+            color.setAlphaF(_alpha(plot, number, _filled(frame, low[is_finite], high[is_finite])))
+            if np.count_nonzero(is_finite) == 1:
                 painter.setPen(pen(color, 6.0))
-                i = int(np.flatnonzero(there)[0])
+                i = int(np.flatnonzero(is_finite)[0])
                 ends = (frame.point(float(curve.x[i]), float(y[i])) for y in (low, high))
                 painter.drawLine(*ends)
                 continue
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(color)
-            # Nobody sees the steps at the edge of so light an area, and smooth ones take six times as long.
+            # Steps at the edge of so light an area are invisible, and smooth ones take six times as long.
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-            upper = frame.points(curve.x[there], high[there])
-            lower = frame.points(curve.x[there], low[there])
+            upper = frame.points(curve.x[is_finite], high[is_finite])
+            lower = frame.points(curve.x[is_finite], low[is_finite])
             painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             if plot.one_band:
@@ -492,8 +492,8 @@ def draw_overlaid(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Co
         dash = drawn_dash(plot, look, frame.outer.size())
         painter.setPen(pen(look.color, width if not is_named or wide else 1.3, dash))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        there = np.isfinite(curve.y)
-        draw_line(painter, *frame.pixels(curve.x[there], curve.y[there]))
+        is_finite = np.isfinite(curve.y)
+        draw_line(painter, *frame.pixels(curve.x[is_finite], curve.y[is_finite]))
 
 
 def draw_point(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -504,18 +504,18 @@ def draw_point(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Color
             continue
         curve = plot.curves[point[0]]
         look = curve.look(colors)
-        at = frame.point(float(curve.x[point[1]]), float(curve.y[point[1]]))
+        center = frame.point(float(curve.x[point[1]]), float(curve.y[point[1]]))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(look.color)
-        painter.drawEllipse(at, _POINT, _POINT)
+        painter.drawEllipse(center, _POINT, _POINT)
         if dash is not None:
             painter.setPen(pen(colors.q("text"), 1.6, dash))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawEllipse(at, _RING, _RING)
+            painter.drawEllipse(center, _RING, _RING)
 
 
 def draw_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw what each curve is, in rows above the plot area, and how many have no room for their names."""
+    """Draw the names of the curves, in rows above the plot area, and the number of names without room."""
     if plot.names_at_ends:
         draw_hint(plot, painter, frame, colors)
     if ends_width(plot, frame.outer.size()):
@@ -526,14 +526,14 @@ def draw_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Color
     width = frame.outer.width()
     if frame.outer.height() - _ROW * _rows(plot, width) < plot.least_height:
         return
-    boxes, more, others = shown_names(plot, width)
+    boxes, rest_box, rest_text = shown_names(plot, width)
     painter.setPen(colors.q("muted"))
-    painter.drawText(more, LEFT, others)
+    painter.drawText(rest_box, LEFT, rest_text)
     for curve, box in boxes:
         color = colors.q("text" if curve.reference else "muted")
         marker = _POINT + 1 if curve.x.size == 1 else 0.0
-        given = painter, box, curve.look(colors), _name(curve), color
-        draw_entry(*given, swatch=_SWATCH, gap=_GAP, width=2.4, marker=marker)
+        arguments = painter, box, curve.look(colors), _name(curve), color
+        draw_entry(*arguments, swatch=_SWATCH, gap=_GAP, width=2.4, marker=marker)
 
 
 def _stands_out(plot: OverlayPlot, number: int) -> bool:
@@ -563,10 +563,10 @@ def _boxes(plot: OverlayPlot, width: float) -> Iterator[tuple[OverlaidCurve, QRe
     """Yield the room of each name, from left to right and row by row; as many as there is room for."""
     metrics = QFontMetricsF(font(SMALL))
     room = width - 8
-    wanted = [
+    widths = [
         min(room, _SWATCH + _GAP + metrics.horizontalAdvance(_name(curve)) + 2) for curve in plot.curves
     ]
-    for curve, wide, (x, row) in zip(plot.curves, wanted, flow(wanted, room, _APART), strict=True):
+    for curve, wide, (x, row) in zip(plot.curves, widths, flow(widths, room, _APART), strict=True):
         if row < _MOST_ROWS:
             yield curve, QRectF(x, _TITLE + row * _ROW, wide, _ROW)
 
@@ -577,10 +577,10 @@ def shown_names(plot: OverlayPlot, width: float) -> tuple[list[tuple[OverlaidCur
     text = ""
     while boxes and len(boxes) < len(plot.curves):
         text = tr("and {n} more").format(n=len(plot.curves) - len(boxes))
-        wanted = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 2
+        text_width = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 2
         room = boxes[-1][1]
-        if room.right() + _APART + wanted <= width - 8 or len(boxes) == 1:
-            return boxes, QRectF(room.right() + _APART, room.top(), wanted, _ROW), text
+        if room.right() + _APART + text_width <= width - 8 or len(boxes) == 1:
+            return boxes, QRectF(room.right() + _APART, room.top(), text_width, _ROW), text
         boxes.pop()
     return boxes, QRectF(), text
 

@@ -62,11 +62,11 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
 
     def mouseDragEvent(self, event: Any, axis: int | None = None) -> None:
         """Zoom into a rectangle or move the picture."""
-        left = event.button() == Qt.MouseButton.LeftButton
+        is_left = event.button() == Qt.MouseButton.LeftButton
         moves = event.button() == Qt.MouseButton.MiddleButton or (
-            left and event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+            is_left and event.modifiers() & Qt.KeyboardModifier.ShiftModifier
         )
-        if not (left or moves):
+        if not (is_left or moves):
             event.ignore()
             return
         self.setMouseMode(ViewBox.PanMode if moves else ViewBox.RectMode)

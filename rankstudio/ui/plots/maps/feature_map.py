@@ -35,7 +35,7 @@ from rankstudio.ui.style.fonts import BELOW, RIGHT, SMALL, TINY, font, scaled
 from rankstudio.ui.style.theme import Theme
 
 GROUPS_HEIGHT = 18.0
-"""Of the line above the map that names groups of columns, in pixels."""
+"""Height of the line above the map that names groups of columns, in pixels."""
 _ROOM_FOR_NAMES = 620  # pixels of the plot's width, from which on rows are called by names
 _LONGEST_NAME = 190.0
 _LONGEST_BAR = 180.0
@@ -44,7 +44,7 @@ _SPACING = 13.0  # pixels between two row labels at least
 _CROWDED = 0.75  # of the labels that have room: with more, many would stand far from their rows
 _MOST_OUTLINED = 0.5  # of the rows: where more are selected, outlines would tell nothing
 TICKS_HEIGHT = 16.0
-"""Of the texts under the columns, in pixels."""
+"""Height of the texts under the columns, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class ColumnGroup:
 
 @dataclass(frozen=True, eq=False)
 class MapValues:
-    """What the map shows of its features.
+    """The matrix that the map shows of its features.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class FeatureMapPlot(HeatMapPlot):
         self.redraw()
 
     def label_of(self, row: MapFeature) -> str:
-        """Return what is written beside a row, cut to the room there is."""
+        """Return the label beside a row, cut to the room there is."""
         if self.width() < _ROOM_FOR_NAMES:
             return str(row.feature_id)
         metrics = QFontMetricsF(font(TINY))
@@ -210,37 +210,39 @@ class FeatureMapPlot(HeatMapPlot):
 
     def color_bar(self, frame: Frame) -> ColorBar | None:
         """Return the bar of colours with its own numbers and title."""
-        shown = self.shown
-        if shown is None:
+        matrix = self.shown
+        if matrix is None:
             return None
-        area, (low, high) = frame.area, shown.limits
-        at = QRectF(area.right() + _SPARE, area.top() + 4, BAR, min(area.height() - 8, _LONGEST_BAR))
-        return ColorBar(at, [((value - low) / (high - low), text) for value, text in shown.bar], shown.title)
+        area, (low, high) = frame.area, matrix.limits
+        rect = QRectF(area.right() + _SPARE, area.top() + 4, BAR, min(area.height() - 8, _LONGEST_BAR))
+        return ColorBar(
+            rect, [((value - low) / (high - low), text) for value, text in matrix.bar], matrix.title
+        )
 
     def figure(self) -> MapFigure:
         """Return features against something else; those of the model bear their rank."""
-        shown, features = self.shown, self.features
-        if shown is None:
+        matrix, features = self.shown, self.features
+        if matrix is None:
             return super().figure()
         names = [_ranked(f.name, f.feature_id, f.rank) for f in features]
-        columns = [tick or column for tick, column in zip(shown.ticks, shown.columns, strict=True)]
-        if shown.square:
+        columns = [tick or column for tick, column in zip(matrix.ticks, matrix.columns, strict=True)]
+        if matrix.square:
             columns = [str(feature.feature_id) for feature in features]
-        elif not any(shown.ticks):
-            columns = list(shown.columns)
+        elif not any(matrix.ticks):
+            columns = list(matrix.columns)
         return MapFigure(
             NAME,
-            shown.title,
+            matrix.title,
             "",
             tuple(names),
             tuple(columns),
-            tuple(floats(row) for row in shown.values),
+            tuple(floats(row) for row in matrix.values),
             "",
-            shown.x_label,
-            FigureAxis(shown.title, low=shown.limits[0], high=shown.limits[1]),
-            ends=shown.bar,
-            groups=tuple((group.label, group.size) for group in shown.groups),
-            named=shown.columns,
+            matrix.x_label,
+            FigureAxis(matrix.title, low=matrix.limits[0], high=matrix.limits[1]),
+            ends=matrix.bar,
+            groups=tuple((group.label, group.size) for group in matrix.groups),
+            named=matrix.columns,
             short_rows=tuple(str(feature.feature_id) for feature in features),
             short_title=tr("id of the feature"),
         )
@@ -316,25 +318,25 @@ def draw_outlines(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors:
     xs, ys = plot.edges(frame)
     # In gaps between cells the text's colour is seen, and between empty cells; else white over dark ones.
     gaps = min(np.diff(xs).min(), np.diff(ys).min()) >= LEAST_WITH_GAP
-    seen = colors.q("text") if gaps or not plot.shown.square else QColor("#ffffff")
-    outline = pen(seen, 2.0 if gaps else 1.0)
+    outline_color = colors.q("text") if gaps or not plot.shown.square else QColor("#ffffff")
+    outline = pen(outline_color, 2.0 if gaps else 1.0)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    selected = [place for place, feature in enumerate(plot.features) if feature.rank]
+    selected = [index for index, feature in enumerate(plot.features) if feature.rank]
     if len(selected) > _MOST_OUTLINED * len(plot.features):
         selected = []
-    marked = [place for place, feature in enumerate(plot.features) if feature.feature_id == plot.marked]
+    marked = [index for index, feature in enumerate(plot.features) if feature.feature_id == plot.marked]
     for places, look in ((selected, outline), (marked, pen(colors.q("accent"), 2.0))):
         painter.setPen(look)
-        for place in places:
-            corner = QPointF(xs[-1], ys[place + 1] - 1)
-            painter.drawRect(QRectF(QPointF(xs[0] - 1, ys[place] - 1), corner))
+        for row in places:
+            corner = QPointF(xs[-1], ys[row + 1] - 1)
+            painter.drawRect(QRectF(QPointF(xs[0] - 1, ys[row] - 1), corner))
 
 
 def draw_margins(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Draw row labels, column texts and groups of columns."""
-    shown = plot.shown
-    if shown is None or plot.is_empty():
+    matrix = plot.shown
+    if matrix is None or plot.is_empty():
         return
     _draw_row_labels(plot, painter, frame, colors)
     _draw_ticks(plot, painter, frame, colors)
@@ -351,8 +353,8 @@ def spread(wanted: list[float], low: float, high: float) -> list[float]:
     for value in fitting:
         places.append(max(value, places[-1] + _SPACING if places else low))
     for i in reversed(range(len(places))):
-        most = high if i == len(places) - 1 else places[i + 1] - _SPACING
-        places[i] = min(places[i], most)
+        upper = high if i == len(places) - 1 else places[i + 1] - _SPACING
+        places[i] = min(places[i], upper)
     return places
 
 
@@ -360,14 +362,14 @@ def _draw_row_labels(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colo
     """Write the labels of the model's features beside their rows, as far apart as they can be read."""
     _, ys = plot.edges(frame)
     painter.setFont(font(TINY))
-    most = max(1, int(_CROWDED * frame.area.height() / _SPACING))
+    max_rank = max(1, int(_CROWDED * frame.area.height() / _SPACING))
     marked = plot.marked
     rows = [
-        (place, feature)
-        for place, feature in enumerate(plot.features)
-        if 0 < feature.rank <= most or (feature.rank and feature.feature_id == marked)
+        (index, feature)
+        for index, feature in enumerate(plot.features)
+        if 0 < feature.rank <= max_rank or (feature.rank and feature.feature_id == marked)
     ]
-    middles = [float(ys[place] + ys[place + 1]) / 2 - 0.5 for place, _ in rows]
+    middles = [float(ys[index] + ys[index + 1]) / 2 - 0.5 for index, _ in rows]
     places = spread(middles, frame.area.top() + 4, frame.area.bottom() - 4)
     edge = frame.area.left() - 2
     for (_, feature), middle, y in zip(rows, middles, places, strict=False):
@@ -379,7 +381,7 @@ def _draw_row_labels(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colo
 
 
 def _draw_ticks(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Write what is under the columns, of each group the first and as many more as have room."""
+    """Write the texts under the columns, of each group the first and as many more as have room."""
     assert plot.shown is not None  # or nothing is drawn
     xs, _ = plot.edges(frame)
     painter.setFont(font(TINY))
@@ -388,10 +390,10 @@ def _draw_ticks(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: C
     if any(ticks):
         metrics = QFontMetricsF(font(TINY))
         widest = max(metrics.horizontalAdvance(text) for text in ticks)
-        every = max(1, ceil((widest + 3) * len(ticks) / frame.area.width()))
+        stride = max(1, ceil((widest + 3) * len(ticks) / frame.area.width()))
         begins = list(accumulate((group.size for group in plot.shown.groups), initial=0))
         for begin, end in pairwise(begins if len(begins) > 1 else [0, len(ticks)]):
-            for column in range(begin, end, every):
+            for column in range(begin, end, stride):
                 middle = float(xs[column] + xs[column + 1]) / 2
                 box = QRectF(middle - 30, bottom + 2, 60, 16)
                 painter.drawText(box, BELOW, ticks[column])

@@ -61,21 +61,21 @@ def color_bar_width(texts: Sequence[str]) -> float:
 
 def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
     """Draw viridis from bottom to top, with its numbers at the right; those without room are left out."""
-    at = bar.at
-    gradient = QLinearGradient(at.bottomLeft(), at.topLeft())
+    rect = bar.at
+    gradient = QLinearGradient(rect.bottomLeft(), rect.topLeft())
     for share, shade in zip(np.linspace(0, 1, _STOPS), viridis(np.linspace(0, 1, _STOPS)), strict=True):
         gradient.setColorAt(float(share), QColor(*map(int, shade)))
     painter.setPen(pen(colors.q("line"), 1.0))
     painter.setBrush(gradient)
-    painter.drawRect(at)
+    painter.drawRect(rect)
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
-    room = at.height() / _LINE
+    room = rect.height() / _LINE
     for share, text in bar.ticks:
         if share in (0.0, 1.0) or min(share, 1.0 - share) * room >= 1.0:
-            y = at.bottom() - share * at.height()
-            painter.drawText(QRectF(at.right() + _BESIDE, y - _LINE / 2, 120, _LINE), LEFT, text)
-    painter.drawText(QRectF(at.left() - 2, at.top() - 24, 120, _LINE), LEFT, bar.title)
+            y = rect.bottom() - share * rect.height()
+            painter.drawText(QRectF(rect.right() + _BESIDE, y - _LINE / 2, 120, _LINE), LEFT, text)
+    painter.drawText(QRectF(rect.left() - 2, rect.top() - 24, 120, _LINE), LEFT, bar.title)
 
 
 _LEAST_MAP = 44.0  # pixels for the cells, for which long labels are cut
@@ -152,7 +152,7 @@ class HeatMapPlot(Plot):
         self._names = (row, column)
 
     def row_name(self) -> str:
-        """Return what the rows are, as it is written beside their labels; "" where the labels say it."""
+        """Return the name of the rows, as it is written beside their labels; "" where the labels say it."""
         return self._names[0] if any(self.row_labels) else ""
 
     def set_values(self, values: ArrayLike, rows: Sequence[str], columns: Sequence[str]) -> None:
@@ -195,11 +195,11 @@ class HeatMapPlot(Plot):
         """Return the values at the two ends of the colours."""
         if self._limits is not None:
             return self._limits
-        known = self.values[np.isfinite(self.values)]
-        if known.size == 0:
+        finite = self.values[np.isfinite(self.values)]
+        if finite.size == 0:
             return 0.0, 1.0
-        low, high = float(known.min()), float(known.max())
-        first, last = (float(v) for v in np.quantile(known, (0.1, 0.9)))
+        low, high = float(finite.min()), float(finite.max())
+        first, last = (float(v) for v in np.quantile(finite, (0.1, 0.9)))
         if last > first:
             low, high = max(low, 2 * first - last), min(high, 2 * last - first)
         return (low, high) if high > low else (low - 0.5, low + 0.5)
@@ -210,13 +210,13 @@ class HeatMapPlot(Plot):
         Cells with their values written in them need no bar. An end says where cells lie beyond it;
         where all values are equal there is one number.
         """
-        known = self.values[np.isfinite(self.values)]
-        if self.written or known.size == 0:
+        finite = self.values[np.isfinite(self.values)]
+        if self.written or finite.size == 0:
             return ()
         low, high = self.color_range()
-        if self._limits is None and known.min() == known.max():
-            return "", fixed(float(known[0]), self._decimals), ""  # other colours stand for nothing
-        below, above = "≤ " if known.min() < low else "", "≥ " if known.max() > high else ""
+        if self._limits is None and finite.min() == finite.max():
+            return "", fixed(float(finite[0]), self._decimals), ""  # other colours stand for nothing
+        below, above = "≤ " if finite.min() < low else "", "≥ " if finite.max() > high else ""
         ends = fixed(low, self._decimals), fixed(high, self._decimals)
         return below + ends[0], fixed((low + high) / 2, self._decimals), above + ends[1]
 
@@ -225,8 +225,8 @@ class HeatMapPlot(Plot):
         texts, area = self.bar_texts(), frame.area
         if not texts:
             return None
-        at = QRectF(area.right() + AIR, area.top(), BAR, area.height())
-        return ColorBar(at, list(zip((0.0, 0.5, 1.0), texts, strict=True)))
+        rect = QRectF(area.right() + AIR, area.top(), BAR, area.height())
+        return ColorBar(rect, list(zip((0.0, 0.5, 1.0), texts, strict=True)))
 
     def edges(self, frame: Frame) -> tuple[Ints, Ints]:
         """Return the pixel columns and rows between the cells: C + 1 and R + 1, whole and ascending."""
@@ -279,11 +279,11 @@ class HeatMapPlot(Plot):
         area, texts = plain.area, self.bar_texts()
         if texts:
             area.setRight(round(plain.outer.right() - 2 * AIR - color_bar_width(texts)))
-        left = max((metrics.horizontalAdvance(text) for text in self.row_labels), default=0.0) + AIR
-        left += NAME_WIDTH if self.row_name() else 0.0
-        if left > _LEAST_LABEL and area.right() - left < _LEAST_MAP:
-            left = area.right() / 2 if area.right() / 2 >= _LEAST_LABEL else AIR
-        area.setLeft(round(left))
+        left_edge = max((metrics.horizontalAdvance(text) for text in self.row_labels), default=0.0) + AIR
+        left_edge += NAME_WIDTH if self.row_name() else 0.0
+        if left_edge > _LEAST_LABEL and area.right() - left_edge < _LEAST_MAP:
+            left_edge = area.right() / 2 if area.right() / 2 >= _LEAST_LABEL else AIR
+        area.setLeft(round(left_edge))
         return Frame(area, plain.outer, plain.x_range, plain.y_range)
 
     def is_empty(self) -> bool:
@@ -295,8 +295,8 @@ class HeatMapPlot(Plot):
         low, high = self.color_range()
         n = len(self.row_labels)
         texts = self.bar_texts()
-        told = {tr("chosen"): self.chosen, tr("best"): self.best}
-        marks = {label: (n - 1 - cell[0], cell[1]) for label, cell in told.items() if cell is not None}
+        cells = {tr("chosen"): self.chosen, tr("best"): self.best}
+        marks = {label: (n - 1 - cell[0], cell[1]) for label, cell in cells.items() if cell is not None}
         return MapFigure(
             NAME,
             self.axes.title,
@@ -360,16 +360,16 @@ class HeatMapPlot(Plot):
         return f"{self._names[1]} = {self.column_labels[column]} · {named}{self.row_labels[row]}"
 
     def summary(self) -> str:
-        """Return what the note says, else in words where the greatest value is, and the chosen cell."""
+        """Return the note, else in words where the greatest value is, and the chosen cell."""
         cell = self.best or np.unravel_index(int(np.nanargmax(self.values)), self.values.shape)
         text = tr("{title}, best {row}") if self.best else tr("{title}, largest {row}")
         greatest = text.format(title=self.axes.title, row=self._said(int(cell[0]), int(cell[1])))
-        said = [self.note or greatest]
+        sentences = [self.note or greatest]
         if self.chosen is not None and all(np.less(self.chosen, self.values.shape)):
-            said.append(tr("chosen: {chosen}").format(chosen=self._said(*self.chosen)))
+            sentences.append(tr("chosen: {chosen}").format(chosen=self._said(*self.chosen)))
         if self.inspected_cell is not None and all(np.less(self.inspected_cell, self.values.shape)):
-            said.append(tr("inspected: {cell}").format(cell=self._said(*self.inspected_cell)))
-        return describe(said)
+            sentences.append(tr("inspected: {cell}").format(cell=self._said(*self.inspected_cell)))
+        return describe(sentences)
 
     def _said(self, row: int, column: int) -> str:
         """Return value and place of a cell in words."""
@@ -429,7 +429,7 @@ def draw_values(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
 
 
 def _draw_labels(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Write what the rows are, and as many row and column labels as have room."""
+    """Write the name of the rows, and as many row and column labels as have room."""
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
     painter.save()
@@ -442,9 +442,9 @@ def _draw_labels(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Col
     painter.restore()
     xs, ys = plot.edges(frame)
     n_rows, n_columns = plot.values.shape
-    every = max(1, int(np.ceil(15.0 * n_rows / max(1.0, frame.area.height()))))
+    stride = max(1, int(np.ceil(15.0 * n_rows / max(1.0, frame.area.height()))))
     start = NAME_WIDTH if plot.row_name() else 0.0
-    for row in range(0, n_rows, every):
+    for row in range(0, n_rows, stride):
         top = n_rows - 1 - row
         box = QRectF(start, (ys[top] + ys[top + 1]) / 2 - 9, frame.area.left() - AIR + 1 - start, 18)
         text = metrics.elidedText(plot.row_labels[row], Qt.TextElideMode.ElideMiddle, box.width())

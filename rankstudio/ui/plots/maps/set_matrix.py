@@ -20,7 +20,7 @@ from rankstudio.ui.style.fonts import LEFT, RIGHT, SMALL, TINY, font, scaled
 from rankstudio.ui.style.theme import Theme
 
 FREE, REQUIRED, EXCLUDED = 0, 1, -1
-"""What is asked of a feature."""
+"""Wish for a feature."""
 
 _PITCH = 18  # pixels from one row to the next
 _COLUMN = 23  # from one column to the next
@@ -46,7 +46,7 @@ class MatrixColumn:
     share : float
         Of all sets, that have it.
     selected : bool
-        Whether it is in the selection that is looked at.
+        Whether it is in the shown selection.
     wanted : int
         `FREE`, `REQUIRED` or `EXCLUDED`.
     """
@@ -71,7 +71,7 @@ class MatrixRow:
     label : str
         "best", "greedy"; "" for another one.
     own : bool
-        Whether it is the selection that is looked at.
+        Whether it is the shown selection.
     """
 
     above: float
@@ -113,7 +113,7 @@ class SetMatrixPlot(Plot):
         columns : sequence of MatrixColumn
             The most frequent first.
         rows : sequence of MatrixRow
-            The best first; one that is looked at is shown last where there is no room for all.
+            The best first; the selection is shown last where there is no room for all.
         n_sets : int
             Of which the rows are some.
         """
@@ -136,15 +136,15 @@ class SetMatrixPlot(Plot):
 
     def hit_test(self, at: QPointF) -> int | None:
         """Return the position of the feature at a pixel."""
-        place = int((at.x() - self._left()) // self._pitch())
-        return place if at.x() >= self._left() and place < self._n_columns() and self.rows else None
+        index = int((at.x() - self._left()) // self._pitch())
+        return index if at.x() >= self._left() and index < self._n_columns() and self.rows else None
 
     def readout(self, found: int) -> list[Line]:
-        """Return what a feature is, and in how many sets."""
+        """Return the name of a feature, and in how many sets it is."""
         column = self.columns[found]
-        said = tr("in {share:.0f} % of {n:,} sets").format(share=100 * column.share, n=self.n_sets)
+        text = tr("in {share:.0f} % of {n:,} sets").format(share=100 * column.share, n=self.n_sets)
         state = {REQUIRED: tr("required"), EXCLUDED: tr("excluded"), FREE: ""}[column.wanted]
-        lines = [Line(f"{column.feature} {column.name}", bold=True), Line(said)]
+        lines = [Line(f"{column.feature} {column.name}", bold=True), Line(text)]
         return [*lines, Line(state)] if state else lines
 
     def feature_of(self, found: int) -> int:
@@ -159,10 +159,10 @@ class SetMatrixPlot(Plot):
         """Move to the next feature."""
         if not right or not self.rows:
             return False
-        at = -1 if self.under_mouse is None else int(self.under_mouse)
-        self.under_mouse = min(max(at + right, 0), self._n_columns() - 1)
-        place = QPointF(self._left() + (self.under_mouse + 0.5) * self._pitch(), scaled(_HEAD))
-        self.say(self.under_mouse, place)
+        index = -1 if self.under_mouse is None else int(self.under_mouse)
+        self.under_mouse = min(max(index + right, 0), self._n_columns() - 1)
+        position = QPointF(self._left() + (self.under_mouse + 0.5) * self._pitch(), scaled(_HEAD))
+        self.say(self.under_mouse, position)
         self.redraw()
         return True
 
@@ -188,14 +188,14 @@ class SetMatrixPlot(Plot):
     def figure(self) -> MapFigure:
         """Return the matrix; the features are the columns."""
         rows = self.rows[:_MOST_ROWS]
-        shown = self.columns[: self._n_columns()]
+        visible = self.columns[: self._n_columns()]
         return MapFigure(
             NAME,
             tr("Sets as good as the best"),
             "",
             tuple(" ".join(filter(None, (_share(row.above), row.label))) for row in rows),
-            tuple(str(column.feature) for column in shown),
-            tuple(tuple(float(column.feature in row.features) for column in shown) for row in rows),
+            tuple(str(column.feature) for column in visible),
+            tuple(tuple(float(column.feature in row.features) for column in visible) for row in rows),
             tr("above the best"),
             tr("feature"),
             FigureAxis(tr("in the set"), low=0.0, high=1.0),
@@ -236,39 +236,39 @@ class SetMatrixPlot(Plot):
         """Return the sets for which there is room, that of the selection among them."""
         room = self.height() - scaled(_HEAD) - scaled(_BARS) - scaled(_FOOT) - 2 * _GAP
         count = max(1, int(room // scaled(_PITCH)))
-        shown = list(self.rows[:count])
-        own = [row for row in self.rows[count:] if row.own]
-        if own:
-            shown[-1:] = own[:1]
-        return shown
+        visible = list(self.rows[:count])
+        selection_rows = [row for row in self.rows[count:] if row.own]
+        if selection_rows:
+            visible[-1:] = selection_rows[:1]
+        return visible
 
     # Drawing
 
     def _draw_axes(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw what an empty matrix says: there are no axes."""
+        """Draw the text of an empty matrix: there are no axes."""
         if self.is_empty():
             super()._draw_axes(painter, frame, colors)
 
     def _draw(self, painter: QPainter, _: Frame, colors: Colors) -> None:
         if not self.rows:
             return
-        left, pitch, row_height = self._left(), self._pitch(), float(scaled(_PITCH))
-        columns, shown = self.columns[: self._n_columns()], self._shown_rows()
-        self._draw_head(painter, colors, columns, left, pitch)
+        left_edge, pitch, row_height = self._left(), self._pitch(), float(scaled(_PITCH))
+        columns, rows = self.columns[: self._n_columns()], self._shown_rows()
+        self._draw_head(painter, colors, columns, left_edge, pitch)
         y = float(scaled(_HEAD))
-        for row in shown:
-            self._draw_row(painter, colors, row, QRectF(0, y, left, row_height), columns, pitch)
+        for row in rows:
+            self._draw_row(painter, colors, row, QRectF(0, y, left_edge, row_height), columns, pitch)
             y += row_height
         top = y + _GAP
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
-        painter.drawText(QRectF(0, top, left - _GAP, scaled(_BARS)), LEFT, self._below())
+        painter.drawText(QRectF(0, top, left_edge - _GAP, scaled(_BARS)), LEFT, self._below())
         bottom = top + scaled(_BARS)
-        for at, column in enumerate(columns):
-            middle = left + (at + 0.5) * pitch
+        for index, column in enumerate(columns):
+            middle = left_edge + (index + 0.5) * pitch
             height = column.share * scaled(_BARS)
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colors.q("accent" if at == self.under_mouse else "bar", 0.75))
+            painter.setBrush(colors.q("accent" if index == self.under_mouse else "bar", 0.75))
             painter.drawRect(QRectF(middle - _CELL / 2, bottom - height, _CELL, height))
             painter.setFont(font(TINY))
             painter.setPen(colors.q("muted"))
@@ -278,17 +278,17 @@ class SetMatrixPlot(Plot):
     def _draw_head(
         self, painter: QPainter, colors: Colors, columns: Sequence[MatrixColumn], left: float, pitch: float
     ) -> None:
-        """Write what the numbers are, and the ids of the features."""
+        """Write the title of the numbers, and the ids of the features."""
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
         painter.drawText(QRectF(0, 0, left, scaled(_HEAD) - 4), LEFT, tr("above the best"))
-        for at, column in enumerate(columns):
-            box = QRectF(left + at * pitch, 0, pitch, scaled(_HEAD) - 4)
+        for index, column in enumerate(columns):
+            box = QRectF(left + index * pitch, 0, pitch, scaled(_HEAD) - 4)
             if column.wanted != FREE:
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(colors.q("tint") if column.wanted == REQUIRED else colors.q("line_soft"))
                 painter.drawRoundedRect(box.adjusted(1, 0, -1, 0), 4, 4)
-            under = at == self.under_mouse
+            under = index == self.under_mouse
             role = {REQUIRED: "accent", EXCLUDED: "faint", FREE: "accent" if under else "text"}[column.wanted]
             painter.setFont(font(SMALL, bold=column.selected))
             painter.setPen(colors.q(role if column.selected or column.wanted or under else "muted"))
@@ -320,8 +320,8 @@ class SetMatrixPlot(Plot):
             painter.drawText(place.adjusted(scaled(_NUMBERS) + _GAP, 0, 0, 0), LEFT, row.label)
         full = colors.q("accent") if row.own else colors.q(mix(colors.accent, colors.text, 0.45))
         painter.setPen(Qt.PenStyle.NoPen)
-        for at, column in enumerate(columns):
-            middle = QPointF(place.right() + (at + 0.5) * pitch, place.center().y())
+        for index, column in enumerate(columns):
+            middle = QPointF(place.right() + (index + 0.5) * pitch, place.center().y())
             painter.setBrush(full if column.feature in row.features else colors.q("line_soft"))
             height = min(_CELL - 3, place.height() - 5)
             painter.drawRoundedRect(
