@@ -29,13 +29,13 @@ class Loader(QObject):
     """
 
     started = Signal(str)
-    """What is opened: its name."""
+    """Data begin to be opened: their name."""
     progressed = Signal(float)
     """Share that is read, 0 to 1."""
     opened = Signal(object, str, object)
     """The FoldedDataset, the path it was asked for by, and the Plan to go on with or None."""
     refused = Signal(str, object, object)
-    """What is not opened: its path, the Plan to open it with, and the Outcome; what is open stays open."""
+    """Data were not opened: path, the Plan to open them with, and the Outcome; open data stay open."""
     ended = Signal()
     """It is opened, failed or cancelled."""
 
@@ -70,7 +70,7 @@ class Loader(QObject):
         end: Callable[[Outcome], None] | None = None,
         recorded: RecordedData | None = None,
     ) -> Job:
-        """Open data for somebody else than who listens to `opened`; return the job, which can be cancelled.
+        """Open data for a caller that does not listen to `opened`; return the job, which can be cancelled.
 
         Parameters
         ----------

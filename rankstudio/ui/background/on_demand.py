@@ -1,4 +1,4 @@
-"""What is computed on the worker while somebody sees it, and shown when it is there."""
+"""Computations on the worker while their panel is visible, shown when they are done."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Arguments = TypeVarTuple("Arguments")
 
 @dataclass(frozen=True, eq=False)
 class Computation:
-    """What is to be computed, and who shows it.
+    """A function to compute, and the one that shows its outcome.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ def computation(
 
 
 class OnDemand(QObject):
-    """Has something computed when it is another than what was computed last, and somebody sees it.
+    """Starts a computation when its key differs from the last one, and its panel is visible.
 
     What was asked for and is not wanted any more is abandoned: it is not shown, nor is its failure told. What
     has failed is not tried again before something else is wanted, or :meth:`forget` is called.
@@ -70,7 +70,7 @@ class OnDemand(QObject):
     slot : str
         Of two waiting jobs of one slot only the later is carried out.
     panel : QWidget, optional
-        Where it is shown: nothing is computed while nobody sees that.
+        Where it is shown: nothing is computed while that is hidden.
     on : iterable of SignalInstance
         When to look whether another thing is wanted.
     clear : callable, optional
@@ -78,7 +78,7 @@ class OnDemand(QObject):
     settled : int
         Milliseconds without one of the signals, before it is looked.
     stops : bool
-        Whether what is being computed is abandoned when nobody sees the panel any more.
+        Whether the computation is abandoned once the panel is hidden.
     gives_way : bool
         Whether jobs that come meanwhile are carried out between two messages.
     """
@@ -111,7 +111,7 @@ class OnDemand(QObject):
 
     @property
     def key(self) -> Key | None:
-        """What was computed last, or is being computed; None where that is nothing."""
+        """Key of the last computation, or the present one; None where there is none."""
         return self._key
 
     @property
@@ -126,7 +126,7 @@ class OnDemand(QObject):
 
     @Slot()
     def update(self) -> None:
-        """Have it computed what is wanted now, where somebody sees it and it is not what it was."""
+        """Start the computation of the present key, where its panel is visible and the key has changed."""
         if self._panel is not None and not self._panel.isVisible():
             if self._stops:
                 self.stop()
@@ -139,12 +139,12 @@ class OnDemand(QObject):
         elif key != self._key:
             self.forget()
             self._key = key
-            wanted = self._compute()
-            if wanted is not None and self._key is key:  # else it led to another one being wanted
-                self._submit(wanted)
+            request = self._compute()
+            if request is not None and self._key is key:  # else it led to another one being wanted
+                self._submit(request)
 
     def forget(self) -> None:
-        """Abandon what is being computed, and compute it anew when it is asked for again."""
+        """Abandon the computation, and compute anew when it is asked for again."""
         self._key = None
         if self._job is not None:
             self._job.abandon()
@@ -152,7 +152,7 @@ class OnDemand(QObject):
 
     @Slot()
     def stop(self) -> None:
-        """Abandon what is being computed; what is there stays."""
+        """Abandon the computation; its last outcome stays."""
         if self._job is not None:
             self.forget()
 

@@ -139,9 +139,9 @@ def _made(make: Callable[[], Steps]) -> Steps:
 
 
 def _step(steps: Steps) -> Any:
-    """Return what the next step brings; `_END` at the end, None where there is nothing for a while."""
+    """Return the next step that is not None; `_END` at the end, None where there is none for a while."""
     until = time.perf_counter() + _SECONDS
-    for found in steps:
-        if found is not None or time.perf_counter() > until:
-            return found
+    for step in steps:
+        if step is not None or time.perf_counter() > until:
+            return step
     return _END

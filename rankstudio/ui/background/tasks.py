@@ -65,7 +65,7 @@ class PathWanted:
 
 @dataclass(frozen=True, eq=False)
 class EvidenceWanted:
-    """Which evidence to gather, for which selection.
+    """The evidence to gather, and its selection.
 
     Attributes
     ----------
@@ -152,13 +152,15 @@ def _open(
             cancelled=cancelled,
         )
     notes = load_notes(names, dataset) if names is not None else FeatureNotes()
-    own = dataset.extended(GroupedFeatures(notes.groups))
-    if notes.costs is not None and set(own.feature_ids.tolist()) <= set(notes.costs.per_query):
-        own = own.extended(notes.costs)
+    annotated = dataset.extended(GroupedFeatures(notes.groups))
+    if notes.costs is not None and set(annotated.feature_ids.tolist()) <= set(notes.costs.per_query):
+        annotated = annotated.extended(notes.costs)
     if notes.feature_set is not None:
         with suppress(DatasetError):  # the user has taken other columns since
-            own = with_feature_set(own, notes.feature_set)
-    return parse_protocol(plan.protocol).divide(renamed(own, notes.names) if notes.names else own, plan.seed)
+            annotated = with_feature_set(annotated, notes.feature_set)
+    return parse_protocol(plan.protocol).divide(
+        renamed(annotated, notes.names) if notes.names else annotated, plan.seed
+    )
 
 
 def recognise(dataset: FoldedDataset, among: Sequence[RecordedData]) -> set[RecordedData]:
@@ -204,7 +206,7 @@ class FoldCache:
         Raises
         ------
         Cancelled
-            Where it was cancelled meanwhile, which is looked at with every sign of life.
+            Where it was cancelled meanwhile, which is checked with every sign of life.
         """
         unit = Unit(wanted.fold.number, 0, wanted.plan.combination(wanted.values))
 
@@ -223,16 +225,16 @@ class FoldCache:
     def left_out(
         self, wanted: PathWanted, path: PathResult, names: Sequence[str], convention: str, first: int
     ) -> Iterator[list[dict[str, float]] | None]:
-        """Yield what the steps of a path measure on left-out queries, so many at once as a moment allows.
+        """Yield the measures of a path's steps on left-out queries, as many at once as a moment allows.
 
         None where a moment brought nothing, and something else may have its turn.
         """
         fold = self.prepared(wanted.plan, wanted.fold)
         rows: list[dict[str, float]] = []
         until = time.perf_counter() + _MOMENT
-        for told in fold.measure_left_out(path, names, convention, first):
-            if not isinstance(told, WorkProgress):
-                rows.append(told)
+        for update in fold.measure_left_out(path, names, convention, first):
+            if not isinstance(update, WorkProgress):
+                rows.append(update)
             if time.perf_counter() > until:
                 yield rows or None
                 rows, until = [], time.perf_counter() + _MOMENT
@@ -264,11 +266,11 @@ class FoldCache:
             n_refits=refits_of(plan.entry),
             parts=wanted.parts,
         )
-        for told in evidence_steps(method, data, options, known):
-            found = told.found if isinstance(told, PartialResult) else known
-            if found is not None:
-                _ = found.losses and found.losses.losses  # which takes a while: not in the window
-                yield told.share, found
+        for update in evidence_steps(method, data, options, known):
+            evidence = update.found if isinstance(update, PartialResult) else known
+            if evidence is not None:
+                _ = evidence.losses and evidence.losses.losses  # which takes a while: not in the window
+                yield update.share, evidence
 
     def set_changes(self, wanted: EvidenceWanted, columns: tuple[int, ...]) -> SetChanges | None:
         """Return the error of a set after each change by one feature; None where that is not known."""
@@ -299,16 +301,16 @@ class FoldCache:
         from rankstudio.engine.analysis.evidence.best_subset import NO_SUBSET, find_best_subset  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
 
-        own = self._subsets(wanted)
-        units = ColumnGroups.of(wanted.fold.train.n_features, own.groups).containing
-        together = tuple(dict.fromkeys((*own.required, *required)))
-        excluded = (*own.excluded, *excluded)
-        if len(units(together)) > own.n_features or set(units(together)) & set(units(excluded)):
+        base = self._subsets(wanted)
+        units = ColumnGroups.of(wanted.fold.train.n_features, base.groups).containing
+        together = tuple(dict.fromkeys((*base.required, *required)))
+        excluded = (*base.excluded, *excluded)
+        if len(units(together)) > base.n_features or set(units(together)) & set(units(excluded)):
             return NO_SUBSET
-        space = replace(own, required=together, excluded=excluded)
+        space = replace(base, required=together, excluded=excluded)
         last = NO_SUBSET
-        for told in find_best_subset(self.prepared(wanted.plan, wanted.fold).train, space):
-            last = told.found.sizes[-1]
+        for update in find_best_subset(self.prepared(wanted.plan, wanted.fold).train, space):
+            last = update.found.sizes[-1]
         return last
 
     def best_sets(self, wanted: EvidenceWanted, most: int) -> Iterator[BestSubset]:
@@ -316,8 +318,8 @@ class FoldCache:
         from rankstudio.engine.analysis.evidence.best_subset import find_best_subset  # noqa: PLC0415 - on the worker only
 
         space = replace(self._subsets(wanted), n_features=most)
-        for told in find_best_subset(self.prepared(wanted.plan, wanted.fold).train, space):
-            yield told.found
+        for update in find_best_subset(self.prepared(wanted.plan, wanted.fold).train, space):
+            yield update.found
 
     def _subsets(self, wanted: EvidenceWanted) -> SubsetSpace:
         """Return the sets of the size of a selection by exact left-out errors; a group counts as one."""
@@ -356,7 +358,7 @@ class FoldCache:
 def look_at_features(
     dataset: FoldedDataset, number: int | None, convention: str, summary: DatasetSummary
 ) -> QualityReport:
-    """Return what is to be said of every feature of a fold, or of all (None)."""
+    """Return the quality report on every feature of a fold, or of all (None)."""
     from rankstudio.engine.analysis.features.feature_quality import fold_quality  # noqa: PLC0415 - on the worker only
 
     return fold_quality(dataset, number, summary, convention)
@@ -365,8 +367,8 @@ def look_at_features(
 def warm_up() -> None:
     """Load the engine's heavy modules and compiled kernels before they are needed.
 
-    Meanwhile nobody searches for garbage, nor later among what was loaded: a search among all these modules
-    holds the window up for more than 100 ms each time.
+    Garbage collection is off while modules load, and `gc.freeze()` exempts them afterwards: collecting this
+    many objects would block the window for more than 100 ms each time.
     """
     with HOLD:
         _load()
@@ -374,7 +376,7 @@ def warm_up() -> None:
 
 
 def _load() -> None:
-    """Do what a first run does, on a little of the sample."""
+    """Carry out the steps of a first run, on a little of the sample."""
     from rankstudio.engine.data.formats import letor as parser  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.data.synthetic import load_sample  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.experiment import resume  # noqa: F401, PLC0415 - the first run needs it

@@ -27,7 +27,7 @@ from rankstudio.ui.language import tr
 
 CancelFlag = Callable[[], bool]
 JobFunction = Callable[[CancelFlag], Iterator[Any]]
-"""What a job does: it may ask the flag whether to stop, and yields its messages."""
+"""Function of a job: it may ask the flag whether to stop, and yields its messages."""
 
 
 class Ending(Enum):
@@ -48,7 +48,7 @@ class Outcome:
     text : str
         A whole sentence where it failed, else "".
     error : RankStudioError or None
-        What is told in the text.
+        Explained by the text.
     """
 
     ending: Ending
@@ -57,7 +57,7 @@ class Outcome:
 
 
 def ignore(_: Any) -> None:
-    """Take a message nobody is interested in."""
+    """Ignore a message."""
 
 
 class Job:
@@ -122,11 +122,11 @@ class Job:
         return self._held
 
     def cancelled(self) -> bool:
-        """Return whether somebody asked the job to stop."""
+        """Return whether the job was asked to stop."""
         return self._cancelled
 
     def stop_if_cancelled(self) -> None:
-        """Raise Cancelled if somebody asked the job to stop."""
+        """Raise Cancelled if the job was asked to stop."""
         if self._cancelled:
             raise Cancelled(self.what)
 
@@ -307,7 +307,7 @@ def _carry_out(job: Job, outbox: deque[_Letter], give_way: Callable[[], None] | 
 
 
 def _in_words(error: RankStudioError) -> str:
-    """Return what went wrong, with a parameter called as in the form: "features k"."""
+    """Return the text of an error, with a parameter called as in the form: "features k"."""
     if not isinstance(error, ParameterError):
         return str(error)
     labels = (p.label for entry in methods() for p in entry.parameters if p.name == error.name)

@@ -1,4 +1,4 @@
-"""Columns of abilities in the table of features: computed on the worker while somebody sees them."""
+"""Columns of abilities in the table of features: computed on the worker while they are visible."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rankstudio.ui.model.session import Session
 
 
 class ContributedColumn(QObject):
-    """Has the numbers of a column computed for the fold that is looked at.
+    """Has the numbers of a column computed for the shown fold.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class ContributedColumn(QObject):
         self._demand = OnDemand(self, worker, self._key, self._compute, fail, slot=entry.key, panel=panel)
 
     def values(self) -> Mapping[int, FeatureValue]:
-        """Return what is known of the features by now, by their ids."""
+        """Return the values of the features known by now, by their ids."""
         return self._values if self._values_key == self._key() else {}
 
     def update(self) -> None:

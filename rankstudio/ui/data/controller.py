@@ -32,7 +32,7 @@ _NO_DOCUMENTS = tr("Open the data to see their statistics.")
 
 
 class DataController(PageController):
-    """Feeds the panels of the Data page, and turns a click on a fold into a look at it.
+    """Feeds the panels of the Data page, and shows a fold that is clicked.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ class DataController(PageController):
         self.panels = self.panel, self.statistics
         fail, panel = self.failed.emit, self.statistics
         self._described = OnDemand(self, worker, self._described_key, self._describe, fail)
-        given = self, worker, self._quality_key, self._look_at_features, fail
-        self._qualities = OnDemand(*given, slot="feature quality", panel=panel)
+        arguments = self, worker, self._quality_key, self._look_at_features, fail
+        self._qualities = OnDemand(*arguments, slot="feature quality", panel=panel)
         self._contributed = contributed_columns(session, worker, fail, panel, self)
         for column in self._contributed:
             column.changed.connect(self._show_statistics)
@@ -73,7 +73,7 @@ class DataController(PageController):
             self._show_statistics()
 
     def turn(self, by: int) -> None:
-        """Look at the next fold (1) or the one before (-1)."""
+        """Show the next fold (1) or the one before (-1)."""
         dataset = self._session.dataset
         if dataset is not None:
             numbers = [fold.number for fold in dataset.folds]
@@ -136,15 +136,15 @@ class DataController(PageController):
 
     @Slot()
     def _show_statistics(self) -> None:
-        """Show the statistics of the fold that is looked at, where somebody sees them; ask for the rest."""
+        """Show the statistics of the shown fold, where they are visible; ask for the rest."""
         if not self.statistics.isVisible() or not self.panel.shows(self._session.dataset):
-            return  # of other data the plan or the measure may be told of before the data themselves
+            return  # with other data, signals of plan or measure may come before that of the data themselves
         dataset, summary, fold = self._session.dataset, self.panel.summary(), self._session.watched
         if dataset is None or summary is None:
             self.statistics.clear(self._why_none())
             return
-        what = f"{dataset.name}, {self.panel.described()}"
-        self.statistics.show_summary(what, summary, fold.train if fold else None, self._rows(summary))
+        subject = f"{dataset.name}, {self.panel.described()}"
+        self.statistics.show_summary(subject, summary, fold.train if fold else None, self._rows(summary))
         self._qualities.update()
         for column in self._contributed:
             column.update()
@@ -152,13 +152,15 @@ class DataController(PageController):
     def _rows(self, summary: DatasetSummary) -> list[DescribedFeature]:
         """Return the features with all that is known of them by now."""
         report = self._reports.get(self._wanted)
-        found = report.features if report is not None else [None] * len(summary.features)
+        qualities = report.features if report is not None else [None] * len(summary.features)
         dataset, costs = self._session.dataset, self._costs()
         plan = self._session.plan
         groups = group_names(feature_groups_of(plan))
-        known = plan.extension(FeatureCosts)
+        plan_costs = plan.extension(FeatureCosts)
         contributed = {column.entry.key: column.values() for column in self._contributed}
-        each, once = ({}, {}) if known is None else (known.per_document, known.per_query)
+        document_costs, query_costs = (
+            ({}, {}) if plan_costs is None else (plan_costs.per_document, plan_costs.per_query)
+        )
         names = tuple(f.name for f in summary.features)
         if dataset is not None:
             ids = [f.feature_id for f in summary.features]
@@ -173,34 +175,34 @@ class DataController(PageController):
                 self._notes.get(feature.feature_id, ""),
                 costs.get(feature.feature_id, 1.0) if costs is not None else None,
                 groups.get(feature.feature_id, ""),
-                each.get(feature.feature_id),
-                once.get(feature.feature_id),
+                document_costs.get(feature.feature_id),
+                query_costs.get(feature.feature_id),
                 {
                     key: values[feature.feature_id]
                     for key, values in contributed.items()
                     if feature.feature_id in values
                 },
             )
-            for feature, quality, name in zip(summary.features, found, names, strict=True)
+            for feature, quality, name in zip(summary.features, qualities, names, strict=True)
         ]
 
     def set_notes(self, notes: Mapping[int, str]) -> None:
-        """Show what the user noted of features, by their ids."""
+        """Show the user's notes on features, by their ids."""
         self._notes = notes
         self._show_statistics()
 
     def keep_reports(self) -> None:
-        """Keep what is known of the features when the same data come again, with other names."""
+        """Keep the reports on the features when the same data come again, with other names."""
         self._kept = self._reports
 
     def costs_parameter(self) -> Parameter | None:
         """Return the method's parameter of costs; None where it has none, or several sets are tried."""
         plan = self._session.plan
-        found = next((p for p in plan.entry.parameters if p.kind is Kind.COSTS), None)
-        return None if found is None or found.several(plan.parameters[found.name]) else found
+        parameter = next((p for p in plan.entry.parameters if p.kind is Kind.COSTS), None)
+        return None if parameter is None or parameter.several(plan.parameters[parameter.name]) else parameter
 
     def _costs(self) -> dict[int, float] | None:
-        """Return what features cost in the plan, as far as that is not 1; None without costs.
+        """Return the costs of features in the plan, as far as they are not 1; None without costs.
 
         Milliseconds have columns of their own.
         """
@@ -211,23 +213,23 @@ class DataController(PageController):
 
     @property
     def _wanted(self) -> tuple[int | None, str]:
-        """Of which fold, and in which convention, the features are looked at."""
+        """Fold and convention by which the features are described."""
         return self._session.fold, self._session.convention
 
     def _quality_key(self) -> Key | None:
-        dataset, wanted = self._session.dataset, self._wanted
-        if dataset is None or wanted in self._reports or not self._session.has_documents:
+        dataset, view = self._session.dataset, self._wanted
+        if dataset is None or view in self._reports or not self._session.has_documents:
             return None
-        return dataset, *wanted
+        return dataset, *view
 
     def _look_at_features(self) -> Computation | None:
-        dataset, summary, wanted = self._session.dataset, self.panel.summary(), self._wanted
+        dataset, summary, view = self._session.dataset, self.panel.summary(), self._wanted
         if dataset is None or summary is None:
             return None
 
         def show(report: QualityReport) -> None:
-            self._reports[wanted] = report
+            self._reports[view] = report
             self._show_statistics()
 
-        given = dataset, *wanted, summary
-        return computation(tr("Computing feature statistics"), show, look_at_features, *given)
+        arguments = dataset, *view, summary
+        return computation(tr("Computing feature statistics"), show, look_at_features, *arguments)

@@ -41,18 +41,18 @@ class DataSources(QDialog):
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        done = QPushButton(tr("Close"))
+        close_button = QPushButton(tr("Close"))
         opened = named(QPushButton(tr("Open a folder…")), "data-sources-open", role="primary")
-        done.clicked.connect(self.reject)
+        close_button.clicked.connect(self.reject)
         opened.clicked.connect(self.accept)
         opened.setDefault(True)
-        buttons = fill(QHBoxLayout(), 1, done, opened, margins=(16, 10, 16, 14), spacing=8)
+        buttons = fill(QHBoxLayout(), 1, close_button, opened, margins=(16, 10, 16, 14), spacing=8)
         fill(QVBoxLayout(self), (scroll, 1), buttons, margins=(0, 0, 0, 0), spacing=0)
         self.resize(*_SIZE)
 
 
 def _card(source: dict[str, str]) -> QFrame:
-    """Return what is known of one dataset."""
+    """Return the card of one dataset."""
     card = named(QFrame(), said=source["name"], role="panel")
     column = fill(QVBoxLayout(card), margins=(14, 12, 14, 12), spacing=4)
     column.addWidget(named(PlainLabel(source["name"]), role="title"))

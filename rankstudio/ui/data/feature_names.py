@@ -52,7 +52,7 @@ _FILTER = tr("Names of features (*.csv *.txt *.json);;All files (*)")
 
 
 class FeatureNames(Controller):
-    """Keeps what the user calls features, and what they cost.
+    """Keeps the user's names of features, and their costs.
 
     Names, notes and groups go with the contents of the data, whichever study is open: they are a table in the
     folder of the settings, under the checksum of the first file. Groups and costs are in the plan, too, as
@@ -73,7 +73,7 @@ class FeatureNames(Controller):
     """
 
     warned = Signal(str)
-    """What the user should know of a feature set."""
+    """A note for the user on a feature set."""
 
     def __init__(self, models: Models, data: DataController, parent: QWidget) -> None:
         super().__init__(parent)
@@ -110,21 +110,21 @@ class FeatureNames(Controller):
             return
         has_groups = self.groups.read(path)
         try:
-            found = read_feature_names(path)
+            names = read_feature_names(path)
         except RankStudioError as error:
             if not has_groups:
                 self.failed.emit(str(error))
             return
         ids = set(dataset.feature_ids.tolist())
-        known = {i: name for i, name in found.items() if i in ids}
-        if not known and not has_groups:
+        known_names = {i: name for i, name in names.items() if i in ids}
+        if not known_names and not has_groups:
             self.failed.emit(
                 tr("{path}: names {n_ids} features that the data do not have.").format(
                     path=path, n_ids=len(ids)
                 )
             )
             return
-        self._keep(replace(self._notes, names={**self._notes.names, **known}))
+        self._keep(replace(self._notes, names={**self._notes.names, **known_names}))
 
     @Slot()
     def ask_set(self) -> None:
@@ -142,16 +142,16 @@ class FeatureNames(Controller):
         except RankStudioError as error:
             self.failed.emit(str(error))
             return
-        found = new.extension(FeatureSet)
-        assert found is not None
-        self._notes = replace(self._notes, feature_set=found)
+        feature_set = new.extension(FeatureSet)
+        assert feature_set is not None
+        self._notes = replace(self._notes, feature_set=feature_set)
         self._exchange(dataset, new)
         self.said.emit(
             trn(
                 "The feature set defines {n} of {total} feature.",
                 "The feature set defines {n} of {total} features.",
                 dataset.n_features,
-            ).format(n=len(found.ids), total=dataset.n_features)
+            ).format(n=len(feature_set.ids), total=dataset.n_features)
         )
         if note := set_mismatch(new):
             self.warned.emit(note)
@@ -180,11 +180,11 @@ class FeatureNames(Controller):
         self._session.change(
             tr("the costs of {name}").format(name=path.name), costs=costs.plain(), parameters=parameters
         )
-        said = tr("All features cost {number} ms per query.")
+        text = tr("All features cost {number} ms per query.")
         if uses:
-            said = tr("All features cost {number} ms per query. {method} now selects by milliseconds.")
+            text = tr("All features cost {number} ms per query. {method} now selects by milliseconds.")
         total = significant(costs.milliseconds(costs.per_query))
-        self.said.emit(said.format(number=total, method=plan.entry.label))
+        self.said.emit(text.format(number=total, method=plan.entry.label))
         self._save(dataset)
 
     @Slot()
@@ -203,7 +203,7 @@ class FeatureNames(Controller):
             self._keep(self._notes.with_name(row.feature_id, text))
 
     def _actions(self, row: DescribedFeature) -> list[RowAction]:
-        """Return what can be done with a feature of the table."""
+        """Return the actions on a feature of the table."""
         note = RowAction(tr("Note…"), partial(self._ask_note, row))
         cost = [] if row.cost is None else [RowAction(tr("Cost…"), partial(self._ask_cost, row))]
         return [note, RowAction(tr("Group…"), self.groups.ask), *cost]
@@ -315,14 +315,14 @@ class FeatureGroups(Controller):
             self.said.emit(tr("Select rows of the feature table on the Data page first"))
             return
         groups = feature_groups_of(self._session.plan)
-        known = group_names(groups)
-        now = known.get(rows[0].feature_id, "")
-        offered = [now, *(name for name in ("", *groups) if name != now)]
-        what = rows[0].name if len(rows) == 1 else tr("{n_rows} features").format(n_rows=len(rows))
+        group_of = group_names(groups)
+        present = group_of.get(rows[0].feature_id, "")
+        offered = [present, *(name for name in ("", *groups) if name != present)]
+        subject = rows[0].name if len(rows) == 1 else tr("{n_rows} features").format(n_rows=len(rows))
         name, agreed = QInputDialog.getItem(
             self._window,
             tr("Group"),
-            tr("Group for {what}. Leave empty for no group:").format(what=what),
+            tr("Group for {what}. Leave empty for no group:").format(what=subject),
             offered,
             0,
             True,
@@ -336,12 +336,12 @@ class FeatureGroups(Controller):
         if dataset is None:
             return False
         try:
-            found = among(read_groups(path), dataset.feature_ids.tolist())
+            groups = among(read_groups(path), dataset.feature_ids.tolist())
         except RankStudioError:
             return False
-        if found:
-            self._change(tr("the groups of {name}").format(name=path.name), found)
-        return bool(found)
+        if groups:
+            self._change(tr("the groups of {name}").format(name=path.name), groups)
+        return bool(groups)
 
     @Slot(object, str, str)
     def _write(self, row: DescribedFeature, key: str, text: str) -> None:
@@ -350,13 +350,13 @@ class FeatureGroups(Controller):
 
     def _put(self, rows: Sequence[DescribedFeature], name: str) -> None:
         members = [row.feature_id for row in rows]
-        what = (
+        subject = (
             tr("feature {members}").format(members=members[0])
             if len(members) == 1
             else tr("{n_members} features").format(n_members=len(members))
         )
         self._change(
-            tr("the group of {what}").format(what=what),
+            tr("the group of {what}").format(what=subject),
             in_other_group(group_name(name), members, feature_groups_of(self._session.plan)),
         )
 
@@ -368,12 +368,12 @@ class FeatureGroups(Controller):
 
     @Slot()
     def _follow(self) -> None:
-        """Announce what the user's edits, also undone and redone ones, made of the groups.
+        """Announce the groups after the user's edits, also undone and redone ones.
 
         Those that come with the plan of a run or of a file are the plan's alone.
         """
-        dataset, before, now = self._session.dataset, self._groups, feature_groups_of(self._session.plan)
-        self._groups = now
+        dataset, before, groups = self._session.dataset, self._groups, feature_groups_of(self._session.plan)
+        self._groups = groups
         checksum = dataset.origin.checksum if dataset is not None else ""
-        if before != now and {(checksum, before, now), (checksum, now, before)} & self._edits:
-            self.changed.emit(now)
+        if before != groups and {(checksum, before, groups), (checksum, groups, before)} & self._edits:
+            self.changed.emit(groups)

@@ -46,16 +46,18 @@ _IN_A_ROW = 6  # folds for which there are buttons
 def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
     """Return as what a dataset was read, where something beside its lines told query or label."""
     read_as = dataset.origin.read_as
-    one = dataset.origin.columns.no_queries
+    is_one_ranking = dataset.origin.columns.no_queries
     form = format_of_key(read_as.format)
-    if not (read_as.qid or one or form.package):
+    if not (read_as.qid or is_one_ranking or form.package):
         return ()
     rows = [Fact(tr("read as"), tr(form.label), tooltip=read_as_sentence(dataset))]
-    told = tr("query column") if read_as.label else tr("sizes of queries")
+    query_title = tr("query column") if read_as.label else tr("sizes of queries")
     if form.is_joined:
         rows.append(Fact(tr("joined with"), read_as.qid, tooltip=tr("Files that were joined to the data.")))
-    elif read_as.qid and not one:
-        rows.append(Fact(told, read_as.qid, tooltip=tr("Column or file that assigns documents to queries.")))
+    elif read_as.qid and not is_one_ranking:
+        rows.append(
+            Fact(query_title, read_as.qid, tooltip=tr("Column or file that assigns documents to queries."))
+        )
     if read_as.label:
         rows.append(
             Fact(tr("label column"), read_as.label, tooltip=tr("The column with the relevance label."))
@@ -76,23 +78,25 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
         text = tr("Read as {format}: all documents are one ranking; {features}.")
         return text.format(format=tr(format_of_key(read_as.format).label), features=features)
     if read_as.part:
-        told = tr(
+        sentence = tr(
             "Read as {format}: query column {qid}, label column {label}, part column {part}; "
             "{counts}. Change this with File, Columns."
         )
     elif format_of_key(read_as.format).is_joined:
-        told = tr("Read as {format}, joined with {qid}; {counts}.")
+        sentence = tr("Read as {format}, joined with {qid}; {counts}.")
     elif not read_as.qid:
-        told = tr("Read as {format}; {counts}.")
+        sentence = tr("Read as {format}; {counts}.")
     elif not read_as.label:
-        told = tr("Read as {format}: {qid} gives the number of documents of each query; {counts}.")
+        sentence = tr("Read as {format}: {qid} gives the number of documents of each query; {counts}.")
     else:
-        told = tr(
+        sentence = tr(
             "Read as {format}: query column {qid}, label column {label}; {counts}. Change this "
             "with File, Columns."
         )
     label = tr(format_of_key(read_as.format).label)
-    return told.format(format=label, qid=read_as.qid, label=read_as.label, part=read_as.part, counts=counts)
+    return sentence.format(
+        format=label, qid=read_as.qid, label=read_as.label, part=read_as.part, counts=counts
+    )
 
 
 def memory_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
@@ -118,10 +122,10 @@ def fold_facts(fold: Fold, summary: DatasetSummary | None, *, one_ranking: bool 
     documents = " / ".join(count_text(part.n_documents) for part in parts)
     queries = " / ".join(count_text(part.n_queries) for part in parts)
     about = tr("Documents in the parts {names} of fold {number}.").format(names=names, number=fold.number)
-    shown = Fact(tr("queries"), queries, tooltip=_without_relevant(summary), wraps=True)
+    queries_fact = Fact(tr("queries"), queries, tooltip=_without_relevant(summary), wraps=True)
     return (
         Fact(names, documents, tooltip=about, wraps=True),
-        _ONE_RANKING if one_ranking else shown,
+        _ONE_RANKING if one_ranking else queries_fact,
         features_row(fold.train.n_features, summary),
     )
 
@@ -139,8 +143,8 @@ def all_folds_facts(dataset: FoldedDataset, summary: DatasetSummary | None) -> t
                 tooltip=tr("From the test parts of all folds."),
             )
         )
-        shown = Fact(tr("queries"), count_text(summary.n_queries), tooltip=_without_relevant(summary))
-        rows.append(_ONE_RANKING if dataset.origin.columns.no_queries else shown)
+        queries_fact = Fact(tr("queries"), count_text(summary.n_queries), tooltip=_without_relevant(summary))
+        rows.append(_ONE_RANKING if dataset.origin.columns.no_queries else queries_fact)
     return (*rows, features_row(dataset.n_features, summary))
 
 
@@ -170,13 +174,13 @@ def label_rows(summary: DatasetSummary) -> tuple[tuple[str, int], ...]:
 
 def _named(features: Sequence[FeatureSummary]) -> str:
     """Return the sentence that lists the constant features, the first dozen by name."""
-    shown = [f"{f.feature_id} {f.name}" for f in features[:_MOST_NAMED]]
-    more = (
+    names = [f"{f.feature_id} {f.name}" for f in features[:_MOST_NAMED]]
+    rest = (
         [tr("and {n_features} more").format(n_features=len(features) - _MOST_NAMED)]
         if len(features) > _MOST_NAMED
         else []
     )
-    listed = "\n".join((*shown, *more))
+    listed = "\n".join((*names, *rest))
     return tr("Constant within every query, so they cannot change any ranking:\n{listed}").format(
         listed=listed
     )
@@ -219,7 +223,7 @@ class DataPanel(Panel):
     Attributes
     ----------
     foldChosen : Signal(object)
-        Number of the fold that the user wants to look at, None for all.
+        Number of the fold that the user asks for, None for all.
     """
 
     foldChosen = Signal(object)
@@ -292,7 +296,7 @@ class DataPanel(Panel):
         self._refresh()
 
     def set_fold(self, number: int | None) -> None:
-        """Show another fold, or all; tells nobody."""
+        """Show another fold, or all; emits no signal."""
         self._fold = number
         if self._many.isVisibleTo(self):
             numbers = [fold.number for fold in self._dataset.folds] if self._dataset else []
@@ -302,7 +306,7 @@ class DataPanel(Panel):
         self._refresh()
 
     def show_summary(self, number: int | None, summary: DatasetSummary) -> None:
-        """Take what `describe_fold` found for a fold, or for all (None)."""
+        """Take the summary of a fold, or of all (None), from `describe_fold`."""
         self._summaries[number] = summary
         if number == self._fold:
             self._refresh()
@@ -317,27 +321,33 @@ class DataPanel(Panel):
 
     def _lay_out(self) -> None:
         self._many.setMaxVisibleItems(24)
-        shown = (self._name, self._folds, self._many, self._facts, self._labels_title, self._labels)
-        fill(self.body, *shown, self.preferences, 1, spacing=6)
+        widgets = (self._name, self._folds, self._many, self._facts, self._labels_title, self._labels)
+        fill(self.body, *widgets, self.preferences, 1, spacing=6)
 
     def _refresh(self) -> None:
         if self._dataset is None:
             return
         summary = self.summary()
         fold = next((fold for fold in self._dataset.folds if fold.number == self._fold), None)
-        one = self._dataset.origin.columns.no_queries
-        rows = fold_facts(fold, summary, one_ranking=one) if fold else all_folds_facts(self._dataset, summary)
+        is_one_ranking = self._dataset.origin.columns.no_queries
+        rows = (
+            fold_facts(fold, summary, one_ranking=is_one_ranking)
+            if fold
+            else all_folds_facts(self._dataset, summary)
+        )
         if self._opening:
             opening = replace(ABSENT, note=self._opening, role="muted")
             rows = tuple(opening if row is ABSENT else row for row in rows)
-        said = convention_facts(self._dataset, summary, self._convention)
-        self._facts.set_rows((*rows, *said, *memory_facts(self._dataset), *read_as_facts(self._dataset)))
+        convention_rows = convention_facts(self._dataset, summary, self._convention)
+        self._facts.set_rows(
+            (*rows, *convention_rows, *memory_facts(self._dataset), *read_as_facts(self._dataset))
+        )
         self._show_labels(summary)
 
     def _show_labels(self, summary: DatasetSummary | None) -> None:
-        there = summary is not None
+        has_summary = summary is not None
         for widget in (self._labels_title, self._labels):
-            widget.setVisible(there)
+            widget.setVisible(has_summary)
         if summary is not None:
             self._labels_title.setText(tr("relevance, {described}").format(described=self.described()))
             self._labels.set_rows(label_rows(summary))
@@ -345,10 +355,10 @@ class DataPanel(Panel):
     def described(self) -> str:
         """Return which documents the summary is about."""
         if self._fold is not None:
-            several = self._dataset is not None and len(self._dataset.folds) > 1
+            has_several_folds = self._dataset is not None and len(self._dataset.folds) > 1
             return (
                 tr("training documents of fold {fold}").format(fold=self._fold)
-                if several
+                if has_several_folds
                 else tr("training documents")
             )
         tested = self._dataset is not None and any(fold.test for fold in self._dataset.folds)

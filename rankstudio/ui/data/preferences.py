@@ -35,10 +35,10 @@ USUAL_ETA = "1"
 """The exponent where a log does not tell it: a click at position 2 weighs twice (Joachims et al. 2017)."""
 
 Described = tuple[PreferenceSummary, ClickFacts | None]
-"""What is counted of preferences, and what is known of clicks; None where they are none."""
+"""Counts of preferences, and a summary of clicks; None where they are none."""
 
 _Counted = tuple[tuple[tuple[str, str], ...], int | None]
-"""Of which file, and of which fold: None for all."""
+"""The file and the fold that are counted: None for all folds."""
 
 
 class PreferencesView(QWidget):
@@ -79,8 +79,8 @@ class PreferencesView(QWidget):
         self.rule = QWidget()
         line = QHBoxLayout(self.rule)
         fill(line, (self.pairs, 1), PlainLabel("η"), self.eta, margins=(0, 0, 0, 0), spacing=6)
-        shown = self.title, self.rule, self._facts
-        fill(QVBoxLayout(self), *shown, margins=(0, 6, 0, 0), spacing=6)
+        widgets = self.title, self.rule, self._facts
+        fill(QVBoxLayout(self), *widgets, margins=(0, 6, 0, 0), spacing=6)
         self.hide()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -101,7 +101,7 @@ class PreferencesView(QWidget):
         self.setVisible(bool(title))
 
     def show_summary(self, found: Described | None) -> None:
-        """Show what is counted; None while it is not known."""
+        """Show the counts; None while they are not known."""
         summary, clicks = found if found is not None else (None, None)
         self.rows = () if summary is None else preference_facts(summary)
         if summary is not None and clicks is not None:
@@ -120,7 +120,7 @@ def click_facts(summary: PreferenceSummary, clicks: ClickFacts) -> tuple[Fact, .
 
 
 def preference_facts(summary: PreferenceSummary) -> tuple[Fact, ...]:
-    """Return what is counted of preferences, and what that means, as facts."""
+    """Return the counts of preferences, and their meaning, as facts."""
     queries = trn("{n:,} query", "{n:,} queries", summary.n_queries).format(n=summary.n_queries)
     about = tr("Between {n:,} documents.").format(n=summary.n_documents)
     facts = [
@@ -162,8 +162,8 @@ class PreferencesController(Controller):
         self._view, self._window = view, parent
         self._dataset: FoldedDataset | None = None
         self._summaries: dict[_Counted, Described] = {}
-        given = self, self._worker, self._key, self._count, self.failed.emit
-        self._counted = OnDemand(*given, panel=view, on=(view.appeared,))
+        arguments = self, self._worker, self._key, self._count, self.failed.emit
+        self._counted = OnDemand(*arguments, panel=view, on=(view.appeared,))
         view.title.button.clicked.connect(self.remove)
         view.pairs.activated.connect(self.use_rule)
         view.eta.editingFinished.connect(self.use_rule)
@@ -206,18 +206,18 @@ class PreferencesController(Controller):
             self.failed.emit(why)
             self._show()  # the rule of the plan
 
-        what, given = tr("Reading preferences"), (session.plan, dataset, Path(path), rule)
-        self._worker.task(what, _named, *given, on_done=use, on_error=fail, slot="preferences")
+        label, arguments = tr("Reading preferences"), (session.plan, dataset, Path(path), rule)
+        self._worker.task(label, _named, *arguments, on_done=use, on_error=fail, slot="preferences")
 
     @Slot()
     def use_rule(self) -> None:
         """Make preferences of the clicks by the rule that is shown."""
         preferences, view = preferences_of(self._session.plan), self._view
-        told = str(view.pairs.currentData()), view.eta.text().strip()
-        if "pairs" not in preferences or told == (preferences["pairs"], preferences["eta"]):
+        chosen = str(view.pairs.currentData()), view.eta.text().strip()
+        if "pairs" not in preferences or chosen == (preferences["pairs"], preferences["eta"]):
             return
         try:
-            rule = ClickRule(cast(PairRule, told[0]), told[1])
+            rule = ClickRule(cast(PairRule, chosen[0]), chosen[1])
         except ParameterError as error:
             self.failed.emit(str(error))
             self._show()
@@ -231,17 +231,17 @@ class PreferencesController(Controller):
 
     @Slot()
     def _show(self) -> None:
-        """Show the file of the plan, and what is known of it for the fold that is looked at."""
+        """Show the file of the plan, and its counts for the shown fold."""
         session, preferences = self._session, preferences_of(self._session.plan)
         if session.dataset is not self._dataset:
             self._dataset, self._summaries = session.dataset, {}
             self._counted.forget()
-        several = session.dataset is not None and len(session.dataset.folds) > 1
+        has_several = session.dataset is not None and len(session.dataset.folds) > 1
         fold = (
             tr("training part of fold {fold}").format(fold=session.fold) if session.fold else tr("all parts")
         )
         self._view.show_summary(self._summaries.get(self._wanted))
-        self._view.show_file(preferences if session.dataset is not None else {}, fold if several else "")
+        self._view.show_file(preferences if session.dataset is not None else {}, fold if has_several else "")
         self._counted.update()
 
     @property
@@ -249,22 +249,22 @@ class PreferencesController(Controller):
         return tuple(preferences_of(self._session.plan).items()), self._session.fold
 
     def _key(self) -> Key | None:
-        dataset, wanted = self._session.dataset, self._wanted
-        if dataset is None or wanted in self._summaries or not self._session.has_documents:
+        dataset, target = self._session.dataset, self._wanted
+        if dataset is None or target in self._summaries or not self._session.has_documents:
             return None
-        return dataset, *wanted
+        return dataset, *target
 
     def _count(self) -> Computation | None:
-        session, wanted, dataset = self._session, self._wanted, self._session.dataset
+        session, target, dataset = self._session, self._wanted, self._session.dataset
         if dataset is None:
             return None
 
         def show(found: Described) -> None:
-            self._summaries[wanted] = found
+            self._summaries[target] = found
             self._view.show_summary(found)
 
-        given = session.plan, dataset, session.fold
-        return computation(tr("Counting preferences"), show, _described, *given)
+        arguments = session.plan, dataset, session.fold
+        return computation(tr("Counting preferences"), show, _described, *arguments)
 
 
 def _named(plan: Plan, dataset: FoldedDataset, path: Path, rule: ClickRule | None) -> dict[str, str]:

@@ -39,7 +39,7 @@ class ResplitController(Controller):
     @Slot()
     def _follow(self) -> None:
         session, plan = self._session, self._session.plan
-        wanted = reading(plan)
+        target = reading(plan)
         if not session.has_documents:
             return
         if session.read_as_planned:
@@ -49,26 +49,26 @@ class ResplitController(Controller):
                     self._job.cancel()
                 self.divided.emit()
             return
-        if wanted == self._asked:
+        if target == self._asked:
             return
-        known = next(
+        loaded = next(
             (
                 record.dataset
                 for record in self._runs.records
                 if record.recorded is None
-                and (record.plan.data, *reading(record.plan)) == (plan.data, *wanted)
+                and (record.plan.data, *reading(record.plan)) == (plan.data, *target)
             ),
             None,
         )
-        if known is not None:
+        if loaded is not None:
             self._asked = None
-            session.exchange(known, plan)
+            session.exchange(loaded, plan)
             self.divided.emit()
             return
-        self._asked = wanted
+        self._asked = target
 
         def handle(dataset: FoldedDataset) -> None:
-            if reading(session.plan) == wanted and session.plan.data == plan.data:
+            if reading(session.plan) == target and session.plan.data == plan.data:
                 session.exchange(dataset, plan)
 
         self._job = self._loader.fetch(plan.data, plan, handle, self._end)

@@ -79,18 +79,21 @@ class DescribedFeature:
         """Shares of all documents and of the relevant ones; None while they are counted."""
         if self.quality is None:
             return None
-        every, relevant = self.quality.histogram.shares.tolist()
-        return HistogramCell(tuple(every), tuple(relevant))
+        all_shares, relevant = self.quality.histogram.shares.tolist()
+        return HistogramCell(tuple(all_shares), tuple(relevant))
 
     @property
     def values_text(self) -> str:
-        """What the histogram shows, in words."""
+        """The histogram in words."""
         if self.quality is None:
             return ""
         histogram = self.quality.histogram
-        (every, relevant), (_, n_relevant) = histogram.shares.tolist(), histogram.counts.sum(axis=1).tolist()
-        tallest = max(range(len(every)), key=every.__getitem__)
-        width = (histogram.high - histogram.low) / len(every)
+        (all_shares, relevant), (_, n_relevant) = (
+            histogram.shares.tolist(),
+            histogram.counts.sum(axis=1).tolist(),
+        )
+        tallest = max(range(len(all_shares)), key=all_shares.__getitem__)
+        width = (histogram.high - histogram.low) / len(all_shares)
         low = histogram.low + tallest * width
         if not width:
             return tr("All values are {number}.").format(number=_number(histogram.low))
@@ -103,7 +106,7 @@ class DescribedFeature:
         return text.format(
             least=_number(histogram.low),
             most=_number(histogram.high),
-            every=percentage(every[tallest]),
+            every=percentage(all_shares[tallest]),
             relevant=percentage(relevant[tallest]),
             low=_number(low),
             high=_number(low + width),
@@ -124,14 +127,14 @@ class DescribedFeature:
 
     @property
     def warning(self) -> str:
-        """What is odd about it, in words for a table."""
+        """Oddities of the feature, in words for a table."""
         if self.quality is None:
             return tr("constant") if self.constant else ""
         return ", ".join(finding.word for finding in self.quality.findings)
 
     @property
     def warning_text(self) -> str:
-        """What is odd about it, in sentences."""
+        """Oddities of the feature, in sentences."""
         return "\n".join(finding.text for finding in self.quality.findings) if self.quality else ""
 
 
@@ -147,7 +150,7 @@ def _range(row: DescribedFeature) -> str:
 
 
 def _shorter(value: float) -> str:
-    """Return a number for a narrow column, with three digits where its place is told by zeros before them."""
+    """Return a number for a narrow column, with three digits where zeros before them give its place."""
     return significant(value, 3 if 0 < abs(value) < 1 else 4)
 
 
@@ -303,11 +306,11 @@ def feature_columns(rows: Sequence[DescribedFeature]) -> list[Column]:
     timed = any(row.per_query is not None for row in rows)
     priced = any(row.cost not in (None, 1.0) for row in rows)
     costs = [*([_COST] if priced else []), *([_PER_DOCUMENT, _PER_QUERY] if timed else [])]
-    known = next((row.quality.alone for row in rows if row.quality is not None), ("MAP", "NDCG@10"))
-    alone = [_alone(name) for name in known]
+    measures = next((row.quality.alone for row in rows if row.quality is not None), ("MAP", "NDCG@10"))
+    single_measures = [_alone(name) for name in measures]
     known_keys = {key for row in rows for key in row.contributed}
     costs += [_contributed(entry) for entry in contributed_entries() if entry.key in known_keys]
-    return [_ID, _NAME, _GROUP, _VALUES, _RANGE, _MEAN, _ZEROS, *missing, *alone, *costs, _WARNING]
+    return [_ID, _NAME, _GROUP, _VALUES, _RANGE, _MEAN, _ZEROS, *missing, *single_measures, *costs, _WARNING]
 
 
 class StatisticsPanel(Panel):
@@ -352,7 +355,7 @@ class StatisticsPanel(Panel):
         part: RankingDataset | None,
         rows: Sequence[DescribedFeature] | None = None,
     ) -> None:
-        """Show what is known of some documents.
+        """Show the statistics of some documents.
 
         Parameters
         ----------
@@ -369,9 +372,9 @@ class StatisticsPanel(Panel):
         self._headline.show()
         self._show_features(rows or [DescribedFeature(f, None, f.name) for f in summary.features])
         self.sizes.set_numbers(summary.query_sizes)
-        shown = self._tabs.currentIndex()
+        index = self._tabs.currentIndex()
         self._show_rows(part)
-        self._tabs.setCurrentIndex(min(shown, self._tabs.count() - 1))
+        self._tabs.setCurrentIndex(min(index, self._tabs.count() - 1))
 
     def clear(self, why: str = NOTHING) -> None:
         """Show nothing, and why: it is being computed, or nothing is open."""
@@ -406,12 +409,12 @@ class StatisticsPanel(Panel):
 
 
 def _headline(summary: DatasetSummary) -> str:
-    some = ""
+    limit_note = ""
     if len(summary.features) < summary.n_features:
-        some = tr("The table has the {n:,} of {all:,} features with the most values other than 0.").format(
-            n=len(summary.features), all=summary.n_features
-        )
-    return f"{_documents(summary)} {some}".rstrip()
+        limit_note = tr(
+            "The table has the {n:,} of {all:,} features with the most values other than 0."
+        ).format(n=len(summary.features), all=summary.n_features)
+    return f"{_documents(summary)} {limit_note}".rstrip()
 
 
 def _documents(summary: DatasetSummary) -> str:
@@ -472,8 +475,8 @@ def _columns(data: RankingDataset) -> list[Column]:
 
 
 def _columns_of(data: RankingDataset) -> Sequence[int]:
-    shown = shown_features(data)
-    return range(data.n_features) if shown is None else [int(column) for column in shown]
+    columns = shown_features(data)
+    return range(data.n_features) if columns is None else [int(column) for column in columns]
 
 
 def _feature(data: RankingDataset, column: int) -> Column:
@@ -490,7 +493,7 @@ def _feature(data: RankingDataset, column: int) -> Column:
 
 
 class DocumentTable(QTableView):
-    """A table over the rows of a dataset, which is made when somebody sees it."""
+    """A table over the rows of a dataset, which is made when it is first visible."""
 
     def __init__(self) -> None:
         super().__init__()

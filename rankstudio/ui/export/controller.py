@@ -85,19 +85,19 @@ class ExportController(Controller):
         dialog.deleteLater()
 
     def figure_dialog(self, plot: Plot | None = None) -> FigureDialog | None:
-        """Return the dialog of figures with what is shown of the chosen model; None without any.
+        """Return the dialog of figures on the chosen model; None without any.
 
         That of a plot which asks is the first.
         """
         self._session.end_inspection()
-        found = plot_figures(self._models, self._sections)
-        own = [] if plot is None or plot.is_empty() else [plot_figure(self._models, plot)]  # listed or not
-        figures = [*own, *(figure for one, figure in found if one is not plot)]
+        shown_figures = plot_figures(self._models, self._sections)
+        first = [] if plot is None or plot.is_empty() else [plot_figure(self._models, plot)]  # listed or not
+        figures = [*first, *(figure for source, figure in shown_figures if source is not plot)]
         if not figures:
             return None
         folder = self._settings.text("export/folder")
-        where = Path(folder) if folder else Path.home()
-        dialog = FigureDialog(figures, where, self._models.task_worker, self._window)
+        path = Path(folder) if folder else Path.home()
+        dialog = FigureDialog(figures, path, self._models.task_worker, self._window)
         dialog.saved.connect(self._remember)
         dialog.allAsked.connect(partial(self._ask_all, dialog))
         return dialog
@@ -132,10 +132,10 @@ class ExportController(Controller):
         """Have all figures of the study drawn and written into a folder: those that the terminal writes."""
 
         def write(files: list[FigureFile]) -> None:
-            there = [path.name for path, _ in files if path.exists()]
+            existing = [path.name for path, _ in files if path.exists()]
             if not files:
                 dialog.say(tr("The study has no finished run yet."), "muted")
-            elif not there or self._may_replace(dialog, there):
+            elif not existing or self._may_replace(dialog, existing):
                 try:
                     refuse_read(dialog, [path for path, _ in files])
                     write_figure_files(files)
@@ -156,8 +156,8 @@ class ExportController(Controller):
 
     @staticmethod
     def _may_replace(dialog: FigureDialog, names: list[str]) -> bool:
-        said = tr("{name} and other files already exist. Replace them?").format(name=names[0])
-        return Question.ask(dialog, tr("Save all figures"), said, tr("&Replace"))
+        question = tr("{name} and other files already exist. Replace them?").format(name=names[0])
+        return Question.ask(dialog, tr("Save all figures"), question, tr("&Replace"))
 
     @Slot()
     def ask_save_plan(self) -> None:

@@ -92,7 +92,7 @@ class ExportDialog(SavingDialog):
         return Path(self._path.text().strip()).expanduser()
 
     def show_items(self, items: Sequence[ExportItem]) -> None:
-        """Offer what there is to export by now; the selected item stays selected where it is still there."""
+        """Offer the items that can be exported; the selected one stays selected where it is still there."""
         key = self.current.key
         self._items = tuple(items)
         keys = [item.key for item in self._items]
@@ -157,7 +157,7 @@ class ExportDialog(SavingDialog):
 
     @Slot()
     def stop(self) -> None:
-        """Stop what is being written."""
+        """Stop writing."""
         self._cancel()
         self._hide_progress()
         self.say(tr("Stopped."), "muted")
@@ -171,7 +171,7 @@ class ExportDialog(SavingDialog):
 
     @property
     def _writer(self) -> FormatWriter:
-        """What writes in the selected format."""
+        """The writer of the selected format."""
         return self.current.writer(self._format.currentIndex())
 
     @property
@@ -236,7 +236,7 @@ class ExportDialog(SavingDialog):
 
     @Slot()
     def _show_format(self) -> None:
-        """Show what the selected format is, and why it cannot be written where it cannot."""
+        """Show the description of the selected format, or why it cannot be written."""
         self._help.setText("\n\n".join(filter(None, [self.current.help, self._writer.help])))
         writes = self.current.writes and not self._unavailable
         for widget in (self._path, self._browse, self._save):

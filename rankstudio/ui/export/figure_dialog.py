@@ -140,12 +140,12 @@ class FigureDialog(SavingDialog):
     def save(self, path: Path) -> None:
         """Write the figure and, beside it, its caption; one that is there and says otherwise stays."""
         figure, style, dpi = self.figure, self.style_chosen, float(self.dpi.value())
-        beside = path.with_suffix(".txt")
+        caption_path = path.with_suffix(".txt")
 
         def write() -> None:
             save_figure(figure, path, style, dpi)
-            if not beside.exists():
-                write_text(beside, caption_text(figure))
+            if not caption_path.exists():
+                write_text(caption_path, caption_text(figure))
 
         if self.write(path, lambda: None):  # one that is open here is refused
             self.paint("save", write, lambda _: self.tell_written(path))
@@ -203,10 +203,10 @@ class FigureDialog(SavingDialog):
         self.save_button = named(QPushButton(tr("&Save…")), role="primary")
         self.save_button.setDefault(True)
         self.close_button = QPushButton(tr("Close"))
-        left = QWidget()
-        left.setFixedWidth(scaled(_SIDE))
+        options = QWidget()
+        options.setFixedWidth(scaled(_SIDE))
         fill(
-            QVBoxLayout(left),
+            QVBoxLayout(options),
             form,
             caption,
             (self.caption, 1),
@@ -214,7 +214,7 @@ class FigureDialog(SavingDialog):
             margins=(0, 0, 0, 0),
             spacing=10,
         )
-        upper = fill(QHBoxLayout(), left, (self.preview, 1), spacing=18)
+        upper = fill(QHBoxLayout(), options, (self.preview, 1), spacing=18)
         buttons = fill(
             QHBoxLayout(),
             self.close_button,

@@ -69,7 +69,7 @@ def final_model_item(
     ----------
     session : Session
     record : RunRecord, optional
-        Run that is shown, whichever fold is looked at.
+        Run that is shown, whichever fold is shown.
     measured : MeasuredRun, optional
         The run as it is measured now.
     worker : Worker
@@ -82,10 +82,10 @@ def final_model_item(
     key, label, stem = "final-model", tr("Final model (all queries)"), f"{stem}-final-model"
     about = tr("One model, trained on all queries of all parts.")
     formats = _formats(is_linear=True)
-    why = _unavailable(session, record)
-    if why or record is None or record.result is None:
+    reason = _unavailable(session, record)
+    if reason or record is None or record.result is None:
         writers = (FormatWriter(),) * len(formats)
-        return ExportItem(key, label, about, formats, stem, unavailable=why, writers=writers)
+        return ExportItem(key, label, about, formats, stem, unavailable=reason, writers=writers)
     result = replace(record.result, plan=record.result.plan.changed(data=record.plan.data))
     step = result.folds[0].chosen.step
     quality = _quality_sentence(measured.result if measured is not None else None, session.measure)
@@ -154,8 +154,8 @@ def _formats(*, is_linear: bool) -> tuple[tuple[str, str], ...]:
     """Return labels and suffixes: RankStudio's own formats, then those of other programs."""
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
-    own = (("JSON", ".json"), ("CSV", ".csv")) if is_linear else (("JSON", ".json"),)
-    return *own, *((form.label, form.suffix) for form in model_formats().values())
+    own_formats = (("JSON", ".json"), ("CSV", ".csv")) if is_linear else (("JSON", ".json"),)
+    return *own_formats, *((form.label, form.suffix) for form in model_formats().values())
 
 
 def _writers(
@@ -165,24 +165,24 @@ def _writers(
     worker: Worker,
     feature_set: FeatureSet | None,
 ) -> Iterator[FormatWriter]:
-    """Yield what writes each of the formats."""
+    """Yield the writer of each format."""
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
     step, plan = result.folds[0].chosen.step, result.plan
     begin = partial(_begin, final, plan, worker)
-    own = {
+    summaries = {
         ".json": tr("RankStudio's own format, which says how the model was trained and chosen."),
         ".csv": tr("Features and weights only."),
     }
-    for suffix in own if step.linear else (".json",):
-        yield FormatWriter(own[suffix], begin=partial(begin, _save_own))
+    for suffix in summaries if step.linear else (".json",):
+        yield FormatWriter(summaries[suffix], begin=partial(begin, _save_own))
     for form in model_formats().values():
-        why = form.refusal(linear=step.linear, scaled=plan.normalize != "none", kind=step.kind)
+        reason = form.refusal(linear=step.linear, scaled=plan.normalize != "none", kind=step.kind)
         save = partial(_save_form, form, dataset, feature_set)
         yield FormatWriter(
             tr(form.summary),
             paths=partial(_paths_of, form),
-            unavailable=why,
+            unavailable=reason,
             begin=partial(begin, save),
         )
 
@@ -220,7 +220,7 @@ def _begin(
 
 
 def _chosen_sentence(plan: Plan, model: Model) -> str:
-    """Return what was chosen: "λ = 2³ · k = 7"."""
+    """Return the choice of the run: "λ = 2³ · k = 7"."""
     chosen = model.origin["chosen"]["values"]
     values = combination_label(plan.axes, [chosen[axis.name] for axis in plan.axes])
     parts = " · ".join(filter(None, (values, f"k = {len(model.features)}")))

@@ -52,11 +52,11 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     session, current, pages = models.session, models.current, sections.pages.values()
     name = file_stem(session.dataset.name if session.dataset else "rankstudio")
     absent = no_model_reason(session, current)
-    model, why = current.model, _why_no_model(current.model, absent)
+    model, reason = current.model, _why_no_model(current.model, absent)
     portable = partial(_portable_model, session, current, model)
     return (
-        _model_item(model, portable, name, why),
-        model_formats_item(model, portable, models.task_worker, name, why, _feature_set(session)),
+        _model_item(model, portable, name, reason),
+        model_formats_item(model, portable, models.task_worker, name, reason, _feature_set(session)),
         _final_model_item(models, name),
         feature_set_item(model, session.dataset, name, absent),
         selected_data_item(session, current.model, models.task_worker, name, absent),
@@ -83,7 +83,7 @@ def plot_figures(models: Models, sections: Sections) -> list[tuple[Plot, Figure]
 
 
 def plot_figure(models: Models, plot: Plot) -> Figure:
-    """Return what a plot shows as a figure, with a caption that says of what."""
+    """Return the content of a plot as a figure, with a caption that says of what."""
     plot.flush()
     shared = plot.shared
     figure, dataset = plot.figure(), models.session.dataset
@@ -96,24 +96,24 @@ def plot_figure(models: Models, plot: Plot) -> Figure:
 
 
 def _caption(models: Models, *, compared: bool) -> str:
-    """Return what the numbers of a plot are of: of which runs, or of which plan and model."""
+    """Return the source of a plot's numbers: the runs, or the plan and the model."""
     from rankstudio.engine.analysis.figures import captions  # noqa: PLC0415 - brings the engine's kernels
     from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - looks for what is installed
 
-    session, shown = models.session, models.current.shown
-    dataset, model = shown.dataset, shown.model
+    session, view = models.session, models.current.shown
+    dataset, model = view.dataset, view.model
     drawn = ComparisonScope(models).together() if compared else {}
     if drawn:
         return captions.runs_text(list(drawn.items()), session.measure)
     if dataset is None:
         return ""
-    said = ""
+    description = ""
     if model is not None:
         size = len(model.step.selected)
-        said = captions.model_text(model.plan, model.fold.number, model.values, size)
-        said += " " + tr("This model is not part of any run.") if model.live else ""
-    by = versions(shown.plan.sources)
-    return captions.plan_text(shown.plan, dataset.name, by, len(dataset.folds), session.measure, said)
+        description = captions.model_text(model.plan, model.fold.number, model.values, size)
+        description += " " + tr("This model is not part of any run.") if model.live else ""
+    by = versions(view.plan.sources)
+    return captions.plan_text(view.plan, dataset.name, by, len(dataset.folds), session.measure, description)
 
 
 def _model_item(
@@ -136,7 +136,7 @@ def _model_item(
 
 
 def _of_model(about: str, model: SelectedModel | None) -> str:
-    """Return what is said of an item, with which model it is."""
+    """Return the description of an item, with the model that it is of."""
     if model is None:
         return about
     parts = (
@@ -194,10 +194,10 @@ def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportIt
         assert record is not None  # else the item is not available
         folds = tuple(record.folds.values())
         make_folder(path)
-        whole = record.result or collect(record.plan, record.dataset, folds, record.clock.seconds)
-        write_results(whole, path)
+        run_result = record.result or collect(record.plan, record.dataset, folds, record.clock.seconds)
+        write_results(run_result, path)
 
-    why = "" if record is not None and record.folds else tr("The run has no finished fold yet.")
+    reason = "" if record is not None and record.folds else tr("The run has no finished fold yet.")
     return ExportItem(
         "results",
         tr("Results of the run"),
@@ -208,7 +208,7 @@ def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportIt
         ((tr("Folder"), ""),),
         f"{name}-results",
         write,
-        unavailable=SEALED if record is not None and session.is_sealed(record.dataset) else why,
+        unavailable=SEALED if record is not None and session.is_sealed(record.dataset) else reason,
     )
 
 
@@ -217,9 +217,9 @@ def _there(table: TableView) -> bool:
 
 
 def _table_item(table: TableView, name: str) -> ExportItem:
-    shown = table.shared
+    shared = table.shared
     return ExportItem(
-        *(shown.key, shown.label, shown.about, FORMATS, f"{name}-{shown.key}"),
+        *(shared.key, shared.label, shared.about, FORMATS, f"{name}-{shared.key}"),
         *(table.export, table.rows_as_csv),
         unavailable="" if table.rows() else tr("The table is empty."),
     )
@@ -230,7 +230,7 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
         return path, path.with_name(path.name + ".txt")  # of each format: it says what this file is of
 
     def begin(path: Path, done: Callable[[str], object], failed: Callable[[str], object]) -> Job:
-        what, figure = tr("Writing {name}").format(name=path.name), plot_figure(models, plot)
+        label, figure = tr("Writing {name}").format(name=path.name), plot_figure(models, plot)
         of_data = not plot.figure().caption  # else it says itself what it is of
         heading = _heading(models.session, compared=plot.shared.compares) if of_data else ""
 
@@ -238,7 +238,7 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
             save_figure(figure, path, replace(style_of("page"), heading=heading))
             write_text(paths(path)[1], caption_text(figure))
 
-        return models.task_worker.task(what, write, on_done=lambda _: done(""), on_error=failed)
+        return models.task_worker.task(label, write, on_done=lambda _: done(""), on_error=failed)
 
     key = plot.shared.key
     empty = "" if plot.numbers()[1] else tr("The plot is empty.")
@@ -275,32 +275,32 @@ def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
 
 
 def _evidence_items(evidence: Evidence) -> Iterator[ExportItem]:
-    """Yield the evidence for the selection that is looked at as what gathers it again."""
+    """Yield the evidence for the shown selection as code that gathers it again."""
     if evidence.model is not None:
         labels = {
             ".sh": tr("Evidence as a command"),
             ".py": tr("Evidence as Python"),
             ".ipynb": tr("Evidence as a notebook"),
         }
-        why = tr("No evidence that a method gives: show the Evidence page of a run that selects features.")
-        yield from code_items("evidence-code", labels, evidence.as_code(), "evidence", why)
+        reason = tr("No evidence that a method gives: show the Evidence page of a run that selects features.")
+        yield from code_items("evidence-code", labels, evidence.as_code(), "evidence", reason)
 
 
 def code_items(
     key: str, labels: Mapping[str, str], code: Mapping[str, str], name: str, nothing: str
 ) -> Iterator[ExportItem]:
     """Yield a command, a program and more, by suffix; without them the reason why there are none."""
-    said = {
+    summaries = {
         ".sh": tr("The terminal command that repeats this."),
         ".py": tr("A Python program that repeats this with the library."),
         ".ipynb": tr("A Jupyter notebook that repeats this with the library."),
     }
     for suffix, label in labels.items():
-        text = said[suffix]
-        made, formats = code.get(suffix, ""), ((suffix.removeprefix("."), suffix),)
+        text = summaries[suffix]
+        source, formats = code.get(suffix, ""), ((suffix.removeprefix("."), suffix),)
         yield ExportItem(
             *(f"{key}{suffix}", label, text, formats, name),
-            *(partial(_write_text, made), made.rstrip),
+            *(partial(_write_text, source), source.rstrip),
             unavailable="" if code else nothing,
         )
 

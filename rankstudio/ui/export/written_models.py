@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def exported_function(
     model: Model, form: ModelFormat, feature_set: FeatureSet | None
 ) -> tuple[ScoreFunction, str]:
-    """Return what is written of a model, and why it has no definitions of a feature set that is there."""
+    """Return the function that is written for a model, and why it lacks the definitions of a feature set."""
     from rankstudio.engine.export.score_function import (  # noqa: PLC0415 - brings kernels
         defined_where_possible,
         score_function,
@@ -83,10 +83,10 @@ def compare_rankings(
     from rankstudio.engine.experiment.model_data import trial_parts  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.export.proof import ranking_proof, unproved  # noqa: PLC0415 - on the worker only
 
-    function, why = exported_function(model, form, feature_set)
+    function, reason = exported_function(model, form, feature_set)
     try:
         files = form.scored_files(path)
         tried = trial_parts(model)[0] if function.scaled else parts
-        return " ".join(filter(None, (ranking_proof(model, function, form, files, tried).sentence, why)))
+        return " ".join(filter(None, (ranking_proof(model, function, form, files, tried).sentence, reason)))
     except (RankStudioError, OSError) as error:
         return unproved(str(error)).sentence

@@ -398,8 +398,8 @@ class Actions:
             menu.setObjectName(f"menu-{name.lower()}")
             for command in commands:
                 if command is not None and command.key == "pages":
-                    for own in self.of_parts:
-                        self._add_action(own, menu, window, theme)
+                    for part_command in self.of_parts:
+                        self._add_action(part_command, menu, window, theme)
                 if command is None:
                     menu.addSeparator()
                 elif command.key in SUBMENUS:
@@ -455,8 +455,8 @@ def menus_with(of_parts: Iterable[PartCommand]) -> Mapping[str, Sequence[Command
     for command in of_parts:
         menu = menus.get(command.menu, menus["Run"])
         keys = [None if item is None else item.key for item in menu]
-        place = keys.index(command.after) + 1 if command.after in keys else len(menu)
-        menu.insert(place, Command(command.key, tr(command.text), tr(command.help)))
+        index = keys.index(command.after) + 1 if command.after in keys else len(menu)
+        menu.insert(index, Command(command.key, tr(command.text), tr(command.help)))
     return menus
 
 
@@ -471,26 +471,26 @@ def _commands_of(parts: PluginParts) -> Iterator[Command]:
 
 
 def _as_text(label: str) -> str:
-    """Return a label of somebody else for a menu, without a mnemonic."""
+    """Return a label of a plug-in for a menu, without a mnemonic."""
     return label.replace("&", "&&")
 
 
 def enabled_commands(models: Models) -> dict[str, bool]:
     """Return for each command that depends on what is open and what works whether it can be carried out."""
-    there, model = models.session.dataset is not None, models.current.model is not None
+    has_data, model = models.session.dataset is not None, models.current.model is not None
     pins = model and "pinned" in models.session.plan.parameters
     ready = models.session.has_documents and models.session.read_as_planned
-    shown = models.runs.shown
+    shown_run = models.runs.shown
     current, loading, undo = models.runs.current, models.loader.busy, models.session.undo
     paused = current is not None and current.state is RunState.PAUSED
     return {
-        **dict.fromkeys(_ON_DATA, there),
+        **dict.fromkeys(_ON_DATA, has_data),
         "export_table": any(record.result is not None for record in models.runs.records),
         **dict.fromkeys(("run", *_ON_DOCUMENTS), ready),
-        "columns": there and bool(models.session.dataset and models.session.dataset.origin.read_as.label),
-        **{f"page_{page.key}": there for page in PAGES},
+        "columns": has_data and bool(models.session.dataset and models.session.dataset.origin.read_as.label),
+        **{f"page_{page.key}": has_data for page in PAGES},
         "step": (not models.runs.busy and ready) or paused,
-        "go_on": shown is not None and shown.can_go_on,
+        "go_on": shown_run is not None and shown_run.can_go_on,
         "pause": models.runs.busy,
         "follow": current is not None,
         "stop": models.runs.busy or loading,

@@ -40,7 +40,7 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import ColumnArea, WrappedLabel
 
 _Subject = Callable[[], tuple[Any, ...]]
-"""Returns what an analysis is carried out on; called on the worker."""
+"""Returns the subject of an analysis; called on the worker."""
 
 _NO_COMMAND = tr("The terminal has no command for what is open here.")
 _SIZE = 960, 560
@@ -115,7 +115,7 @@ class AnalysisDialog(QDialog):
 
     def tables(self) -> tuple[TableView, ...]:
         """Return the tables that are shown."""
-        return tuple(self.tabs.widget(place) for place in range(self.tabs.count()))  # type: ignore[misc]
+        return tuple(self.tabs.widget(index) for index in range(self.tabs.count()))  # type: ignore[misc]
 
     def _lay_out(self) -> None:
         page = named(QWidget(), role="page")
@@ -182,7 +182,7 @@ class AnalysisDialog(QDialog):
         self._work.start(lambda: analysis_steps(entry, subject(), values))
 
     def _commit(self) -> bool:
-        """Take what was typed, and show the first field with an error; return whether there is none."""
+        """Take the typed values, and show the first field with an error; return whether there is none."""
         wrong = [field for field in self.section.shown() if not field.commit()]
         if wrong:
             self.section.reveal(wrong[0])
@@ -216,7 +216,7 @@ class AnalysisDialog(QDialog):
         return analysis_as_command(entry, plan, self._values(), self._models.study_store.path, number)
 
     def _subject_of(self, entry: Analysis) -> tuple[_Subject | None, str]:
-        """Return what an analysis is carried out on, and its name; None where that is not there."""
+        """Return the subject of an analysis, and its name; None where there is none."""
         session = self._models.session
         dataset = session.dataset
         sealed = session.sealed
@@ -258,7 +258,7 @@ class AnalysisDialog(QDialog):
 
     @Slot()
     def _show_state(self) -> None:
-        """Enable what can be done now, and say why nothing is shown."""
+        """Enable the possible actions, and say why nothing is shown."""
         running = self._work.state is SimulationState.RUNNING
         subject, _ = self._subject_of(self.entry)
         self.start.setEnabled(subject is not None and not running)
@@ -290,9 +290,9 @@ class AnalysisDialog(QDialog):
         if not tables:
             self._warnings = ()
         self._notes = [_note(table, self._warnings) for table in tables]
-        for place, table in enumerate(tables):
-            self.tabs.addTab(self._view(place, table), table.title.replace("&", "&&"))
-            self.tabs.setTabToolTip(place, html_text(table.title))
+        for index, table in enumerate(tables):
+            self.tabs.addTab(self._view(index, table), table.title.replace("&", "&&"))
+            self.tabs.setTabToolTip(index, html_text(table.title))
         self.tabs.setCurrentIndex(min(current, len(tables) - 1))  # where more of the same comes
         self.tabs.setVisible(bool(tables))
         self.tabs.tabBar().setVisible(len(tables) > 1)
@@ -302,8 +302,8 @@ class AnalysisDialog(QDialog):
 
     @Slot()
     def _show_note(self) -> None:
-        place = self.tabs.currentIndex()
-        note = self._notes[place] if 0 <= place < len(self._notes) else ""
+        index = self.tabs.currentIndex()
+        note = self._notes[index] if 0 <= index < len(self._notes) else ""
         self.note.setText(note)
         self.note.setVisible(bool(note))
 
@@ -352,7 +352,7 @@ def _run(result: RunResult, dataset: FoldedDataset, sealed: bool) -> tuple[Any, 
 
 
 def _note(table: AnalysisTable, warnings: Sequence[str]) -> str:
-    """Return what is said below a table: what the terminal prints above it, its note, and warnings."""
+    """Return the text below a table: what the terminal prints above it, its note, and warnings."""
     return "\n".join(filter(None, ((table.above or "").strip("\n"), table.note, *warnings)))
 
 

@@ -55,8 +55,10 @@ class ChipBar(QWidget):
 
     def _place(self) -> None:
         actions = self._menus.actions()
-        left = max((self._menus.actionGeometry(action).right() for action in actions), default=0) + _BESIDE
-        self.setGeometry(left, 0, max(0, self._menus.width() - left), self._menus.height())
+        left_edge = (
+            max((self._menus.actionGeometry(action).right() for action in actions), default=0) + _BESIDE
+        )
+        self.setGeometry(left_edge, 0, max(0, self._menus.width() - left_edge), self._menus.height())
 
 
 def add_chips(window: QMainWindow) -> ChipBar:
@@ -64,12 +66,12 @@ def add_chips(window: QMainWindow) -> ChipBar:
     menus = window.menuBar()
     bar = ChipBar(menus)
     if menus.isNativeMenuBar():
-        own = QToolBar(tr("Notes"))
-        own.setObjectName("chip-toolbar")
-        own.setMovable(False)
-        own.addWidget(bar)
+        toolbar = QToolBar(tr("Notes"))
+        toolbar.setObjectName("chip-toolbar")
+        toolbar.setMovable(False)
+        toolbar.addWidget(bar)
         window.addToolBarBreak()
-        window.addToolBar(own)
+        window.addToolBar(toolbar)
     else:
         bar.lie_beside_menus()
     return bar

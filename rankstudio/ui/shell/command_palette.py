@@ -42,8 +42,8 @@ def matching(entries: Sequence[PaletteEntry], typed: str) -> list[PaletteEntry]:
         starts = {part[: len(word)] for word in words for part in parts}
         return 1 if begins or all(word in starts for word in words) else 2, not begins
 
-    found = [e for e in entries if all(w in f"{e.text} {e.kind} {e.note}".lower() for w in words)]
-    return sorted(found, key=rank)
+    matches = [e for e in entries if all(w in f"{e.text} {e.kind} {e.note}".lower() for w in words)]
+    return sorted(matches, key=rank)
 
 
 class CommandPalette(QDialog):
@@ -109,9 +109,9 @@ class CommandPalette(QDialog):
         if self._found:
             self.list.setCurrentRow(0)
         else:
-            nothing = QListWidgetItem(tr("Nothing matches “{typed}”.").format(typed=typed))
-            nothing.setFlags(Qt.ItemFlag.NoItemFlags)
-            self.list.addItem(nothing)
+            no_match = QListWidgetItem(tr("Nothing matches “{typed}”.").format(typed=typed))
+            no_match.setFlags(Qt.ItemFlag.NoItemFlags)
+            self.list.addItem(no_match)
 
     @Slot()
     def _choose(self) -> None:
@@ -139,8 +139,13 @@ def palette_entries(
 def _commands(actions: Actions) -> Iterator[PaletteEntry]:
     for commands in actions.menus.values():
         for command in commands:
-            known = command is not None and command.key not in SUBMENUS
-            if command is None or not known or command.key.startswith("page_") or command.key == "palette":
+            is_listed = command is not None and command.key not in SUBMENUS
+            if (
+                command is None
+                or not is_listed
+                or command.key.startswith("page_")
+                or command.key == "palette"
+            ):
                 continue
             action = actions[command.key]
             if action.isEnabled():

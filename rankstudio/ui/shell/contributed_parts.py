@@ -1,4 +1,4 @@
-"""What plug-ins add to the window with a controller: pages, parts of pages, and commands of menus."""
+"""Parts of the window that plug-ins add with a controller: pages, parts of pages, and commands of menus."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ContributedParts:
     def over_window(self) -> tuple[CommandController, ...]:
         """The controllers of commands without a panel."""
         controllers = self.controllers.values()
-        return tuple(one for one in controllers if isinstance(one, CommandController))
+        return tuple(controller for controller in controllers if isinstance(controller, CommandController))
 
     def _make(self, entry: Contributed, loaded: LoadedPlugin) -> None:
         """Make the controller of an entry; keep the reason where it fails."""
@@ -113,7 +113,7 @@ class ContributedParts:
         return page
 
     def export_items(self) -> Iterator[Any]:
-        """Yield what the controllers offer for export."""
+        """Yield the controllers' entries for export."""
         for controller in self.controllers.values():
             yield from controller.export_items()
 
@@ -131,7 +131,7 @@ class ContributedParts:
         }
 
     def calls(self, show_page: Callable[[str], object]) -> Mapping[str, Callable[[], None]]:
-        """Return what the commands do, by their keys.
+        """Return the functions of the commands, by their keys.
 
         Parameters
         ----------

@@ -126,8 +126,8 @@ class GuideWindow(QMainWindow):
             return
         pages = sorted(path.name for path in guide().glob("*.md"))
         present = Path(self._browser.source().path()).name
-        at = pages.index(present) + 1 if present in pages else 0
-        for name in (*pages[at:], *pages[:at]):
+        start = pages.index(present) + 1 if present in pages else 0
+        for name in (*pages[start:], *pages[:start]):
             if text.lower() in guide(name).read_text(encoding="utf-8").lower():
                 self.open(QUrl(name))
                 self._browser.moveCursor(QTextCursor.MoveOperation.Start)
@@ -264,13 +264,13 @@ class Help(QObject):
 
     def _place(self) -> str:
         """Return the guide's page and heading on what is shown; "" where nothing is open."""
-        at: QWidget | None = self._window.focusWidget()
-        while at is not None and at is not self._window:
-            if place := place_of(at):
-                return place
-            if at.objectName() in self._places:
-                return self._places[at.objectName()]
-            at = at.parentWidget()
+        widget: QWidget | None = self._window.focusWidget()
+        while widget is not None and widget is not self._window:
+            if location := place_of(widget):
+                return location
+            if widget.objectName() in self._places:
+                return self._places[widget.objectName()]
+            widget = widget.parentWidget()
         for entry in (*own_pages(), *(entry for entry, _ in window_parts().pages)):
             page = self._window.findChild(QWidget, f"{entry.key}-page")
             if page is not None and page.isVisible() and entry.guide:

@@ -74,7 +74,7 @@ class MeasurementController(Controller):
 
     @Slot(str)
     def look_by(self, key: str) -> None:
-        """Look at the runs by another convention; before there is one, measure the plan by it."""
+        """Measure the runs by another convention; before there is one, measure the plan by it."""
         record = self._models.runs.shown
         if record is None or record.dataset is not self._session.dataset:
             self._session.change(
@@ -141,7 +141,7 @@ class SealController(Controller):
 
     @Slot()
     def write(self) -> None:
-        """Store what was clicked; without a study, in the one that the next run begins."""
+        """Store the seal marks that were clicked; without a study, in the one that the next run begins."""
         study, marks = self._models.study_store.study, self._unwritten
         if study is None or not marks:
             return

@@ -42,7 +42,7 @@ READING: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("query_minmax", tr("0 … 1 within each query"), tr("Scaled like LETOR's QueryLevelNorm versions.")),
     ),
 }
-"""What can be said of how files are read: key, label and explanation, by the plan's field."""
+"""Choices of how files are read: key, label and explanation, by the plan's field."""
 
 _MODES = {"system": tr("Same as system"), "light": tr("Light"), "dark": tr("Dark")}
 _OTHER = (
@@ -63,13 +63,15 @@ def add_choice(menu: QMenu, group: QActionGroup, key: str, label: str, text: str
 
 
 def _help(name: str) -> str:
-    """Return what a measure is, in a sentence."""
-    one = measure(name)
+    """Return the definition of a measure, in a sentence."""
+    named_measure = measure(name)
     first = (
-        trn("the first document", "the first {cut} documents", one.cut) if one.cut else tr("all documents")
+        trn("the first document", "the first {cut} documents", named_measure.cut)
+        if named_measure.cut
+        else tr("all documents")
     )
-    text = tr(one.family.help).format(first=first.format(cut=one.cut))
-    entry = one.family.entry
+    text = tr(named_measure.family.help).format(first=first.format(cut=named_measure.cut))
+    entry = named_measure.family.entry
     if entry is None:
         return text
     follows = tr("Follows {convention}.").format(convention=entry.convention) if entry.convention else ""
@@ -130,7 +132,7 @@ class Menus(QObject):
         self._fill()
 
     def show_recent(self) -> None:
-        """List what was open lately."""
+        """List the paths that were open lately."""
         menu = self._actions.submenus["recent"]
         menu.clear()
         for path in self._settings.recent:
@@ -156,7 +158,7 @@ class Menus(QObject):
         set_icon(action, self._theme, "run" if paused else "pause")
 
     def show_undo(self) -> None:
-        """Show what would be undone and done again."""
+        """Show the names of the changes to undo and redo."""
         undo = self._session.undo
         self._actions["undo"].setText(tr("&Undo {undoText}").format(undoText=undo.undoText()).rstrip())
         self._actions["redo"].setText(tr("&Redo {redoText}").format(redoText=undo.redoText()).rstrip())
@@ -170,10 +172,10 @@ class Menus(QObject):
     @Slot()
     def _fill(self) -> None:
         plan = self._session.plan
-        shown = self._session.measure
-        names = dict.fromkeys((*plan.evaluated, *offered(), shown))
+        measure_name = self._session.measure
+        names = dict.fromkeys((*plan.evaluated, *offered(), measure_name))
         entries = [(name, name, _help(name)) for name in names]
-        self._fill_choice("measure", [*entries, _OTHER], shown)
+        self._fill_choice("measure", [*entries, _OTHER], measure_name)
         self._toolbar.measure_button.setText(self._session.measure)
         current = tr("Current measure: {measure}").format(measure=_help(self._session.measure))
         self._toolbar.measure_button.setToolTip(plain(current))
@@ -187,11 +189,11 @@ class Menus(QObject):
         self._fill_choice("convention", rules, self._session.convention)
         rule = convention(self._session.convention)
         self._toolbar.convention_button.setText(rule.label)
-        said = tr("Convention of the measures: {summary}").format(summary=tr(rule.summary))
-        entry = measure(shown).family.entry
+        tooltip = tr("Convention of the measures: {summary}").format(summary=tr(rule.summary))
+        entry = measure(measure_name).family.entry
         if entry is not None and entry.convention:
-            said = f"{said}\n{entry.key}: {entry.convention}"
-        self._toolbar.convention_button.setToolTip(plain(said))
+            tooltip = f"{tooltip}\n{entry.key}: {entry.convention}"
+        self._toolbar.convention_button.setToolTip(plain(tooltip))
 
     def _fill_choice(self, name: str, entries: list[tuple[str, str, str]], chosen: str) -> None:
         menu, group = self._actions.submenus[name], self._groups[name]
@@ -316,10 +318,10 @@ class BackendMenu(QObject):
 
     def _ask_memory(self, problem: str = "", text: str | None = None) -> None:
         """Ask how much memory may be taken, again where the answer is no size."""
-        asked = _MEMORY.format(free=memory.size(memory.available()))
-        label = f"{asked}\n{problem}" if problem else asked
-        shown = self._memory.asked if text is None else text
-        answer = self._answer("memory-dialog", tr("Memory limit"), label, shown)
+        question = _MEMORY.format(free=memory.size(memory.available()))
+        label = f"{question}\n{problem}" if problem else question
+        initial = self._memory.asked if text is None else text
+        answer = self._answer("memory-dialog", tr("Memory limit"), label, initial)
         if answer is None:
             return
         try:
@@ -344,9 +346,9 @@ class BackendMenu(QObject):
         choice = self._backend.choice
         chosen = {LIVE: self._live, PROCESSES: self._processes}.get(choice, self._cluster)
         chosen.setChecked(True)
-        where = (
+        cluster_text = (
             tr("The &cluster at {address}…").format(address=self._backend.address)
             if self._backend.address
             else tr("A &cluster…")
         )
-        self._cluster.setText(where)
+        self._cluster.setText(cluster_text)

@@ -96,9 +96,9 @@ def _name(entry: Any) -> str:
 def plugin_rows() -> list[tuple[str, str, str]]:
     """Return name, package and contents of each plug-in, then of those that failed and of files."""
     listed = methods()
-    found = plugins()
+    plugin_set = plugins()
     rows: list[tuple[str, str, str]] = []
-    for loaded in found.loaded:
+    for loaded in plugin_set.loaded:
         package = f"{loaded.package} {loaded.version}"
         added = [
             f"{_COUNTS[kind](len(entries))}: {', '.join(_name(entry) for entry in entries)}"
@@ -106,10 +106,10 @@ def plugin_rows() -> list[tuple[str, str, str]]:
             if entries
         ]
         rows.append((loaded.plugin.name, package, "\n".join(added) or tr("nothing")))
-    for failed in found.failed:
+    for failed in plugin_set.failed:
         reason = tr("Cannot be loaded: {reason}.").format(reason=failed.reason)
         rows.append((failed.name, f"{failed.package} {failed.version}", reason))
-    rows += [(name, "", tr("left out")) for name in found.left_out]
+    rows += [(name, "", tr("left out")) for name in plugin_set.left_out]
     for entry in listed:
         if entry.origin is not None and entry.origin.kind is not OriginKind.PACKAGE:
             rows.append((entry.label, entry.origin.text, tr("a method of this session")))

@@ -87,7 +87,7 @@ class PluginPanel(Panel):
             call()
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # of somebody else, SystemExit included
+        except BaseException as error:  # of the plug-in's code, SystemExit included
             self.show_problem(error)
             return
         if self._area.widget() is not None:

@@ -1,4 +1,4 @@
-"""What a run says of itself when it ends: why it failed, what its results want to be read with."""
+"""Messages of a run when it ends: why it failed, and cautions on its results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PAGES = frozenset({"select", "features", "evidence", "queries", "report"})
 
 
 class RunMessages(QObject):
-    """Shows a run's message where the run ends, and from then on beside the run, until somebody closes it.
+    """Shows a run's message where the run ends, and from then on beside the run, until the user closes it.
 
     It goes when another run or a page without it is shown, and comes again with the run: a warning that was
     in sight long enough among the kept messages. In the table of runs it stays. What is only to be noted goes
@@ -33,7 +33,7 @@ class RunMessages(QObject):
     def __init__(self, runs: Runs, pages: Workspace, notice: Notices, parent: QObject) -> None:
         super().__init__(parent)
         self._runs, self._pages, self._notice = runs, pages, notice
-        self._open: dict[int, tuple[str, Level]] = {}  # by the run's key, those that nobody has closed
+        self._open: dict[int, tuple[str, Level]] = {}  # by the run's key, those that have not been closed
         self._read: set[int] = set()  # those that went by themselves
         self._told: int | None = None  # the run whose message is shown, or was the last
         self._passing = ""  # what goes when something else is done
@@ -46,7 +46,7 @@ class RunMessages(QObject):
             signal.connect(self._follow)
 
     def tell(self, record: RunRecord) -> None:
-        """Show what there is to say of a run that has ended."""
+        """Show the message of a run that has ended."""
         self._forget(record.key)
         if record.state is RunState.FAILED:
             self._open[record.key] = record.failure, "error"
@@ -77,7 +77,7 @@ class RunMessages(QObject):
 
     @Slot()
     def _follow(self) -> None:
-        """Show the message of the run that is looked at, and none of another run."""
+        """Show the message of the shown run, and none of another run."""
         record = self._runs.shown
         self._say(record.key if record is not None and self._pages.page in _PAGES else None)
 

@@ -74,23 +74,35 @@ class Sections(QObject):
     @property
     def places(self) -> dict[str, str]:
         """Places of the guide by the object names of panels."""
-        return {name: place for one in self.controllers.values() for name, place in one.places.items()}
+        return {
+            name: location
+            for controller in self.controllers.values()
+            for name, location in controller.places.items()
+        }
 
     def commands(self) -> dict[str, Callable[[], object]]:
-        """Return what commands of the menus do on pages, by their keys."""
-        return {key: call for one in self.controllers.values() for key, call in one.commands().items()}
+        """Return the functions of menu commands on pages, by their keys."""
+        return {
+            key: call
+            for controller in self.controllers.values()
+            for key, call in controller.commands().items()
+        }
 
     def openers(self) -> dict[str, Callable[[str], object]]:
-        """Return what opens files that are no data, by their kinds."""
-        return {kind: call for one in self.controllers.values() for kind, call in one.openers().items()}
+        """Return the functions that open files that are no data, by their kinds."""
+        return {
+            kind: call
+            for controller in self.controllers.values()
+            for kind, call in controller.openers().items()
+        }
 
     def asked_for(self, typed: str) -> list[PaletteEntry]:
-        """Return what was typed, of things on pages that are too many for the palette to list."""
-        return [entry for one in self.controllers.values() for entry in one.asked_for(typed)]
+        """Return the typed entries, of those on pages that are too many for the palette to list."""
+        return [entry for controller in self.controllers.values() for entry in controller.asked_for(typed)]
 
     def export_items(self) -> list[ExportItem]:
-        """Return what the pages offer for export, besides their tables and plots."""
-        return [item for one in self.controllers.values() for item in one.export_items()]
+        """Return the pages' entries for export, besides their tables and plots."""
+        return [item for controller in self.controllers.values() for item in controller.export_items()]
 
     def show_runs(self) -> None:
         """Show how far the runs are."""
@@ -114,7 +126,7 @@ class Sections(QObject):
 
     @Slot(object)
     def _serve(self, page: Page) -> None:
-        """Connect what may be on any page: numbers that are sealed, and what other pages have for it."""
+        """Connect the parts that any page may have: numbers that are sealed, and services of other pages."""
         for number in page.findChildren(CoveredNumber):
             number.clicked.connect(self._models.session.unsealAsked)
         for controller in self.controllers.values():
@@ -122,17 +134,19 @@ class Sections(QObject):
 
     def _made_pages(self) -> dict[str, Page]:
         """Return the pages with their panels; those of plug-ins that are off the rail are made later."""
-        heads = {key: head for one in self.controllers.values() for key, head in one.heads.items()}
-        contents = {key: one.lay_out(self._panels_of) for key, one in self.controllers.items()}
+        heads = {
+            key: head for controller in self.controllers.values() for key, head in controller.heads.items()
+        }
+        contents = {key: controller.lay_out(self._panels_of) for key, controller in self.controllers.items()}
         for key, content in contents.items():
             self.plugin_parts.add_panels(key, content)
-        own = self._own_controllers()
+        page_controllers = self._own_controllers()
         pages = {
-            key: Page(key, content, own, head=heads.get(key), foot=self.controllers[key].foot)
+            key: Page(key, content, page_controllers, head=heads.get(key), foot=self.controllers[key].foot)
             for key, content in contents.items()
         }
-        shown = (entry.key for entry in self.plugin_parts.entries if entry.on_rail)
-        return pages | {key: self._plugin_page(key) for key in shown}
+        on_rail = (entry.key for entry in self.plugin_parts.entries if entry.on_rail)
+        return pages | {key: self._plugin_page(key) for key in on_rail}
 
     def _panels_of(self, column: str) -> Iterator[Part]:
         """Yield the panels that other pages and abilities put at the end of a column or row."""
@@ -145,5 +159,5 @@ class Sections(QObject):
         return self.plugin_parts.page(key, self.contributed, self._own_controllers())
 
     def _own_controllers(self) -> list[Controller]:
-        """Return what feeds panels, on whichever page: the controllers of pages, and those inside of them."""
+        """Return the controllers that feed panels, on all pages: those of pages, and those inside of them."""
         return self.findChildren(Controller, options=Qt.FindChildOption.FindChildrenRecursively)

@@ -1,4 +1,4 @@
-"""What all pages show, as a line: dataset › fold › run › λ › k, each part a button that changes it."""
+"""The selection on all pages, as a line: dataset › fold › run › λ › k, each part a button that changes it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LEAST, _ROOM = 28, 14  # pixels of a part at least, and those of its padding
 
 @dataclass(frozen=True)
 class SelectionPart:
-    """What a part of the line says and offers.
+    """Text and menu of a part of the line.
 
     Attributes
     ----------
@@ -70,9 +70,9 @@ class SelectionLine(QWidget):
         self._buttons: dict[str, QPushButton] = {}
         self._arrows: dict[str, PlainLabel] = {}
         self._row = row = fill(QHBoxLayout(self), margins=(0, 0, 0, 0), spacing=0)
-        for key, what in PARTS.items():
+        for key, label in PARTS.items():
             self._arrows[key] = named(PlainLabel("›"), role="muted")
-            self._buttons[key] = self._button(key, what)
+            self._buttons[key] = self._button(key, label)
             row.addWidget(self._arrows[key])
             row.addWidget(self._buttons[key])
         row.addStretch(1)
@@ -81,25 +81,25 @@ class SelectionLine(QWidget):
         self.show_parts({})
 
     def show_parts(self, parts: dict[str, SelectionPart]) -> None:
-        """Show what is selected; a part that is missing or has no text is not shown."""
+        """Show the selection; a part that is missing or has no text is not shown."""
         self._parts = {key: part for key, part in parts.items() if part.text}
         first = next(iter(self._parts), None)
         for key, button in self._buttons.items():
-            there = key in self._parts
-            button.setVisible(there)
-            self._arrows[key].setVisible(there and key != first)
-            if there:
+            is_present = key in self._parts
+            button.setVisible(is_present)
+            self._arrows[key].setVisible(is_present and key != first)
+            if is_present:
                 text = self._parts[key].text
                 button.setToolTip(plain(f"{PARTS[key]}: {text}"))
                 button.setAccessibleName(f"{PARTS[key]}: {text}")
         self._fit()
 
     def text(self, key: str) -> str:
-        """Return what a part says, uncut; "" where it is not there."""
+        """Return the text of a part, uncut; "" where it is not there."""
         return self._parts[key].text if key in self._parts else ""
 
     def menu(self, key: str) -> PickMenu:
-        """Return what a part offers, filled."""
+        """Return the menu of a part, filled."""
         menu = self._buttons[key].menu()
         assert isinstance(menu, PickMenu)
         self._fill(key)
@@ -135,7 +135,7 @@ class SelectionLine(QWidget):
         return sum(self._wanted().values()) + self._between(len(self._parts))
 
     def room_for(self, n_letters: int) -> int:
-        """Return the width of so many letters with all parts of the line, in pixels."""
+        """Return the width of ``n_letters`` letters with all parts of the line, in pixels."""
         return n_letters * self.fontMetrics().averageCharWidth() + self._between(len(PARTS))
 
     def _wanted(self) -> dict[str, int]:
@@ -150,13 +150,15 @@ class SelectionLine(QWidget):
 
     def _fit(self) -> None:
         """Write the texts, the longest of them cut until all have room."""
-        metrics, wanted = self.fontMetrics(), self._wanted()
+        metrics, full_widths = self.fontMetrics(), self._wanted()
         room = self.width() - self._between(len(self._parts))
-        widths = dict(wanted)
+        widths = dict(full_widths)
         while sum(widths.values()) > room and widths:
             longest = max(widths, key=widths.__getitem__)
-            others = [width for key, width in widths.items() if key != longest]
-            down_to = max([_LEAST, room - sum(others), *(w for w in others if w < widths[longest])])
+            other_widths = [width for key, width in widths.items() if key != longest]
+            down_to = max(
+                [_LEAST, room - sum(other_widths), *(w for w in other_widths if w < widths[longest])]
+            )
             if down_to >= widths[longest]:
                 down_to = max(_LEAST, widths[longest] - 8)
             if widths[longest] <= _LEAST:
@@ -165,7 +167,7 @@ class SelectionLine(QWidget):
         for key, width in widths.items():
             text = self._parts[key].text
             cut = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, width)
-            cut = text if width >= wanted[key] else cut
+            cut = text if width >= full_widths[key] else cut
             self._buttons[key].setText(cut.replace("&", "&&"))
         self._row.activate()  # a request for it is lost where the toolbar is being laid out
 
@@ -204,14 +206,14 @@ class SelectionController(QObject):
 
     @Slot()
     def _show(self) -> None:
-        shown = self._current.shown
-        dataset, record, model = shown.dataset, shown.record, shown.model
+        view = self._current.shown
+        dataset, record, model = view.dataset, view.record, view.model
         if dataset is None:
             self._line.show_parts({})
             return
         parts = {"dataset": SelectionPart(dataset.name, self._datasets, self._session.plan.data)}
         if len(dataset.folds) > 1:
-            fold = shown.fold.number if shown.fold is not None else None
+            fold = view.fold.number if view.fold is not None else None
             parts["fold"] = SelectionPart(
                 tr("fold {fold}").format(fold=fold) if fold else tr("all folds"), self._folds, fold
             )
@@ -221,7 +223,7 @@ class SelectionController(QObject):
         elif self._runs.records:  # of other data, or of these divided otherwise
             parts["run"] = SelectionPart(tr("no run"), self._listed_runs)
         if model is not None:
-            parts["parameters"] = SelectionPart(shown.model_label, self._combinations, model.values)
+            parts["parameters"] = SelectionPart(view.model_label, self._combinations, model.values)
             if model.path.step_kind is not StepKind.ITERATIONS and len(model.path.steps) > 1:
                 word = tr("round") if model.path.step_kind is StepKind.ROUNDS else "k ="
                 parts["size"] = SelectionPart(f"{word} {model.x_value}", self._sizes, model.x_value)
@@ -249,10 +251,10 @@ class SelectionController(QObject):
 
     def _combinations(self) -> Entries:
         record = self._current.shown.record
-        axes, known = (record.plan.axes, record.combinations) if record is not None else ((), ())
+        axes, combinations = (record.plan.axes, record.combinations) if record is not None else ((), ())
         return [
             (None, tr("chosen by validation")),
-            *((values, combination_label(axes, values)) for values in known),
+            *((values, combination_label(axes, values)) for values in combinations),
         ]
 
     def _sizes(self) -> Entries:
@@ -262,9 +264,9 @@ class SelectionController(QObject):
         measure = self._session.measure
         values = model.path.validation.get(measure)
         texts = [""] * len(model.path.steps) if values is None else [f"   {measure} {v:.4f}" for v in values]
-        places = [int(place) for place in model.path.x_values]
+        places = [int(x) for x in model.path.x_values]
         word = tr("round") if model.path.step_kind is StepKind.ROUNDS else "k ="
-        listed = [(place, f"{word} {place}{text}") for place, text in zip(places, texts, strict=True)]
+        listed = [(x, f"{word} {x}{text}") for x, text in zip(places, texts, strict=True)]
         return [(None, tr("best by validation")), *listed]
 
     @Slot(str, object)

@@ -61,7 +61,7 @@ class StatusBar(QStatusBar):
         self._timer.start()
 
     def close_down(self) -> None:
-        """Stop looking at the study."""
+        """Stop watching the study."""
         self._timer.stop()
 
     def say(self, text: str) -> None:
@@ -74,17 +74,17 @@ class StatusBar(QStatusBar):
         self.showMessage(text)
 
     def text(self) -> str:
-        """Return what is said."""
+        """Return the text of the work."""
         return self._work.text()
 
     def show_preparation(self, sentence: str) -> None:
-        """Show what is compiled; "" takes it away."""
+        """Show the code being compiled; "" takes it away."""
         if sentence or self.text() == self._preparing:
             self.say(sentence or tr("Ready"))
         self._preparing = sentence
 
     def show_run(self, record: RunRecord | None, waiting: int) -> None:
-        """Show what a run works on; None for no run."""
+        """Show the work of a run; None for no run."""
         if record is not None:
             self.say(run_text(record, waiting))
 
@@ -93,7 +93,7 @@ class StatusBar(QStatusBar):
         self._workers.setText(trn("{n} worker", "{n} workers", busy).format(n=busy) if busy else "")
 
     def show_seal(self, text: str) -> None:
-        """Show whether the test part is sealed, and how often it was looked at."""
+        """Show whether the test part is sealed, and how often it was unsealed."""
         self._seal.setText(text)
 
     @Slot(int)
@@ -110,13 +110,13 @@ class StatusBar(QStatusBar):
 
     @Slot()
     def _show_saved(self) -> None:
-        now = max(self._kept, self._stored() or datetime.min)
-        if now > datetime.min:
-            self._saved.setText(tr("autosaved {now:%H:%M}").format(now=now))
+        latest = max(self._kept, self._stored() or datetime.min)
+        if latest > datetime.min:
+            self._saved.setText(tr("autosaved {now:%H:%M}").format(now=latest))
 
 
 class LoadingBar(QFrame):
-    """Says what is being opened and how far it is, with a button to cancel."""
+    """Names the data being opened and how far it is, with a button to cancel."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -142,26 +142,26 @@ class LoadingBar(QFrame):
 
 
 def run_text(record: RunRecord, waiting: int) -> str:
-    """Return what is said of a run: "Running Greedy RankRLS on MQ2008, fold 3 of 5 · 0:12 left"."""
-    what = tr("{title} on {name}").format(title=record.title, name=record.dataset.name)
+    """Return the sentence on a run: "Running Greedy RankRLS on MQ2008, fold 3 of 5 · 0:12 left"."""
+    subject = tr("{title} on {name}").format(title=record.title, name=record.dataset.name)
     behind = f" · {tr('{waiting} waiting').format(waiting=waiting)}" if waiting else ""
     match record.state:
         case RunState.RUNNING | RunState.PAUSED:
             runs = record.state is RunState.RUNNING
             verb = tr("Running {what}") if runs else tr("Paused: {what}")
             if record.unit and record.n_folds > 1:
-                what = tr("{what}, fold {fold} of {n_folds}").format(
-                    what=what, fold=record.unit.fold, n_folds=record.n_folds
+                subject = tr("{what}, fold {fold} of {n_folds}").format(
+                    what=subject, fold=record.unit.fold, n_folds=record.n_folds
                 )
             doing = f", {record.working.what}" if record.working else ""
-            left = time_text(record.seconds_left) if runs else ""
-            return f"{verb.format(what=what)}{doing}{f' · {left}' if left else ''}{behind}"
+            remaining = time_text(record.seconds_left) if runs else ""
+            return f"{verb.format(what=subject)}{doing}{f' · {remaining}' if remaining else ''}{behind}"
         case RunState.FAILED:
-            return tr("{what} failed").format(what=what)
+            return tr("{what} failed").format(what=subject)
         case RunState.CANCELLED:
-            return tr("{what} stopped; finished results are kept").format(what=what)
+            return tr("{what} stopped; finished results are kept").format(what=subject)
         case RunState.DONE:
-            done = tr("{what} done in {seconds:.1f} s").format(what=what, seconds=record.clock.seconds)
-            return done + behind
+            sentence = tr("{what} done in {seconds:.1f} s").format(what=subject, seconds=record.clock.seconds)
+            return sentence + behind
         case _:
-            return tr("{what} is waiting").format(what=what)
+            return tr("{what} is waiting").format(what=subject)

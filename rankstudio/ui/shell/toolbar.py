@@ -127,17 +127,20 @@ class MainToolBar(QToolBar):
 
         It says something else after most clicks, and no button moves by that. Two buttons that a key and a
         menu replace give way to a line of usual length; then the texts of others, and further buttons, give
-        way to one whose parts can be told from others.
+        way to one whose parts can be distinguished.
         """
         # To the pixel: what is left out must come back at the width at which it was there before.
         layout = self.layout()
         gap = layout.spacing() if layout is not None else 0
         gains = [button.sizeHint().width() + gap for button in self._giving_way]
-        whole = Qt.TextFlag.TextShowMnemonic.value
-        texts = [one.fontMetrics().size(whole, one.accessibleName()) for one in self._shrinking]
+        flags = Qt.TextFlag.TextShowMnemonic.value
+        texts = [
+            text_button.fontMetrics().size(flags, text_button.accessibleName())
+            for text_button in self._shrinking
+        ]
         gains.insert(_TEXTS, sum(text.width() for text in texts))
-        others = self.sizeHint().width() - self.line.sizeHint().width()  # known before it is laid out
-        room, level = self.width() - others - sum(gains[: self._level]), 0
+        others_width = self.sizeHint().width() - self.line.sizeHint().width()  # known before it is laid out
+        room, level = self.width() - others_width - sum(gains[: self._level]), 0
         while level < len(gains) and room < self.line.room_for(_USUAL if level < _TEXTS else _LEAST):
             room += gains[level]
             level += 1
@@ -146,7 +149,7 @@ class MainToolBar(QToolBar):
         self._level = level
         for button in self._shrinking:
             button.set_compact(level > _TEXTS)
-        places = {one: place + (place >= _TEXTS) for place, one in enumerate(self._giving_way)}
+        places = {hideable: index + (index >= _TEXTS) for index, hideable in enumerate(self._giving_way)}
         for action in self.actions():
             widget = self.widgetForAction(action)
             if widget in places:

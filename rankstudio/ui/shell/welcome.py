@@ -1,4 +1,4 @@
-"""What the window shows before anything is open: where to drop data, and three ways to begin."""
+"""The window before anything is open: where to drop data, and three ways to begin."""
 
 from __future__ import annotations
 
@@ -72,15 +72,15 @@ class _RecentButton(QPushButton):
         super().__init__()
         named(self, said=tr("Open {path}").format(path=path), tip=path, role="quiet").setFixedSize(_WIDTH, 30)
         name = PlainLabel(Path(path).name or path)
-        where = named(ElidedLabel(str(Path(path).parent), Qt.TextElideMode.ElideMiddle), role="caption")
-        where.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        for label in (name, where):
+        folder = named(ElidedLabel(str(Path(path).parent), Qt.TextElideMode.ElideMiddle), role="caption")
+        folder.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        for label in (name, folder):
             # A click on a label is one on the button.
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._theme, self._icon = theme, PlainLabel()
         theme.changed.connect(self._restyle)
         self._restyle()
-        fill(QHBoxLayout(self), self._icon, name, (where, 1), margins=(8, 0, 8, 0), spacing=8)
+        fill(QHBoxLayout(self), self._icon, name, (folder, 1), margins=(8, 0, 8, 0), spacing=8)
         self.clicked.connect(lambda: self.chosen.emit(path))
 
     @Slot()

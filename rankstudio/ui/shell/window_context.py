@@ -116,8 +116,8 @@ class WindowContext(QObject):
     def runs(self) -> Mapping[int, RunResult]:
         """Results of all finished runs of the open data, by the number of the run."""
         records = self._models.runs.records
-        own = [record for record in records if record.dataset is self._models.session.dataset]
-        results = {record.key: self._models.measured.view(record).result for record in own}
+        on_data = [record for record in records if record.dataset is self._models.session.dataset]
+        results = {record.key: self._models.measured.view(record).result for record in on_data}
         return {key: result for key, result in results.items() if result is not None}
 
     @property
@@ -191,7 +191,7 @@ class WindowContext(QObject):
 
     @Slot()
     def _tell(self) -> None:
-        """Call what listens, or note that it is due when the widget is seen again."""
+        """Call the listeners, or note that they are due when the widget is visible again."""
         self._is_due = not self._host.isVisible()
         if self._is_due:
             return
@@ -200,7 +200,7 @@ class WindowContext(QObject):
 
     @Slot()
     def catch_up(self) -> None:
-        """Call what listens where something changed while nobody saw the widget."""
+        """Call the listeners where something changed while the widget was hidden."""
         if self._is_due:
             self._tell()
 
@@ -211,7 +211,7 @@ class WindowContext(QObject):
 class Background(QObject):
     """Calls functions of others on threads that the window never waits for.
 
-    A worker is waited for when the window closes; a function of somebody else may never return.
+    A worker is waited for when the window closes; a function of a plug-in may never return.
     """
 
     _arrived = Signal(int, object, object)
@@ -240,7 +240,7 @@ class Background(QObject):
         problem: BaseException | None = None
         try:
             result = function()
-        except BaseException as error:  # a function of somebody else may raise anything, SystemExit included
+        except BaseException as error:  # a function of a plug-in may raise anything, SystemExit included
             problem = error
         try:
             self._arrived.emit(number, result, problem)

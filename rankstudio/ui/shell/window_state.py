@@ -1,4 +1,4 @@
-"""What the window is like, kept for the next start: soon after each change, for a process may be killed."""
+"""State of the window, kept for the next start: soon after each change, for a process may be killed."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ class WindowState(Controller):
         settings.set("window/text-size", self._theme.text_size)
         self._workspace.save(settings)
         settings.set("study/data", session.plan.data if session.dataset else None)
-        shown = self._runs.shown
-        settings.set("study/shown", shown.stored.id if shown is not None and shown.stored else None)
+        record = self._runs.shown
+        settings.set("study/shown", record.stored.id if record is not None and record.stored else None)
 
     def _tell_of_success(self) -> None:
         self._told_of_failure = False

@@ -30,7 +30,7 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import Panel
 
 WIDTH = 76
-"""Of the rail, in logical pixels."""
+"""Width of the rail, in logical pixels."""
 
 _ICON = 20
 _MOST = 11
@@ -72,7 +72,7 @@ class PageRail(ButtonChoice):
         self._group.idClicked.connect(lambda position: self.chosen.emit(self._keys[position]))
 
     def select(self, key: str) -> None:
-        """Mark a page as the one that is shown, or none where it has no button; tells nobody."""
+        """Mark a page as the one that is shown, or none where it has no button; emits no signal."""
         button = self._group.button(self._keys.index(key))
         if button is not None:
             button.setChecked(True)
@@ -178,7 +178,7 @@ class Workspace(QWidget):
         self.show_page(FIRST)
 
     def made(self, key: str) -> Page:
-        """Return a page, which is made where nobody has asked for it before."""
+        """Return a page, which is made when it is first asked for."""
         if key not in self._pages:
             assert self._make is not None
             page = self._pages[key] = self._make(key)
@@ -211,12 +211,12 @@ class Workspace(QWidget):
         """Show another page; one that is off the rail comes there."""
         self.show_on_rail(key, shown=True)
         self.rail.select(key)
-        left = self._pages[self.page]
+        previous = self._pages[self.page]
         page = self.made(key)
-        if page is not left:
+        if page is not previous:
             self._theme.style_page(page)
             self._stack.setCurrentWidget(page)
-            left.leave()
+            previous.leave()
             page.show_again()
             self.pageChanged.emit(key)
 
@@ -228,11 +228,11 @@ class Workspace(QWidget):
 
     def toggle_whole_page(self) -> None:
         """Give the panel where the keyboard is the whole page, or take it back from there or its window."""
-        panel, alone = _panel_at_the_keyboard(), self._pages[self.page].maximised
+        panel, maximised = _panel_at_the_keyboard(), self._pages[self.page].maximised
         if panel is not None:
             for page in self._pages.values():
                 page.toggle(panel)
-        elif alone is not None:
+        elif maximised is not None:
             self._pages[self.page].restore_panels()
 
     def bring_back(self) -> None:

@@ -90,7 +90,7 @@ def _filter_of(entry: DataFormat) -> str:
 
 
 def kind_of(path: Path) -> str:
-    """Return what can be opened: "dataset", "fold", "study", "plan", "table", "file", or "" for nothing."""
+    """Return the kind of a path: "dataset", "fold", "study", "plan", "table", "file", or "" for nothing."""
     try:
         if path.is_dir():
             inside = [*path.iterdir()]
@@ -121,9 +121,9 @@ class _IconModel(QIdentityProxyModel):
         """Return our icon for what can be opened, and all else as it is."""
         if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
             path = super().data(index, int(QFileSystemModel.Roles.FilePathRole))
-            known = self._icons.get(self._kind(Path(path))) if path else None
-            if known is not None:
-                return known
+            kind_icon = self._icons.get(self._kind(Path(path))) if path else None
+            if kind_icon is not None:
+                return kind_icon
         return super().data(index, role)
 
 
@@ -178,7 +178,7 @@ class OpenDialog(QFileDialog):
         super().accept()
 
     def paths(self) -> list[str]:
-        """Return what was chosen."""
+        """Return the chosen paths."""
         return [self._folder] if self._folder else self.selectedFiles()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -203,7 +203,7 @@ class OpenDialog(QFileDialog):
 
 
 def _entered(view: QAbstractItemView, event: QEvent) -> QModelIndex:
-    """Return what is double-clicked or entered by key; an invalid index for any other event."""
+    """Return the index that is double-clicked or entered by key; an invalid index for any other event."""
     if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseButtonDblClick:
         return view.indexAt(event.position().toPoint())
     if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in _ENTER:
@@ -238,7 +238,7 @@ class ColumnsDialog(QDialog):
     told : DataColumns
         What is known of the columns.
     problem : str
-        Why it asks, as a sentence; "" where somebody wants to look.
+        Why it asks, as a sentence; "" where the user opened it.
     parent : QWidget, optional
     cell : str
         A text among numbers, which may stand for a missing value; "" for none.
@@ -287,9 +287,9 @@ class ColumnsDialog(QDialog):
             tr("Cells with this text have no value. The feature then stays in the data."),
         )
         self._is_missing.setVisible(bool(cell))
-        said = tr("columns and their first values")
+        name = tr("columns and their first values")
         self._table = TableView(
-            theme, self._table_columns(), "columns-table", lambda row: row.number, said=said
+            theme, self._table_columns(), "columns-table", lambda row: row.number, said=name
         )
         self._count = named(PlainLabel(), "columns-count", role="muted")
         self._fill_boxes()
@@ -305,8 +305,8 @@ class ColumnsDialog(QDialog):
         self.resize(*_SIZE)
 
     def columns(self) -> DataColumns:
-        """Return what the user says of the columns."""
-        names, told = self._preview.names, self._told()
+        """Return the columns as the user describes them."""
+        names, chosen = self._preview.names, self._told()
         roles = {*self._roles(), *self._judges}
         used = {*roles, *self._features, self._comment()}
         left_out = [name for i, name in enumerate(names) if name and i not in used]
@@ -315,14 +315,14 @@ class ColumnsDialog(QDialog):
         repeats_left_out = any(originals[i] in without for i in features)
         return columns_of(
             self._preview,
-            told.qid,
-            told.label,
+            chosen.qid,
+            chosen.label,
             left_out,
-            told.part,
-            no_queries=told.no_queries,
-            labels=told.labels,
-            document=told.document,
-            missing_texts=told.missing_texts,
+            chosen.part,
+            no_queries=chosen.no_queries,
+            labels=chosen.labels,
+            document=chosen.document,
+            missing_texts=chosen.missing_texts,
             features=[names[i] for i in features] if repeats_left_out else (),
         )
 
@@ -349,11 +349,11 @@ class ColumnsDialog(QDialog):
         menu = QMenu(self._others)
         n_judges = 0
         for i in range(n_columns):
-            shown = self._name(i)
+            name = self._name(i)
             for box in boxes:
-                box.addItem(shown, i)
+                box.addItem(name, i)
             if n_judges < _MOST_JUDGES and not self._preview.is_text(i):
-                action = menu.addAction(shown.replace("&", "&&"))
+                action = menu.addAction(name.replace("&", "&&"))
                 action.setCheckable(True)
                 action.setData(i)
                 n_judges += 1
@@ -362,7 +362,7 @@ class ColumnsDialog(QDialog):
         self._others.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
 
     def _table_columns(self) -> list[Column]:
-        """Return what is shown of a column of the file: its name, what it is, its first values."""
+        """Return the table's columns on a column of the file: its name, its role, its first values."""
         long = any(len(name) > _LONG for name in self._preview.names)
         return [
             tick_column(lambda row: row.is_feature, tr("Tick the features (Space)")),
@@ -372,27 +372,29 @@ class ColumnsDialog(QDialog):
         ]
 
     def _guess(self, told: DataColumns) -> None:
-        """Set everything as it is told or recognised; a column of text is no feature."""
+        """Set everything as it is given or recognised; a column of text is no feature."""
         preview = self._preview
         self._no_queries.setChecked(told.no_queries)
-        alone = DataColumns(no_queries=True)  # tells all but the query
-        found = preview.recognised(told) or preview.recognised(DataColumns()) or preview.recognised(alone)
+        one_ranking = DataColumns(no_queries=True)  # tells all but the query
+        layout = (
+            preview.recognised(told) or preview.recognised(DataColumns()) or preview.recognised(one_ranking)
+        )
         names = list(preview.names)
         query = told.qid or next((name for name in names if plain_name(name) in QUERY_NAMES), "")
-        qid = found.qid if found else _index(names, query)
-        label = found.label if found else _index(names, told.label)
-        part = found.part if found else _index(names, told.part)
-        document = found.comment if found and found.comment_is_id else _index(names, told.document)
+        qid = layout.qid if layout else _index(names, query)
+        label = layout.label if layout else _index(names, told.label)
+        part = layout.part if layout else _index(names, told.part)
+        document = layout.comment if layout and layout.comment_is_id else _index(names, told.document)
         chosen = {self._qid: qid, self._label: label, self._part: part, self._document: document}
         for box, position in chosen.items():
             box.setCurrentIndex(box.findData(-1 if position is None else position))
-        self._judges = set(found.judges if found else ()) - {label}
+        self._judges = set(layout.judges if layout else ()) - {label}
         if told.features:
             self._features = {i for i, name in enumerate(names) if name in told.features}
         else:
-            among = found.features if found else range(len(names))
-            left = set(told.ignore)
-            self._features = {i for i in among if self._can_be_feature(i) and names[i] not in left}
+            among = layout.features if layout else range(len(names))
+            ignored = set(told.ignore)
+            self._features = {i for i in among if self._can_be_feature(i) and names[i] not in ignored}
 
     def _lay_out(self) -> None:
         form = QFormLayout()
@@ -403,11 +405,11 @@ class ColumnsDialog(QDialog):
         form.addRow(tr("Other &judges"), self._others)
         form.addRow(tr("&Part"), self._part)
         form.addRow(tr("&Document id"), self._document)
-        every = named(QPushButton(tr("&All numbers")), "columns-all", role="quiet")
+        all_button = named(QPushButton(tr("&All numbers")), "columns-all", role="quiet")
         none = named(QPushButton(tr("&None")), "columns-none", role="quiet")
-        every.clicked.connect(self._mark_all)
+        all_button.clicked.connect(self._mark_all)
         none.clicked.connect(self._mark_none)
-        row = fill(QHBoxLayout(), self._count, 1, every, none, spacing=8)
+        row = fill(QHBoxLayout(), self._count, 1, all_button, none, spacing=8)
         self._buttons = QDialogButtonBox(
             QDialogButtonBox.StandardButton.Open | QDialogButtonBox.StandardButton.Cancel
         )
@@ -425,10 +427,10 @@ class ColumnsDialog(QDialog):
         fill(column, self._is_missing, (frame, 1), row, self._buttons)
 
     def _comment(self) -> int | None:
-        found = self._preview.recognised(self._told())
-        if found is None or (found.comment_is_id and self._document.currentData() < 0):
+        layout = self._preview.recognised(self._told())
+        if layout is None or (layout.comment_is_id and self._document.currentData() < 0):
             return None
-        return found.comment
+        return layout.comment
 
     def _told(self) -> DataColumns:
         names = self._preview.names
@@ -450,16 +452,16 @@ class ColumnsDialog(QDialog):
 
     @Slot()
     def _refresh(self) -> None:
-        """Show of every column what it is by now."""
+        """Show the present role of every column."""
         (qid, label, part), comment = self._roles(), self._comment()
-        alone = self._no_queries.isChecked()
+        is_one_ranking = self._no_queries.isChecked()
         self._judges -= {qid, label, part}
         for action in self._others.menu().actions():
             action.setChecked(action.data() in self._judges)
             action.setEnabled(action.data() not in (qid, label, part))
-        others = [self._label.itemText(self._label.findData(i)) for i in sorted(self._judges)]
-        self._others.setText(", ".join(others) or tr("none"))
-        self._qid.setDisabled(alone)
+        judges = [self._label.itemText(self._label.findData(i)) for i in sorted(self._judges)]
+        self._others.setText(", ".join(judges) or tr("none"))
+        self._qid.setDisabled(is_one_ranking)
         features = self._features.difference((qid, label, part, *self._judges))
         said_id = tr("document id") if comment == self._document.currentData() else tr("comment")
         roles = {comment: said_id} | dict.fromkeys(features, tr("feature"))
@@ -471,7 +473,12 @@ class ColumnsDialog(QDialog):
         )
         n = len(features)
         self._count.setText(trn("{n} feature", "{n} features", n).format(n=n))
-        fine = (qid >= 0 or alone or bool(self._preview.sizes)) and label >= 0 and qid != label and n > 0
+        fine = (
+            (qid >= 0 or is_one_ranking or bool(self._preview.sizes))
+            and label >= 0
+            and qid != label
+            and n > 0
+        )
         fine = fine and (part < 0 or part not in (qid, label))
         self._buttons.button(QDialogButtonBox.StandardButton.Open).setEnabled(fine)
 
@@ -502,8 +509,8 @@ class ColumnsDialog(QDialog):
     def _mark_all(self) -> None:
         """Tick every column whose first values are numbers."""
         comment = self._comment()
-        every = range(len(self._preview.names))
-        self._features = {i for i in every if i != comment and self._can_be_feature(i)}
+        columns = range(len(self._preview.names))
+        self._features = {i for i in columns if i != comment and self._can_be_feature(i)}
         self._refresh()
 
     def _can_be_feature(self, number: int) -> bool:

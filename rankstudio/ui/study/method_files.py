@@ -106,14 +106,14 @@ class MethodFiles(Controller):
 
     @Slot(str)
     def open(self, path: str) -> None:
-        """Add what a Python file has, after a question about a file that was not allowed before."""
+        """Add the methods of a Python file, after a question about a file that was not allowed before."""
 
         def answer(allowed: bool) -> None:
             if allowed or self._agrees([Path(path)]):
                 self._add(path)
 
-        what = tr("Reading {name}").format(name=Path(path).name)
-        self._worker.task(what, _is_allowed, Path(path), on_done=answer, on_error=self.failed.emit)
+        text = tr("Reading {name}").format(name=Path(path).name)
+        self._worker.task(text, _is_allowed, Path(path), on_done=answer, on_error=self.failed.emit)
 
     def before(self, path: str, then: Callable[[], None]) -> None:
         """Add the methods that a plan names by their code, after a question, and go on."""
@@ -127,7 +127,7 @@ class MethodFiles(Controller):
         self._load(keys, Path(path).absolute().parent, then, allowed=False)
 
     def _load(self, keys: Sequence[str], folder: Path, then: Callable[[], None], *, allowed: bool) -> None:
-        what = tr("Reading the methods of the plan")
+        label = tr("Reading the methods of the plan")
 
         def done(error: RankStudioError | None) -> None:
             self._end()
@@ -145,7 +145,7 @@ class MethodFiles(Controller):
             self.failed.emit(text)
 
         work = partial(_add_keys, tuple(keys), folder, allowed)
-        job = self._worker.task(what, work, on_done=done, on_error=fail)
+        job = self._worker.task(label, work, on_done=done, on_error=fail)
         self._begin(job, ", ".join(key for key in keys if "." in key or key.startswith("command:")))
 
     def _add(self, path: str) -> None:
@@ -161,7 +161,7 @@ class MethodFiles(Controller):
         self._begin(job, name)
 
     def _show(self, path: str, entries: tuple[Method | MeasureEntry, ...]) -> None:
-        """Show what was added from a file: a method of it, or the measure where it has no method."""
+        """Show the additions from a file: a method of it, or the measure where it has no method."""
         self._end()
         names = ", ".join(entry.label for entry in entries)
         self.said.emit(tr("Added from {file}: {names}.").format(file=Path(path).name, names=names))
@@ -180,9 +180,9 @@ class MethodFiles(Controller):
         self._measures[path] = measures
 
         def renewed(name: str) -> str:
-            key, at, cutoff = name.partition("@")
+            key, separator, cutoff = name.partition("@")
             label = next((label for label, earlier in before.items() if earlier == key), "")
-            return f"{measures[label]}{at}{cutoff}" if label in measures else name
+            return f"{measures[label]}{separator}{cutoff}" if label in measures else name
 
         plan = self._session.plan
         reported = map(renewed, plan.measures)
@@ -190,10 +190,10 @@ class MethodFiles(Controller):
         if names != plan.measures:
             text = tr("adding {measures}").format(measures=", ".join(measures))
             self._session.change(text, measures=names, select_by=renewed(plan.select_by))
-        shown = renewed(self._session.measure)
-        if shows and shown == self._session.measure:
-            shown = next(iter(measures.values()))
-        self._session.show_measure(shown)
+        measure_name = renewed(self._session.measure)
+        if shows and measure_name == self._session.measure:
+            measure_name = next(iter(measures.values()))
+        self._session.show_measure(measure_name)
 
     def _show_methods(self, path: str, entries: tuple[Method, ...]) -> None:
         """Show the methods of a file; one that replaces the present method takes its parameters."""
@@ -204,15 +204,15 @@ class MethodFiles(Controller):
         if plan.method in before:
             label = method(plan.method).label
             chosen = next((entry for entry in entries if entry.label == label), chosen)
-        known = {p.name for p in chosen.parameters}
-        kept = {name: value for name, value in plan.parameters.items() if name in known}
+        parameter_names = {p.name for p in chosen.parameters}
+        parameters = {name: value for name, value in plan.parameters.items() if name in parameter_names}
         self.added.emit(chosen)
         changes = {"method": chosen.key, "ranker": plan.ranker if chosen.selects else "", "scores": {}}
         if not changes["ranker"]:
             changes["ranker_parameters"] = {}
         text = tr("choosing {method}").format(method=chosen.label)
         try:
-            self._session.change(text, parameters=kept if plan.method in before else {}, **changes)
+            self._session.change(text, parameters=parameters if plan.method in before else {}, **changes)
         except RankStudioError:
             self._session.change(text, parameters={}, **changes)  # a parameter has other values now
 
@@ -244,8 +244,8 @@ class MethodFiles(Controller):
             text = tr("The plan runs the code of {names}.")
         trust = tr("Run it only if you trust its source: it can do everything that you can do.")
         detail = "\n\n".join(f"# {path}\n{_text_of(path)}" for path in files)[:_MOST_SHOWN]
-        asked = f"{text.format(names=names)} {trust}"
-        return Question.ask(self._window, tr("Run code?"), asked, tr("Run code"), detail=detail)
+        question = f"{text.format(names=names)} {trust}"
+        return Question.ask(self._window, tr("Run code?"), question, tr("Run code"), detail=detail)
 
 
 def _text_of(path: Path) -> str:

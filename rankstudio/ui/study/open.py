@@ -91,7 +91,7 @@ class OpenController(Controller):
         parent.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Open what is dropped on the window: a file, a folder, or the parts of a fold."""
+        """Open the paths dropped on the window: a file, a folder, or the parts of a fold."""
         if isinstance(event, QDragEnterEvent | QDropEvent) and event.type() in _DROPS:
             paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
             if paths:
@@ -119,12 +119,12 @@ class OpenController(Controller):
 
     @property
     def commands(self) -> dict[str, Callable[[], object]]:
-        """What the commands of opening do, by their keys."""
+        """Functions of the commands of opening, by their keys."""
         return {"open": self.ask, "sample": self.load_sample, "columns": self.ask_columns}
 
     @Slot()
     def ask_columns(self) -> None:
-        """Ask what the columns of the table are that is open, and read it again so."""
+        """Ask for the columns of the open table, and read it again by them."""
         plan = self._session.plan
         self._ask_columns(plan.data, plan, "")
 
@@ -148,21 +148,23 @@ class OpenController(Controller):
     def _offer(self, folder: Path, found: Sequence[Path]) -> None:
         """Offer the datasets of a folder, each by a button unless they are many."""
         text = tr("{folder} holds {n} datasets. Choose one.").format(folder=folder.name, n=len(found))
-        actions = {one.name: partial(self.open_path, str(one)) for one in found}
+        actions = {path.name: partial(self.open_path, str(path)) for path in found}
         if len(found) > _MOST_OFFERED:
             actions = {tr("Open…"): partial(self._ask_in, str(folder))}
         self.offered.emit(text, "info", actions)
 
     def _ask_columns(self, path: str, options: Plan, problem: str, cell: str = "") -> None:
-        """Ask what the columns of a table are, once its first rows are there; then open it."""
-        told = DataColumns.of(options.columns)
+        """Ask for the columns of a table, once its first rows are there; then open it."""
+        table_columns = DataColumns.of(options.columns)
 
         def show(preview: TablePreview) -> None:
-            dialog = ColumnsDialog(self._theme, preview, told, problem, self._window, cell=cell)
+            dialog = ColumnsDialog(self._theme, preview, table_columns, problem, self._window, cell=cell)
 
             def accept() -> None:
-                kept = {name: getattr(told, name) for name in ("judgments", "feature_set", "format")}
-                self._open_with(path, options, replace(dialog.columns(), **kept))
+                unasked = {
+                    name: getattr(table_columns, name) for name in ("judgments", "feature_set", "format")
+                }
+                self._open_with(path, options, replace(dialog.columns(), **unasked))
 
             dialog.accepted.connect(accept)
             dialog.rejected.connect(lambda: self.failed.emit(problem) if problem else None)
@@ -172,9 +174,15 @@ class OpenController(Controller):
         def fail(text: str) -> None:
             self.failed.emit(problem or text)
 
-        what = tr("Reading the columns")
+        label = tr("Reading the columns")
         self._worker.task(
-            what, preview_table, Path(path), told.format, on_done=show, on_error=fail, slot="columns"
+            label,
+            preview_table,
+            Path(path),
+            table_columns.format,
+            on_done=show,
+            on_error=fail,
+            slot="columns",
         )
 
     def _ask_queries(self, path: str, options: Plan, problem: str) -> None:
@@ -202,22 +210,22 @@ class OpenController(Controller):
 
     def _open_judged(self, path: str, options: Plan, judgments: Sequence[str]) -> None:
         """Open feature logs with judgments; several files are several judges."""
-        told = {**DataColumns.of(options.columns).as_dict(), "judgments": list(judgments), "label": ""}
+        settings = {**DataColumns.of(options.columns).as_dict(), "judgments": list(judgments), "label": ""}
         try:
-            columns = DataColumns.of(told)
+            columns = DataColumns.of(settings)
         except ParameterError as error:
             self.failed.emit(str(error))
             return
         self._open_with(path, options, columns)
 
     def _open_with(self, path: str, options: Plan, columns: DataColumns) -> None:
-        """Open data of which somebody has told the columns."""
+        """Open data whose columns are known."""
         self._columns[path] = columns
         # Measures and how to choose are those of the kind of data, which may be another now.
-        same = path == self._session.plan.data and columns.no_queries == self._session.plan.one_ranking
+        is_same = path == self._session.plan.data and columns.no_queries == self._session.plan.one_ranking
         plan = options.changed(columns=columns.as_dict())
         self._shows_data = path != self._session.plan.data
-        self._loader.open(path, plan, plan if same else None)
+        self._loader.open(path, plan, plan if is_same else None)
 
     @Slot()
     def load_sample(self) -> None:
@@ -275,11 +283,11 @@ class OpenController(Controller):
             self._takers["models"](list(paths))
             return
         logs = [path for path in paths if holds_logs(Path(path))]
-        others = [path for path in paths if path not in logs]
-        elsewhere = any(Path(other).parent != Path(log).parent for other in others for log in logs)
-        if len(logs) == 1 and others and (elsewhere or len(others) > 1):
+        other_paths = [path for path in paths if path not in logs]
+        elsewhere = any(Path(other).parent != Path(log).parent for other in other_paths for log in logs)
+        if len(logs) == 1 and other_paths and (elsewhere or len(other_paths) > 1):
             plan = self._session.plan.changed(columns={})
-            self._open_judged(str(Path(logs[0]).absolute()), plan, others)
+            self._open_judged(str(Path(logs[0]).absolute()), plan, other_paths)
             return
         try:
             self.open_path(one_of(paths))
@@ -311,14 +319,14 @@ class OpenController(Controller):
         """Open data, of a plan or as the plan of the session reads them."""
         self._run_when_open = run
         absolute = path if path == SAMPLE else str(Path(path).absolute())
-        told = self._columns.get(absolute, DataColumns())
-        options = plan or self._session.plan.changed(columns=told.as_dict())
+        columns = self._columns.get(absolute, DataColumns())
+        options = plan or self._session.plan.changed(columns=columns.as_dict())
         self._shows_data = plan is None and not run  # a plan is read on the page where it is run
         self._loader.open(absolute, options, plan)
 
     @Slot(str, str)
     def read_again(self, name: str, value: str) -> None:
-        """Read what is open again with another policy for missing values or scaling."""
+        """Read the open data again with another policy for missing values or scaling."""
         if self._session.dataset is None:
             self._session.change(tr("how files are read"), **{name: value})
             return
@@ -329,13 +337,13 @@ class OpenController(Controller):
 
     @Slot(str)
     def use_label(self, name: str) -> None:
-        """Read what is open again with the label of another judge."""
+        """Read the open data again with the label of another judge."""
         self._run_when_open = False
         plan = self._session.plan
         self._open_with(plan.data, plan, replace(DataColumns.of(plan.columns), label=name))
 
     def restore(self) -> None:
-        """Open what was open at the end of the last time, with its plan."""
+        """Open the data that were open at the end of the last session, with their plan."""
         plan = self._settings.plan
         data = self._settings.text("study/data")
         if plan is None or not data or plan.data != data:
@@ -362,10 +370,12 @@ class OpenController(Controller):
         if dataset.origin.read_as.qid or dataset.origin.columns.no_queries:
             self.said.emit(read_as_sentence(dataset))
         if dataset.warnings:
-            more = len(dataset.warnings) - 1
-            alone = dataset.from_disk and not more
-            text = tr("{note} ({more} more notes.)") if more else "{note}"
-            (self.noted if alone else self.warned).emit(text.format(note=dataset.warnings[0], more=more))
+            n_more = len(dataset.warnings) - 1
+            is_only_note = dataset.from_disk and not n_more
+            text = tr("{note} ({more} more notes.)") if n_more else "{note}"
+            (self.noted if is_only_note else self.warned).emit(
+                text.format(note=dataset.warnings[0], more=n_more)
+            )
         if self._run_when_open:
             self._run_when_open = False
             self.runAsked.emit()
@@ -387,4 +397,4 @@ _KINDS: dict[str, Callable[[Path], bool]] = {
     "preferences": holds_preferences,
     "comparison": lambda path: path.suffix.lower() == ".toml" and is_comparison(path),
 }
-"""What is no data, and how it is recognised."""
+"""Kinds of files that are no data, and how they are recognised."""

@@ -76,10 +76,10 @@ class RunRestorer(Controller):
 
     @Slot()
     def _follow(self) -> None:
-        """Open what the study shows a stand-in of."""
-        shown, there = self._session.dataset, self._session.has_documents
-        record = next((r for r in self._runs.records if r.dataset is shown), None)
-        if record is not None and record.recorded is not None and not there:
+        """Open the data that the study shows a stand-in of."""
+        dataset, has_documents = self._session.dataset, self._session.has_documents
+        record = next((r for r in self._runs.records if r.dataset is dataset), None)
+        if record is not None and record.recorded is not None and not has_documents:
             self._open(record)
 
     def _open(self, record: RunRecord) -> None:
@@ -87,7 +87,7 @@ class RunRestorer(Controller):
 
         def handle(dataset: FoldedDataset) -> None:
             stand_in = record.dataset
-            same = [
+            records = [
                 r
                 for r in self._runs.records
                 if r.recorded is not None
@@ -95,7 +95,7 @@ class RunRestorer(Controller):
                 and r.recorded.checksum == recorded.checksum
                 and reading(r.plan) == reading(plan)
             ]
-            self._runs.adopt(same, dataset)
+            self._runs.adopt(records, dataset)
             if self._session.dataset is stand_in:
                 self._session.exchange(dataset, plan)
 
@@ -145,32 +145,32 @@ class WaitingRuns(QObject):
 
     @property
     def text(self) -> str:
-        """What is offered, as a sentence; "" where nothing is."""
+        """The offer as a sentence; "" where there is none."""
         n = len(self._left)
         if not n:
             return ""
-        said = trn("{n} run is still waiting.", "{n} runs are still waiting.", n)
-        return said.format(n=n)
+        sentence = trn("{n} run is still waiting.", "{n} runs are still waiting.", n)
+        return sentence.format(n=n)
 
     def restore(self) -> None:
-        """Read what waited the last time, and offer it."""
+        """Read the plans that waited in the last session, and offer them."""
         self._left = self._settings.waiting
         self.offer()
 
     def offer(self) -> None:
-        """Offer what waited the last time, unless that is done."""
+        """Offer the plans that waited in the last session, unless they were taken."""
         if self._left:
             self._notice.say(self.text, "info", {tr("Run"): self.run})
 
     def run(self) -> None:
-        """Queue what waited the last time."""
+        """Queue the plans that waited in the last session."""
         self._notice.withdraw(self.text)
         plans, self._left = self._left, ()
         if plans:
             self._comparison.start(plans)
 
     def close(self) -> None:
-        """Keep what waits now for the next time, and what was offered and not taken no longer."""
+        """Keep the waiting plans for the next session, and drop an offer that was not taken."""
         self._left = ()
         for signal in (self._runs.added, self._runs.changed, self._runs.removed):
             signal.disconnect(self._keep_soon)

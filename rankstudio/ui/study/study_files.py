@@ -56,7 +56,7 @@ class StudyFiles(Controller):
     changed = Signal()
     """Runs are kept in another file."""
     sealRead = Signal(object)
-    """Another study: when its test part was sealed and looked at (a tuple of SealMark; None: a new study)."""
+    """Another study: when its test part was sealed and unsealed (a tuple of SealMark; None: a new study)."""
     left = Signal(object)
     """The last run of an opened study can be gone on with (RunRecord)."""
     warned = Signal(str)
@@ -72,7 +72,7 @@ class StudyFiles(Controller):
 
     @property
     def name(self) -> str:
-        """What the user called the study, "" where nobody gave it a name."""
+        """The user's name of the study, "" where it has none."""
         path = self._study_store.path
         return path.stem if path is not None and not self._study_store.is_own(path) else ""
 
@@ -82,8 +82,8 @@ class StudyFiles(Controller):
         before = self._study_store.path
         if self._may_leave(tr("Start a new study")):
             self._change_to(None)
-            said = tr("New study; the previous study is in {before}") if before else tr("New study")
-            self.said.emit(said.format(before=before))
+            message = tr("New study; the previous study is in {before}") if before else tr("New study")
+            self.said.emit(message.format(before=before))
 
     @Slot()
     def ask_open(self) -> None:
@@ -104,7 +104,7 @@ class StudyFiles(Controller):
 
     @Slot()
     def save(self) -> None:
-        """Write what is not in the study's file yet, and say so; ask for a file where it has no name."""
+        """Write the unsaved changes of the study, and say so; ask for a file where it has no name."""
         study = self._study_store.study
         if study is None or study.read_only or not self.name:
             self.ask_save_as()
@@ -145,7 +145,7 @@ class StudyFiles(Controller):
 
     def restore(self) -> None:
         """Open the study of the last time; one that another window has open is left to it."""
-        path, shown = self._settings.text("study/file"), self._settings.number("study/shown")
+        path, shown_id = self._settings.text("study/file"), self._settings.number("study/shown")
         if not path:
             return
         file = Path(path)
@@ -156,7 +156,7 @@ class StudyFiles(Controller):
             except StudyInUseError:
                 yield tr("The last study is open in another window; this window starts its own")
 
-        self._read(file, work, lambda: self._show_restored(shown))
+        self._read(file, work, lambda: self._show_restored(shown_id))
 
     def _read(self, file: Path, work: JobFunction, show: Callable[[], None]) -> None:
         """List the runs of a study as they come, and show one of them when all are there."""
@@ -176,8 +176,8 @@ class StudyFiles(Controller):
                     self._change_to(message.study, message.last_id, message.seal_marks)
                     self._settings.add_recent(str(file))
                     n = message.n_runs
-                    said = trn("{name} is open: {n} run", "{name} is open: {n} runs", n)
-                    self.said.emit(said.format(name=file.name, n=n))
+                    text = trn("{name} is open: {n} run", "{name} is open: {n} runs", n)
+                    self.said.emit(text.format(name=file.name, n=n))
                     if message.study.read_only:
                         self._warned_of_loss = True
                         self.warned.emit(f"{file}: {_READ_ONLY}")
@@ -227,10 +227,10 @@ class StudyFiles(Controller):
 
     def _show_again(self, shown: float | None) -> None:
         """Show a run by its number in the study, else the last one, of those on the data that are open."""
-        there = [r for r in self._runs.records if r.dataset is self._models.session.dataset]
-        found = [r for r in there if r.stored is not None and r.stored.id == shown]
-        if there and self._runs.shown is None:
-            record = (found or there)[-1]
+        on_data = [r for r in self._runs.records if r.dataset is self._models.session.dataset]
+        last_shown = [r for r in on_data if r.stored is not None and r.stored.id == shown]
+        if on_data and self._runs.shown is None:
+            record = (last_shown or on_data)[-1]
             self._models.session.restore_choice(record.plan, record.choice)
             self._runs.show(record)
 
@@ -241,7 +241,7 @@ class StudyFiles(Controller):
     def _change_to(
         self, study: Study | None, last_id: int = 0, seal_marks: tuple[SealMark, ...] = ()
     ) -> None:
-        """Let the present study go, when its run has let go of it, and take another one."""
+        """Close the current study once its run has finished, and switch to another one."""
         self.sealRead.emit(
             seal_marks if study is not None else None
         )  # first: nothing of a sealed test part is shown for a moment

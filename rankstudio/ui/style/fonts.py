@@ -13,7 +13,7 @@ BASE = 13
 """Size of ordinary text, in logical pixels, unless the user wants it larger or smaller."""
 
 SIZES = range(11, 19)
-"""What the user can make of `BASE`."""
+"""Sizes that the user can choose in place of `BASE`."""
 
 SMALL = 12
 """Captions, keys, table headers."""
@@ -66,10 +66,10 @@ def font(size: int = BASE, bold: bool = False) -> QFont:
 @cache
 def _made(pixels: int, bold: bool) -> QFont:
     """Return a font of a size; one is asked for at every text that is drawn, and takes long to set up."""
-    made = QFont()
+    new_font = QFont()
     if family():
-        made.setFamily(family())
-    made.setPixelSize(pixels)
-    made.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
-    made.setFeature(QFont.Tag("tnum"), 1)
-    return made
+        new_font.setFamily(family())
+    new_font.setPixelSize(pixels)
+    new_font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
+    new_font.setFeature(QFont.Tag("tnum"), 1)
+    return new_font

@@ -48,19 +48,19 @@ def icon(theme: Theme, name: str, role: str = "text", size: int = SIZE) -> QIcon
     size : int
         In logical pixels.
     """
-    made = QIcon()
+    new_icon = QIcon()
     for ratio in sorted({float(ceil(screen.devicePixelRatio())) for screen in QGuiApplication.screens()}):
-        made.addPixmap(pixmap(name, theme.colors.role(role), size, ratio), QIcon.Mode.Normal)
-        made.addPixmap(pixmap(name, theme.colors.faint, size, ratio), QIcon.Mode.Disabled)
-    return made
+        new_icon.addPixmap(pixmap(name, theme.colors.role(role), size, ratio), QIcon.Mode.Normal)
+        new_icon.addPixmap(pixmap(name, theme.colors.faint, size, ratio), QIcon.Mode.Disabled)
+    return new_icon
 
 
 def app_icon() -> QIcon:
     """Return the icon of the program, for the window and the dock."""
-    made = QIcon()
+    new_icon = QIcon()
     for side in (16, 24, 32, 48, 64, 128, 256):
-        made.addPixmap(pixmap("app", "#ffffff", side))
-    return made
+        new_icon.addPixmap(pixmap("app", "#ffffff", side))
+    return new_icon
 
 
 class _Binding(QObject):

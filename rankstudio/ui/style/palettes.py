@@ -48,10 +48,10 @@ def category(colors: Colors, index: int) -> Category:
 
     Colours repeat after seven, with the next dash and marker, so that 49 categories differ.
     """
-    found = _ON_DARK if colors.dark else CATEGORIES
-    i = index % len(found)
-    shifted = (i + index // len(found)) % len(found)
-    return Category(QColor(found[i]), DASHES[shifted], MARKERS[shifted], index >= len(found))
+    palette = _ON_DARK if colors.dark else CATEGORIES
+    i = index % len(palette)
+    shifted = (i + index // len(palette)) % len(palette)
+    return Category(QColor(palette[i]), DASHES[shifted], MARKERS[shifted], index >= len(palette))
 
 
 def viridis(values: Floats) -> Bytes:
@@ -66,9 +66,9 @@ def viridis(values: Floats) -> Bytes:
     -------
     ndarray of shape values.shape + (3,), uint8
     """
-    at = np.clip(np.nan_to_num(values), 0.0, 1.0) * (len(_ANCHORS) - 1)
+    anchor_positions = np.clip(np.nan_to_num(values), 0.0, 1.0) * (len(_ANCHORS) - 1)
     positions = np.arange(len(_ANCHORS))
-    channels = [np.interp(at, positions, _ANCHORS[:, c]) for c in range(3)]
+    channels = [np.interp(anchor_positions, positions, _ANCHORS[:, c]) for c in range(3)]
     return np.rint(np.stack(channels, axis=-1)).astype(np.uint8)
 
 

@@ -49,12 +49,12 @@ def shortened(text: str) -> str:
         return text
     rest = " " + tr("More on the page Methods of the guide.")
     sentences = _SENTENCE_END.split(text)
-    kept = sentences[0]
+    beginning = sentences[0]
     for sentence in sentences[1:]:
-        if len(kept) + 1 + len(sentence) + len(rest) > MOST_IN_TOOLTIP:
+        if len(beginning) + 1 + len(sentence) + len(rest) > MOST_IN_TOOLTIP:
             break
-        kept += f" {sentence}"
-    return kept + rest
+        beginning += f" {sentence}"
+    return beginning + rest
 
 
 def plain(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What is said of a table or a plot that can be exported."""
+"""Description of a table or a plot that can be exported."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Shared:
     about : str
         A sentence on what is in it; of a table.
     compares : bool
-        Whether it shows several runs rather than the one that is looked at.
+        Whether it shows several runs rather than only the shown one.
     always : bool
-        Whether it is listed although nobody sees it.
+        Whether it is listed although it is hidden.
     """
 
     key: str

@@ -33,8 +33,8 @@ class GuideOpener(Protocol):
 
 def slug(heading: str) -> str:
     """Return a heading as a link names it: "Who does the work" is "who-does-the-work" there."""
-    kept = "".join(letter for letter in heading.lower() if letter.isalnum() or letter in " -_")
-    return kept.strip().replace(" ", "-")
+    letters = "".join(letter for letter in heading.lower() if letter.isalnum() or letter in " -_")
+    return letters.strip().replace(" ", "-")
 
 
 @cache
@@ -111,24 +111,24 @@ class TermLabel(QLabel):
         """Explain the term in the tooltip, below what else that says."""
         if watched is not self or event.type() != QEvent.Type.ToolTip:
             return super().eventFilter(watched, event)
-        asked = cast(QHelpEvent, event)
-        told = self.word_rect().contains(asked.pos())
-        if told:
-            QToolTip.showText(asked.globalPos(), self.explanation(), self)
-        return told
+        help_event = cast(QHelpEvent, event)
+        is_on_word = self.word_rect().contains(help_event.pos())
+        if is_on_word:
+            QToolTip.showText(help_event.globalPos(), self.explanation(), self)
+        return is_on_word
 
     def explanation(self) -> str:
         """Return the tooltip of the term, as rich text."""
         term = self.term()
-        own = self.toolTip()
-        if own and not Text.mightBeRichText(own):
-            own = f"<p>{html_text(own)}</p>"
+        tip = self.toolTip()
+        if tip and not Text.mightBeRichText(tip):
+            tip = f"<p>{html_text(tip)}</p>"
         if self.buddy() is None:
             how = tr("Click to open the glossary.")
         else:
             how = tr("Click, or press F1 in the field, to open the glossary.")
         return (
-            f"{own}<p><b>{html_text(term)}</b>: {html_text(glossary()[term])}<br><i>{html_text(how)}</i></p>"
+            f"{tip}<p><b>{html_text(term)}</b>: {html_text(glossary()[term])}<br><i>{html_text(how)}</i></p>"
         )
 
     def word_rect(self) -> QRect:
@@ -137,13 +137,13 @@ class TermLabel(QLabel):
             return QRect()
         text = self.shown_text()
         word = self._word or text
-        at = text.lower().find(word.lower())
-        if at < 0:
+        start = text.lower().find(word.lower())
+        if start < 0:
             return QRect()
         metrics, flags = self.fontMetrics(), int(self.alignment().value)
-        whole = self.style().itemTextRect(metrics, self.contentsRect(), flags, True, text)
-        left = whole.left() + metrics.horizontalAdvance(text[:at])
-        return QRect(left, whole.top(), metrics.horizontalAdvance(word), whole.height())
+        text_rect = self.style().itemTextRect(metrics, self.contentsRect(), flags, True, text)
+        left_edge = text_rect.left() + metrics.horizontalAdvance(text[:start])
+        return QRect(left_edge, text_rect.top(), metrics.horizontalAdvance(word), text_rect.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the text and the underline."""
@@ -152,8 +152,8 @@ class TermLabel(QLabel):
 
     def underline(self) -> None:
         """Draw dots below the term; a line in the accent colour where it has the focus."""
-        place = self.word_rect()
-        if place.isEmpty():
+        rect = self.word_rect()
+        if rect.isEmpty():
             return
         focused = self.hasFocus()
         role = QPalette.ColorRole.Link if focused else self.foregroundRole()
@@ -166,8 +166,8 @@ class TermLabel(QLabel):
             pen.setDashPattern(_DASHES)
         painter = QPainter(self)
         painter.setPen(pen)
-        y = min(place.top() + self.fontMetrics().ascent() + _BELOW, self.height() - 1)
-        painter.drawLine(place.left(), y, place.right(), y)
+        y = min(rect.top() + self.fontMetrics().ascent() + _BELOW, self.height() - 1)
+        painter.drawLine(rect.left(), y, rect.right(), y)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Show by the cursor what a click opens."""
@@ -198,16 +198,16 @@ class TermLabel(QLabel):
 
     def _opens(self, event: QMouseEvent) -> bool:
         """Return whether a click there opens the guide."""
-        left = event.button() == Qt.MouseButton.LeftButton
-        return left and self.word_rect().contains(event.position().toPoint())
+        is_left = event.button() == Qt.MouseButton.LeftButton
+        return is_left and self.word_rect().contains(event.position().toPoint())
 
     def _open(self) -> None:
         """Have the window open the guide; that of a panel may be another one, whose parent it is."""
-        at: QWidget | None = self
-        while at is not None and not isinstance(at, GuideOpener):
-            at = at.parentWidget()
-        if at is not None:
-            at.open_guide(self.place())
+        widget: QWidget | None = self
+        while widget is not None and not isinstance(widget, GuideOpener):
+            widget = widget.parentWidget()
+        if widget is not None:
+            widget.open_guide(self.place())
 
 
 def place_of(widget: QWidget) -> str:
@@ -215,6 +215,6 @@ def place_of(widget: QWidget) -> str:
     if isinstance(widget, TermLabel):
         return widget.place()
     parent = widget.parentWidget()
-    beside = parent.children() if parent is not None else ()
-    named = (one for one in beside if isinstance(one, TermLabel) and one.buddy() is widget)
-    return next((one.place() for one in named), "")
+    siblings = parent.children() if parent is not None else ()
+    named = (label for label in siblings if isinstance(label, TermLabel) and label.buddy() is widget)
+    return next((label.place() for label in named), "")

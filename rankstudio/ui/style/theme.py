@@ -88,7 +88,7 @@ class Theme(QObject):
         self._late: dict[
             QWidget, bool
         ] = {}  # who waits for the sheet, parents first; whether with an old one
-        self._unseen: dict[QWidget, None] = {}  # pages of what is being built that nobody has seen yet
+        self._unseen: dict[QWidget, None] = {}  # pages of windows being built that have not been shown yet
         self._jobs: deque[Callable[[], None]] = deque()  # for the turns until all that is seen is styled
         self._held: list[QWidget] = []  # windows that are drawn again when it is
         self._next = QTimer(self)
@@ -98,7 +98,7 @@ class Theme(QObject):
 
     @property
     def mode(self) -> Mode:
-        """What was asked for: system, light or dark."""
+        """The mode that was asked for: system, light or dark."""
         return self._mode
 
     @property
@@ -190,7 +190,7 @@ class Theme(QObject):
 
     @Slot()
     def _turn(self) -> None:
-        """Do what fits in one turn of the event loop, and go on in the next one."""
+        """Do the work of one turn of the event loop, and go on in the next one."""
         if self._jobs:
             self._jobs.popleft()()
         elif self._late:
@@ -226,8 +226,8 @@ class Theme(QObject):
 
     def _show(self) -> None:
         """Draw the windows again: all that is seen has its style."""
-        held, self._held = self._held, []
-        for window in filter(isValid, held):
+        windows, self._held = self._held, []
+        for window in filter(isValid, windows):
             window.setUpdatesEnabled(True)
             # Qt drops a request to draw that comes while updates are off, and believes it under way from
             # then on: what is only updated stays as it was until the next click.
@@ -251,17 +251,17 @@ class Theme(QObject):
         return DARK if dark else LIGHT
 
     def _restyle(self) -> None:
-        """Take on other colours or another size of the text: what is seen first, some of it in each turn.
+        """Take on other colours or another size of the text: visible widgets first, some in each turn.
 
         Qt gives a sheet to all widgets of the process at once, which takes a second for a window of 1,500.
         Few of them are seen. Until those are styled the windows keep their picture.
         """
-        seen = self._exchange_sheet(self._app) if self._app is not None else []
+        visible = self._exchange_sheet(self._app) if self._app is not None else []
         self.changed.emit()
-        jobs: list[Callable[[], None]] = [partial(self._style, part) for part in _parts(seen)]
+        jobs: list[Callable[[], None]] = [partial(self._style, part) for part in _parts(visible)]
         jobs += [partial(self._draw_icons, part) for part in _parts(list(self._icons))]
         self._jobs = deque([*jobs, self.restyled.emit, self._show])
-        if len(seen) <= PER_TURN:
+        if len(visible) <= PER_TURN:
             while self._jobs:
                 self._jobs.popleft()()
         else:
@@ -277,10 +277,10 @@ class Theme(QObject):
         _set(filter(isValid, self._late), _POLISHED, True)  # what still waits since the change before
         widgets = _all_widgets(app)
         polished = [widget for widget in widgets if widget.testAttribute(_POLISHED)]
-        seen = [widget for widget in polished if widget.isVisible()]
-        self._late = dict.fromkeys([*seen, *polished], True)
+        visible = [widget for widget in polished if widget.isVisible()]
+        self._late = dict.fromkeys([*visible, *polished], True)
         # To exchange a sheet, Qt takes five times as long as to take one away and to put another one on. Of
-        # the moment between the two nobody needs to be told.
+        # the moment between the two no widget needs to know.
         with _untold(widgets):
             app.setStyleSheet("")
             font = fonts.font()
@@ -288,7 +288,7 @@ class Theme(QObject):
             app.setFont(font)
             app.setPalette(palette(self._colors))
             app.setStyleSheet(style_sheet(self._colors, self._write_images()))
-        return seen
+        return visible
 
     def _write_images(self) -> dict[str, str]:
         """Write the style sheet's pictures in the present colours; return their paths.
@@ -305,7 +305,7 @@ class Theme(QObject):
 
 
 def _parts(items: Sequence[_T]) -> list[Sequence[_T]]:
-    """Return what to do in each of several turns."""
+    """Return the items for each of several turns."""
     return [items[start : start + PER_TURN] for start in range(0, len(items), PER_TURN)]
 
 
@@ -318,11 +318,11 @@ def _all_widgets(app: QApplication) -> list[QWidget]:
 @contextmanager
 def _untold(widgets: Sequence[QWidget]) -> Iterator[None]:
     """Keep a change of the application's style from widgets, which then count as not styled yet."""
-    told = [widget for widget in widgets if not widget.testAttribute(_UNTOLD)]
-    _set(told, _UNTOLD, True)
+    listeners = [widget for widget in widgets if not widget.testAttribute(_UNTOLD)]
+    _set(listeners, _UNTOLD, True)
     _set(widgets, _POLISHED, False)
     yield
-    _set(told, _UNTOLD, False)
+    _set(listeners, _UNTOLD, False)
 
 
 def _set(widgets: Iterable[QWidget], attribute: Qt.WidgetAttribute, value: bool) -> None:
@@ -332,7 +332,7 @@ def _set(widgets: Iterable[QWidget], attribute: Qt.WidgetAttribute, value: bool)
 
 def palette(colors: Colors) -> QPalette:
     """Return the colours as a QPalette, for whatever the style sheet does not reach."""
-    made = QPalette()
+    new_palette = QPalette()
     role = QPalette.ColorRole
     active = {
         role.Window: colors.ground,
@@ -357,8 +357,8 @@ def palette(colors: Colors) -> QPalette:
         role.Dark: colors.line_hover,
         role.Shadow: colors.ground,
     }
-    for which, color in active.items():
-        made.setColor(which, QColor(color))
-    for which in (role.WindowText, role.Text, role.ButtonText):
-        made.setColor(QPalette.ColorGroup.Disabled, which, QColor(colors.faint))
-    return made
+    for color_role, color in active.items():
+        new_palette.setColor(color_role, QColor(color))
+    for color_role in (role.WindowText, role.Text, role.ButtonText):
+        new_palette.setColor(QPalette.ColorGroup.Disabled, color_role, QColor(colors.faint))
+    return new_palette

@@ -49,7 +49,7 @@ class Chip(QFrame):
         self.setVisible(bool(text))
 
     def text(self) -> str:
-        """Return what is said, uncut; "" while it is hidden."""
+        """Return the text, uncut; "" while it is hidden."""
         return "" if self.isHidden() else self._text.text().removesuffix(" ·")
 
     def links(self) -> list[QPushButton]:
@@ -57,7 +57,7 @@ class Chip(QFrame):
         return self._links[: len(self._actions)]
 
     def _take(self, number: int) -> None:
-        """Do what a link offers by now."""
+        """Carry out the present action of a link."""
         list(self._actions.values())[number]()
 
     def _link(self, number: int) -> QPushButton:

@@ -81,14 +81,14 @@ class ButtonChoice(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move the choice by the arrow keys."""
-        step, at = _STEPS.get(event.key()), self._group.checkedId()
-        button = self._group.button(at + step) if step is not None and at >= 0 else None
+        step, checked_id = _STEPS.get(event.key()), self._group.checkedId()
+        button = self._group.button(checked_id + step) if step is not None and checked_id >= 0 else None
         while button is not None and step is not None and button.isHidden():
             button = self._group.button(self._group.id(button) + step)
         if button is not None:
             button.setFocus(Qt.FocusReason.TabFocusReason)
             button.click()
-        event.setAccepted(step is not None and at >= 0)
+        event.setAccepted(step is not None and checked_id >= 0)
 
     def _keep_one_tab_stop(self) -> None:
         """Let Tab stop at the chosen button only, as it does for radio buttons."""
@@ -144,7 +144,7 @@ class Segmented(ButtonChoice):
             self.select(self._values[0])
 
     def options(self) -> list[tuple[object, str]]:
-        """Return what is offered: values and what is written on their buttons."""
+        """Return the options: values and the texts of their buttons."""
         texts = [button.text() for button in self._buttons()]
         return list(zip(self._values, texts, strict=True))
 
@@ -193,13 +193,13 @@ class Segmented(ButtonChoice):
 
     @Slot(QAbstractButton)
     def _on_clicked(self, button: QAbstractButton) -> None:
-        """Emit what the user chose."""
+        """Emit the user's choice."""
         self._keep_one_tab_stop()
         self.chosen.emit(self._values[self._group.id(button)])
 
 
 LEAST_WIDTH = 90
-"""Pixels of the slider itself, with which its ticks can be told apart."""
+"""Pixels of the slider itself, with which its ticks can be distinguished."""
 
 
 class TickedSlider(QSlider):
@@ -227,7 +227,7 @@ class TickedSlider(QSlider):
         handle = self.style().subControlRect(slider, option, part, self)
         room, half = self.width() - handle.width(), handle.width() / 2
         steps = max(1, self.maximum() - self.minimum())
-        return [round(half + room * (place - self.minimum()) / steps) for place in self._ticks]
+        return [round(half + room * (tick - self.minimum()) / steps) for tick in self._ticks]
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the slider, and the ticks below its groove."""
@@ -281,7 +281,7 @@ class LambdaSlider(QWidget):
         with QSignalBlocker(self._slider):
             self._slider.setRange(0, max(0, len(values) - 1))
         of = set(self._values if marked is None else marked)
-        self._slider.set_ticks([place for place, value in enumerate(self._values) if value in of])
+        self._slider.set_ticks([position for position, value in enumerate(self._values) if value in of])
         self._slider.setPageStep(max(1, len(values) // 5))
         self._slider.setEnabled(len(values) > 1)
         if before is not None and values:
@@ -331,7 +331,7 @@ class LambdaSlider(QWidget):
 
 
 NOTE = Qt.ItemDataRole.UserRole + 1
-"""Of an item of a box: what is to be known of the choice, shown below it."""
+"""Role of the note on a choice of a box, shown below it."""
 
 _INSET = 2  # of a box's text in its field
 _LIST_MARGIN = 28  # of a list beside its longest text: scroll bar and padding
@@ -373,7 +373,7 @@ class _CalmComboBox(QComboBox):
 
 
 class _NotedDelegate(QStyledItemDelegate):
-    """Draws what is to be known of a choice as a second, muted line."""
+    """Draws the note on a choice as a second, muted line."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Return the size of a choice, with its note."""
@@ -423,12 +423,12 @@ class _NotedDelegate(QStyledItemDelegate):
 
 def _small(font: QFont) -> QFont:
     """Return the font of a note."""
-    made = QFont(font)
+    note_font = QFont(font)
     if font.pixelSize() > 0:
-        made.setPixelSize(max(1, round(font.pixelSize() * _NOTE_SCALE)))
+        note_font.setPixelSize(max(1, round(font.pixelSize() * _NOTE_SCALE)))
     else:
-        made.setPointSizeF(font.pointSizeF() * _NOTE_SCALE)
-    return made
+        note_font.setPointSizeF(font.pointSizeF() * _NOTE_SCALE)
+    return note_font
 
 
 def choice_box(
@@ -462,7 +462,7 @@ def set_choices(box: QComboBox, choices: tuple[tuple[str, str], ...]) -> None:
 def set_notes(
     box: QComboBox, lacking: Mapping[str, str], notes: Mapping[str, str] = MappingProxyType({})
 ) -> None:
-    """Show in the list what is to be known of some choices, below each.
+    """Show in the list notes on some choices, below each.
 
     Parameters
     ----------
@@ -471,13 +471,13 @@ def set_notes(
     lacking : Mapping of str to str
         Why some keys cannot be chosen, as sentences: they are disabled.
     notes : Mapping of str to str
-        What is to be known of keys that can.
+        Notes on keys that can.
     """
     if not isinstance(box.itemDelegate(), _NotedDelegate):
         box.setItemDelegate(_NotedDelegate(box))
     model = cast("QStandardItemModel", box.model())
-    for place in range(box.count()):
-        key, item = box.itemData(place), model.item(place)
+    for row in range(box.count()):
+        key, item = box.itemData(row), model.item(row)
         if key is None:  # a separator
             continue
         text = lacking.get(key) or notes.get(key, "")
@@ -493,9 +493,9 @@ _WIDTH = 180, 460
 
 
 def look_for_mouse(button: QWidget) -> None:
-    """Let a button look as the mouse is by now: Qt does not tell it that the mouse left it for its menu."""
-    there = button.rect().contains(button.mapFromGlobal(QCursor.pos()))
-    button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, there)
+    """Update a button to the mouse's position: Qt does not tell it that the mouse left it for its menu."""
+    is_under_mouse = button.rect().contains(button.mapFromGlobal(QCursor.pos()))
+    button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, is_under_mouse)
     button.update()
 
 
@@ -541,7 +541,7 @@ class PickMenu(QMenu):
         self._list.setFixedSize(min(widest + 28, _WIDTH[1]), min(len(entries), _ROWS) * _ROW_HEIGHT + 8)
 
     def entries(self) -> list[tuple[object, str]]:
-        """Return what is on offer."""
+        """Return the values and texts on offer."""
         items = [self._list.item(row) for row in range(self._list.count())]
         return [(item.data(Qt.ItemDataRole.UserRole)[0], item.text()) for item in items]
 

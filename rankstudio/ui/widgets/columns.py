@@ -183,7 +183,7 @@ class Column:
 
     @property
     def written_title(self) -> str:
-        """What stands above it in a file."""
+        """Its heading in a file."""
         return self.full_title or self.title or self.key
 
     def of(self, row: Row) -> Any:
@@ -193,7 +193,7 @@ class Column:
         return row[self.key] if isinstance(row, Mapping) else getattr(row, self.key)
 
     def text(self, row: Row) -> str:
-        """Return what the cell shows."""
+        """Return the text of the cell."""
         value = self.of(row)
         if is_missing(value):
             return MISSING
@@ -210,7 +210,7 @@ class Column:
         return count_text(value) if self.format == "," else format(value, self.format)
 
     def plain(self, row: Row) -> str:
-        """Return what is copied and exported: numbers with all their digits, "" where there is none.
+        """Return the text that is copied and exported: numbers with all their digits, "" where there is none.
 
         Of what the user writes there, that without the marks of the cell.
         """
@@ -226,7 +226,7 @@ class Column:
         return self.tone(row) if callable(self.tone) else self.tone
 
     def order(self, row: Row) -> Any:
-        """Return what the column sorts by."""
+        """Return the key that the column sorts by."""
         value = self.sort(row) if self.sort is not None else self.of(row)
         if isinstance(value, ProgressCell):
             return value.share
@@ -314,7 +314,7 @@ class ColumnModel(QAbstractTableModel):
 
     def shown_rows(self) -> list[Row]:
         """Return the row objects in the order in which they are shown."""
-        return [self.rows[place] for place in self._places]
+        return [self.rows[index] for index in self._places]
 
     def shown_number(self, place: int) -> int:
         """Return where a row is shown, of its place in `rows`."""
@@ -331,7 +331,7 @@ class ColumnModel(QAbstractTableModel):
         number, order = self._sorting
         if not 0 <= number < len(self.columns):
             return range(len(self.rows))
-        headings = [place for place, row in enumerate(self.rows) if isinstance(row, Heading)]
+        headings = [index for index, row in enumerate(self.rows) if isinstance(row, Heading)]
         column, descends = self.columns[number], order == Qt.SortOrder.DescendingOrder
         if not headings:
             return self._sorted(range(len(self.rows)), column, descends)
@@ -342,30 +342,30 @@ class ColumnModel(QAbstractTableModel):
 
     def _sorted(self, places: Sequence[int], column: Column, descends: bool) -> list[int]:
         """Return places of rows as a column sorts them."""
-        keys = {place: column.order(self.rows[place]) for place in places}
-        known = [place for place in places if not is_missing(keys[place])]
-        missing = [place for place in places if is_missing(keys[place])]
-        if any(isinstance(keys[place], str) for place in known):
-            keys = {place: str(key).casefold() for place, key in keys.items()}
-        known.sort(key=keys.__getitem__, reverse=descends)
-        return known + missing
+        keys = {index: column.order(self.rows[index]) for index in places}
+        present = [index for index in places if not is_missing(keys[index])]
+        missing = [index for index in places if is_missing(keys[index])]
+        if any(isinstance(keys[index], str) for index in present):
+            keys = {index: str(key).casefold() for index, key in keys.items()}
+        present.sort(key=keys.__getitem__, reverse=descends)
+        return present + missing
 
     def _rearrange(self) -> None:
-        """Show the rows in their order, and let whoever holds indexes follow them."""
+        """Show the rows in their order, and move persistent indexes with them."""
         before, after = self._places, self._order()
         if before == after:
             return
         self.layoutAboutToBeChanged.emit()
-        shown = dict(zip(after, range(len(after)), strict=True))
-        held = self.persistentIndexList()
+        target_rows = dict(zip(after, range(len(after)), strict=True))
+        persistent = self.persistentIndexList()
         self._places = after
-        moved = [self.index(shown[before[index.row()]], index.column()) for index in held]
-        self.changePersistentIndexList(held, moved)
+        moved = [self.index(target_rows[before[index.row()]], index.column()) for index in persistent]
+        self.changePersistentIndexList(persistent, moved)
         self.layoutChanged.emit()
 
     def identities(self, rows: Sequence[Row]) -> list[Hashable]:
-        """Return what tells rows apart; their position where no ``identity`` was given."""
-        return [self._identity_of(row, place) for place, row in enumerate(rows)]
+        """Return the identities of rows; their position where no ``identity`` was given."""
+        return [self._identity_of(row, index) for index, row in enumerate(rows)]
 
     def _identity_of(self, row: Row, place: int) -> Hashable:
         if isinstance(row, Heading):
@@ -385,8 +385,8 @@ class ColumnModel(QAbstractTableModel):
         if column not in self._ranges:
             rows = (row for row in self.rows if not isinstance(row, Heading))
             values = [self.columns[column].of(row) for row in rows]
-            known = [0.0, *(v for v in values if not is_missing(v))]
-            self._ranges[column] = min(known), max(known)
+            numbers = [0.0, *(v for v in values if not is_missing(v))]
+            self._ranges[column] = min(numbers), max(numbers)
         return self._ranges[column]
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
@@ -398,7 +398,7 @@ class ColumnModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return what a cell shows, sorts by, or says when the mouse is over it."""
+        """Return the text, the sorting key or the tooltip of a cell, by the role."""
         if not index.isValid():
             return None
         row, column = self.rows[self._places[index.row()]], self.columns[index.column()]
@@ -418,20 +418,20 @@ class ColumnModel(QAbstractTableModel):
 
     @staticmethod
     def _heading_data(heading: Heading, column: int, role: int) -> Any:
-        """Return what a heading says: all of it in the first column."""
+        """Return the text of a heading: all of it in the first column."""
         if role == ROW_ROLE:
             return heading
         is_text = role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole)
         return heading.text if is_text and column == 0 else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Return what can be done with a cell."""
+        """Return the flags of a cell."""
         if not index.isValid() or self.is_heading(index.row()):
             return Qt.ItemFlag.NoItemFlags
         return _READ if self.columns[index.column()].edited is None else _WRITTEN
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Emit what the user wrote; whoever owns the rows answers with others."""
+        """Emit the user's text; the owner of the rows answers with other rows."""
         if not index.isValid() or role != Qt.ItemDataRole.EditRole:
             return False
         row, column = self.rows[self._places[index.row()]], self.columns[index.column()]
@@ -458,7 +458,7 @@ class ColumnModel(QAbstractTableModel):
 
 
 def _spoken(column: Column, row: Row) -> str | None:
-    """Return what a screen reader says of a cell; None for its text."""
+    """Return the words of a screen reader for a cell; None for its text."""
     if column.kind == "tick":
         return tr("ticked") if column.of(row).on else tr("not ticked")
     return column.spoken(row) if column.spoken is not None else None
@@ -472,9 +472,9 @@ _DRAWN = ("dot", "tick", "histogram")  # kinds of cells without a text
 
 def separated(columns: Sequence[Column], rows: Sequence[Row], separator: str = ",") -> str:
     """Return rows as separated text with a header line, numbers with all their digits."""
-    kept = [part for c in columns if c.kind not in _DRAWN for part in (c.parts or (c,))]
+    written = [part for c in columns if c.kind not in _DRAWN for part in (c.parts or (c,))]
     return csv_text(
-        [c.written_title for c in kept], ([c.plain(row) for c in kept] for row in rows), separator
+        [c.written_title for c in written], ([c.plain(row) for c in written] for row in rows), separator
     )
 
 
@@ -483,7 +483,7 @@ def table_text(columns: Sequence[Column], rows: Sequence[Row], ending: str) -> s
     make = {".tex": latex_text, ".md": markdown_text}.get(ending)
     if make is None:
         return separated(columns, rows)
-    kept = [c for c in columns if c.kind not in _DRAWN]
-    texts = [[c.text(row) for c in kept] for row in rows]
-    left = [i for i, c in enumerate(kept) if c.align == "left"]
-    return make([c.written_title for c in kept], texts, left) + "\n"
+    written = [c for c in columns if c.kind not in _DRAWN]
+    texts = [[c.text(row) for c in written] for row in rows]
+    left_aligned = [i for i, c in enumerate(written) if c.align == "left"]
+    return make([c.written_title for c in written], texts, left_aligned) + "\n"

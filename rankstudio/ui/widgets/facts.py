@@ -146,9 +146,9 @@ class BarRows(QWidget):
     def set_rows(self, rows: Sequence[tuple[str, int]]) -> None:
         """Show other labels and counts."""
         self._rows = tuple(rows)
-        told = "\n".join(f"{label}: {count_text(count)}" for label, count in rows)
-        self.setAccessibleDescription(told)
-        self.setToolTip(plain(told))
+        text = "\n".join(f"{label}: {count_text(count)}" for label, count in rows)
+        self.setAccessibleDescription(text)
+        self.setToolTip(plain(text))
         self.updateGeometry()
         self.update()
 
@@ -170,12 +170,12 @@ class BarRows(QWidget):
         metrics = QFontMetrics(font(SMALL))
         label = max(metrics.horizontalAdvance(text) for text, _ in self._rows)
         number = max(metrics.horizontalAdvance(count_text(count)) for _, count in self._rows)
-        most = max(count for _, count in self._rows) or 1
+        largest = max(count for _, count in self._rows) or 1
         height = scaled(_ROW)
         for i, (text, count) in enumerate(self._rows):
             row = QRect(0, i * height, self.width(), height)
             track = row.adjusted(label + _GAP, 0, -number - 2 * _GAP, 0)
-            self._draw_row(painter, row, QRectF(track), text, count, count / most, i)
+            self._draw_row(painter, row, QRectF(track), text, count, count / largest, i)
 
     def _draw_row(
         self, painter: QPainter, row: QRect, track: QRectF, text: str, count: int, share: float, index: int

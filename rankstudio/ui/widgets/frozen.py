@@ -76,7 +76,7 @@ class FrozenHeader(QHeaderView):
         super().mouseDoubleClickEvent(self._meant(event))
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Say what the section means that is seen."""
+        """Show the tooltip of the section under the mouse."""
         if isinstance(event, QHelpEvent) and self.frozen_section(event.pos().x()) >= 0:
             moved = event.pos()
             moved.setX(moved.x() - self.offset())

@@ -88,9 +88,9 @@ class HeadingText(QWidget):
         for text, bold, size in self._pieces():
             painter.setFont(font(size, bold))
             painter.setPen(colors.q("text" if bold else "muted"))
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-            painter.drawText(room, LEFT, shown)
-            room.setLeft(room.left() + painter.fontMetrics().horizontalAdvance(shown))
+            cut = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+            painter.drawText(room, LEFT, cut)
+            room.setLeft(room.left() + painter.fontMetrics().horizontalAdvance(cut))
         painter.end()
 
 

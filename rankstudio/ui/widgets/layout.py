@@ -34,13 +34,13 @@ def fill(
     if spacing is not None:
         box.setSpacing(spacing)
     for item in items:
-        what, stretch = item if isinstance(item, tuple) else (item, 0)
-        if isinstance(what, int):
-            box.addStretch(what)
-        elif isinstance(what, QWidget):
-            box.addWidget(what, stretch)
+        part, stretch = item if isinstance(item, tuple) else (item, 0)
+        if isinstance(part, int):
+            box.addStretch(part)
+        elif isinstance(part, QWidget):
+            box.addWidget(part, stretch)
         else:
-            box.addLayout(what, stretch)
+            box.addLayout(part, stretch)
     return box
 
 
@@ -103,6 +103,6 @@ def set_role(widget: QWidget, role: str) -> None:
     """Give a widget another variant in the style sheet."""
     if widget.property("role") != role:
         widget.setProperty("role", role)
-        # Qt looks at the properties that a sheet selects by when it polishes a widget, and not after that.
+        # Qt reads the properties that a sheet selects by when it polishes a widget, and not after that.
         widget.style().unpolish(widget)
         widget.style().polish(widget)

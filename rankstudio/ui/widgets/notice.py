@@ -38,7 +38,7 @@ _ABOVE = 8  # pixels between the bar and what it lies below; none while there is
 _MOST = 3  # messages at once
 _LEAST, _WIDTH = 360, 720  # pixels, of what lies over a page
 _READING, _PER_LETTER = 6000, 60  # milliseconds: to notice a text, and for each letter of a slow reader
-_AGAIN = 3000  # milliseconds after which is looked again whether somebody may be reading
+_AGAIN = 3000  # milliseconds until the next check whether the user may be reading
 
 
 class ClosedByEscape(QWidget):
@@ -50,8 +50,8 @@ class ClosedByEscape(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """Keep Esc from the shortcuts of the window."""
-        asked = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
-        if asked and event.key() == Qt.Key.Key_Escape:  # type: ignore[attr-defined]
+        is_override = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
+        if is_override and event.key() == Qt.Key.Key_Escape:  # type: ignore[attr-defined]
             event.accept()
             return True
         return super().event(event)
@@ -154,9 +154,9 @@ class Notice(ClosedByEscape):
 
     def sizeHint(self) -> QSize:
         """Return the size with which the text has one line: it covers no more of a page than that takes."""
-        hint, beside = super().sizeHint(), super().sizeHint().width() - self._text.sizeHint().width()
+        hint, other_width = super().sizeHint(), super().sizeHint().width() - self._text.sizeHint().width()
         line = self._text.fontMetrics().horizontalAdvance(self._text.text()) + 2
-        return QSize(max(hint.width(), beside + line), hint.height())
+        return QSize(max(hint.width(), other_width + line), hint.height())
 
     @property
     def level(self) -> Level:
@@ -186,12 +186,12 @@ class Notice(ClosedByEscape):
             button = named(QPushButton(), "notice-action")
             button.clicked.connect(partial(self._act, len(self._buttons)))
             self._buttons.append(button)
-        place = self._below if self._stacked or len(actions) > 1 else self._beside
+        layout = self._below if self._stacked or len(actions) > 1 else self._beside
         for button in self._buttons:
             button.hide()
         for button, label in zip(self._buttons, actions, strict=False):
             button.setText(label)
-            place.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+            layout.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
             button.show()
 
     def _act(self, number: int) -> None:
@@ -323,7 +323,7 @@ class Notices(QWidget):
 
     def _forget(self, text: str) -> None:
         before = len(self._kept)
-        self._kept = [one for one in self._kept if one[0] != text]
+        self._kept = [message for message in self._kept if message[0] != text]
         if len(self._kept) != before:
             self.keptChanged.emit(len(self._kept))
 
@@ -349,7 +349,7 @@ class Notices(QWidget):
 
     @Slot()
     def _put_by(self) -> None:
-        """Keep what has gone by itself."""
+        """Keep the messages that have gone by themselves."""
         for bar in [bar for bar in self._shown if bar.isHidden()]:
             self._remove(bar)
             self.keep(bar.last_text, bar.level)
@@ -395,11 +395,11 @@ class Overlay(QWidget):
         return handled
 
     def _place(self) -> None:
-        layout, whole = self.layout(), self._below.size()
+        layout, area = self.layout(), self._below.size()
         assert layout is not None
-        width = min(max(_LEAST, layout.sizeHint().width()), _WIDTH, whole.width() - 2 * _ABOVE)
+        width = min(max(_LEAST, layout.sizeHint().width()), _WIDTH, area.width() - 2 * _ABOVE)
         height = layout.heightForWidth(width) if layout.hasHeightForWidth() else layout.sizeHint().height()
-        self.setGeometry((whole.width() - width) // 2, whole.height() - self._foot - height, width, height)
+        self.setGeometry((area.width() - width) // 2, area.height() - self._foot - height, width, height)
         self.raise_()
 
 
@@ -436,7 +436,7 @@ class RemovableNote(QWidget):
         self.setVisible(bool(text))
 
     def text(self) -> str:
-        """Return what it says."""
+        """Return its text."""
         return self._text.text()
 
 

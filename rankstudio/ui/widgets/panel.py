@@ -54,8 +54,8 @@ class ElidedLabel(TermLabel):
     def shown_text(self) -> str:
         """Return the text as it is drawn at the present width; nothing where two letters would be left."""
         room, metrics = self.contentsRect().width(), self.fontMetrics()
-        shown = metrics.elidedText(self.text(), self._mode, room)
-        return "" if shown != self.text() and room < metrics.horizontalAdvance("mm…") else shown
+        cut = metrics.elidedText(self.text(), self._mode, room)
+        return "" if cut != self.text() and room < metrics.horizontalAdvance("mm…") else cut
 
     def minimumSizeHint(self) -> QSize:
         """Return a width of a few letters: the label yields before its neighbours do."""
@@ -110,18 +110,18 @@ class Caption(ElidedLabel):
             self._bound_width()
 
     def _bound_width(self) -> None:
-        """Leave what the text does not need to what follows it."""
+        """Leave the room that the text does not need to the widgets that follow."""
         self.setMaximumWidth(max(1, self.sizeHint().width()))
 
     def shown_text(self) -> str:
         """Return the words that have room; none where they are few, and not half of the first part."""
-        whole, room, metrics = self.text(), self.contentsRect().width(), self.fontMetrics()
-        words, shown = whole.split(" "), whole
-        while metrics.horizontalAdvance(shown) > room and words:
+        full_text, room, metrics = self.text(), self.contentsRect().width(), self.fontMetrics()
+        words, cut = full_text.split(" "), full_text
+        while metrics.horizontalAdvance(cut) > room and words:
             words.pop()
-            shown = f"{' '.join(words).rstrip(' ·')} …"
-        said = len(shown) > min(_FEW, len(whole.partition(" · ")[0]) / 2)
-        return shown if words and said else ""
+            cut = f"{' '.join(words).rstrip(' ·')} …"
+        is_enough = len(cut) > min(_FEW, len(full_text.partition(" · ")[0]) / 2)
+        return cut if words and is_enough else ""
 
 
 class WrappedLabel(QLabel):
@@ -384,7 +384,7 @@ class Disclosure(QWidget):
             self._show(opened)
 
     def restore(self, wanted: bool) -> None:
-        """Take what the user asked for the last time; what is open stays open."""
+        """Restore the user's last choice; an open one stays open."""
         self.wanted = wanted
         self.set_open(wanted or self.opened)
 

@@ -1,4 +1,4 @@
-"""What the dialogs share that write files: they stay open, and say what came of it."""
+"""Base of the dialogs that write files: they stay open, and show the outcome."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class SavingDialog(QDialog):
         self.message = PlainLabel(wraps=True, selectable=True)
 
     def say(self, sentence: str, role: str = "ok") -> None:
-        """Show what came of something."""
+        """Show the outcome of an action."""
         self.message.setText(sentence)
         set_role(self.message, role)
 
     def ask_path(self, title: str, stem: str, label: str, suffix: str) -> Path | None:
-        """Ask where to write a file of a format; None where nobody says, or has agreed to replace a file."""
+        """Ask where to write a file of a format; None if cancelled, or without consent to replace a file."""
         suggested = str(self._folder / f"{stem}{suffix}")
         name, _ = QFileDialog.getSaveFileName(self, title, suggested, f"{label} (*{suffix})")
         if not name:
@@ -64,12 +64,12 @@ class SavingDialog(QDialog):
 
     def may_replace(self, path: Path, besides: Sequence[Path] = ()) -> bool:
         """Return whether a file, with others beside it, may be written; tell where that would replace one."""
-        there = [one for one in besides or (path,) if one.exists()]
-        if not there or path == self._confirmed:
+        existing = [file for file in besides or (path,) if file.exists()]
+        if not existing or path == self._confirmed:
             return True
         self._confirmed = path
-        said = tr("{name} already exists. Save again to replace it.")
-        self.say(said.format(name=there[0].name), "warning")
+        warning = tr("{name} already exists. Save again to replace it.")
+        self.say(warning.format(name=existing[0].name), "warning")
         return False
 
     def write(self, path: Path, write: Callable[[], object], besides: Sequence[Path] = ()) -> bool:
@@ -81,9 +81,9 @@ class SavingDialog(QDialog):
             self.say(str(error), "error")
             return False
         except OSError as error:
-            why = error.strerror or error
-            said = tr("{path}: the file could not be written: {strerror}.")
-            self.say(said.format(path=path, strerror=why), "error")
+            reason = error.strerror or error
+            message = tr("{path}: the file could not be written: {strerror}.")
+            self.say(message.format(path=path, strerror=reason), "error")
             return False
         return True
 

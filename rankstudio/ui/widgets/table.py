@@ -118,10 +118,10 @@ class ColumnWidths(QObject):
     def restore(self, text: str) -> None:
         """Take widths from the settings; what is damaged is left out."""
         try:
-            found = json.loads(text)
+            widths = json.loads(text)
         except (ValueError, RecursionError):
-            found = {}
-        items = found.items() if isinstance(found, dict) else ()
+            widths = {}
+        items = widths.items() if isinstance(widths, dict) else ()
         self._widths = {
             key: width for key, width in items if isinstance(width, int) and _BOUNDS[0] <= width <= _BOUNDS[1]
         }
@@ -146,7 +146,7 @@ def given_width(column: Column) -> int:
 
 
 def _least_width(column: Column) -> int:
-    """Return the width with which the names in a column that stretches can be told apart."""
+    """Return the width with which the names in a column that stretches can be distinguished."""
     return max(title_width(column.title), scaled(column.least or _LEAST_STRETCHED))
 
 
@@ -165,7 +165,7 @@ ROW_HEIGHT = 29
 _WHOLE_ROW = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
 _NO_ROW = QItemSelectionModel.SelectionFlag.NoUpdate
 _WIDEST = 320
-_LEAST_STRETCHED = 72  # pixels, with which names can be told apart; below that the table scrolls
+_LEAST_STRETCHED = 72  # pixels, with which names can be distinguished; below that the table scrolls
 _SEEN_DRAGGED = 200  # pixels of a row that is dragged: its id and its name
 _ROWS_MEASURED = 100  # for the width of a column that has none given
 _KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
@@ -177,7 +177,7 @@ _FOCUSED = QStyle.StateFlag.State_HasFocus.value
 
 @dataclass(frozen=True)
 class RowAction:
-    """What can be done with a row: an entry of the table's menu.
+    """An action on a row: an entry of the table's menu.
 
     Attributes
     ----------
@@ -313,34 +313,34 @@ class TableView(QTableView):
 
     def set_rows(self, rows: Sequence[Row]) -> None:
         """Show other rows; the chosen row stays chosen where it is still there."""
-        with self._keeping_place() as kept:
+        with self._keeping_place() as chosen:
             changed = self.rows_model.set_rows(rows)
             self._bars.place()
             if changed:
                 self._fit_columns()
-                if kept is not None:
-                    self._select(kept)
+                if chosen is not None:
+                    self._select(chosen)
         self.viewport().update()
 
     def set_columns(self, columns: Sequence[Column]) -> None:
         """Show other columns of the same rows, unsorted."""
-        with self._keeping_place() as kept:
+        with self._keeping_place() as chosen:
             self.rows_model.set_columns(columns)
             self.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
             self._fit_columns()
-            if kept is not None:
-                self._select(kept)
+            if chosen is not None:
+                self._select(chosen)
 
     @contextmanager
     def _keeping_place(self) -> Iterator[Row | None]:
         """Yield the chosen row, and keep the table scrolled as it was, that row in sight if it was so."""
-        kept, value = self.current(), self.verticalScrollBar().value()
-        seen = kept is not None and self._is_in_sight()
+        chosen, value = self.current(), self.verticalScrollBar().value()
+        was_visible = chosen is not None and self._is_in_sight()
         self._quiet = True
-        yield kept
+        yield chosen
         if self.verticalScrollBar().value() != value:
             self.verticalScrollBar().setValue(value)
-        if seen and not self._is_in_sight():
+        if was_visible and not self._is_in_sight():
             self._bring_into_sight()
         self._quiet = False
 
@@ -442,9 +442,13 @@ class TableView(QTableView):
     def menu(self, row: Row | None = None) -> QMenu:
         """Return the table's menu, with the actions of a row first."""
         menu = QMenu(self)
-        for one in self.row_actions(row) if row is not None else ():
-            action = menu.addAction(icon(self._theme, one.icon) if one.icon else QIcon(), one.text, one.do)
-            action.setEnabled(one.enabled)
+        for row_action in self.row_actions(row) if row is not None else ():
+            action = menu.addAction(
+                icon(self._theme, row_action.icon) if row_action.icon else QIcon(),
+                row_action.text,
+                row_action.do,
+            )
+            action.setEnabled(row_action.enabled)
         if not menu.isEmpty():
             menu.addSeparator()
         menu.addAction(tr("Copy"), QKeySequence(QKeySequence.StandardKey.Copy), self.copy)
@@ -513,15 +517,15 @@ class TableView(QTableView):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Let the row under the mouse light up."""
-        at = event.position().toPoint()
+        position = event.position().toPoint()
         if self.dragged is not None and self._pressed is not None:
-            way = at - self._pressed.position().toPoint()
+            way = position - self._pressed.position().toPoint()
             if way.manhattanLength() >= QApplication.startDragDistance():
                 self._drag()
             return
         with self._moving():
             super().mouseMoveEvent(event)
-        self._hover(self.indexAt(at).row())
+        self._hover(self.indexAt(position).row())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Hide the keyboard's ring from those who use the mouse."""
@@ -572,12 +576,12 @@ class TableView(QTableView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the chosen row in sight where it was, and the columns that stretch readable."""
-        seen = self._is_in_sight(event.oldSize().height())
+        was_visible = self._is_in_sight(event.oldSize().height())
         super().resizeEvent(event)
         self._bars.move()
         self._give_way()
         self._stretch_columns()
-        if seen:
+        if was_visible:
             self._bring_into_sight()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -760,9 +764,9 @@ class TableView(QTableView):
         """Give columns that stretch the room that is left, and what a name needs where little is left."""
         header, columns = self.horizontalHeader(), list(enumerate(self.rows_model.columns))
         least = {n: _least_width(c) for n, c in columns if c.stretch}
-        taken = sum(header.sectionSize(n) for n, _ in columns if n not in least)
-        shown = sum(width for n, width in least.items() if not header.isSectionHidden(n))
-        fits = taken + shown <= self.viewport().width()
+        fixed_width = sum(header.sectionSize(n) for n, _ in columns if n not in least)
+        least_width = sum(width for n, width in least.items() if not header.isSectionHidden(n))
+        fits = fixed_width + least_width <= self.viewport().width()
         mode = QHeaderView.ResizeMode.Stretch if fits else QHeaderView.ResizeMode.Interactive
         for number, width in least.items():
             header.setSectionResizeMode(number, mode)
@@ -816,7 +820,7 @@ class TableView(QTableView):
         index = self.currentIndex()
         if not index.isValid() or self.selectionModel().isSelected(index):
             return
-        rows = [one.row() for one in self.selectionModel().selectedRows()]
+        rows = [row_index.row() for row_index in self.selectionModel().selectedRows()]
         if rows:
             nearest = min(rows, key=lambda row: abs(row - index.row()))
             self.selectionModel().setCurrentIndex(self.rows_model.index(nearest, index.column()), _NO_ROW)
@@ -824,7 +828,7 @@ class TableView(QTableView):
             self.selectionModel().setCurrentIndex(index, _WHOLE_ROW)
 
     def _key(self, row: Row) -> Hashable:
-        """Return what makes a row object the same row as another one."""
+        """Return the identity of a row: equal for two objects of the same row."""
         key: Hashable = row if self._identity is None else self._identity(row)
         return key
 
@@ -963,7 +967,7 @@ class Cells(QStyledItemDelegate):
         return True
 
     def tooltip(self, option: QStyleOptionViewItem, index: Index) -> str:
-        """Return what a cell says under the mouse: its text where that is cut off, and its hint."""
+        """Return the tooltip of a cell: its text where that is cut off, and its hint."""
         column, row = self._table.column_at(index.column()), index.data(ROW_ROLE)
         if isinstance(row, Heading):
             return row.text
@@ -974,7 +978,7 @@ class Cells(QStyledItemDelegate):
     def _paint_contents(
         self, painter: QPainter, rect: QRect, column: Column, row: object, number: int
     ) -> None:
-        """Draw what the column's kind asks for."""
+        """Draw the cell by the kind of its column."""
         value = column.of(row)
         if isinstance(value, Dot):
             self._paint_dot(painter, rect, value)
@@ -990,11 +994,11 @@ class Cells(QStyledItemDelegate):
         text = column.text(row)
         if column.paint is not None:
             painter.save()
-            left = column.paint(painter, rect, self._theme.colors, row)
+            rest = column.paint(painter, rect, self._theme.colors, row)
             painter.restore()
-            if left is None:
+            if rest is None:
                 return
-            rect = left
+            rect = rest
         if isinstance(value, ProgressCell):
             rect = self._paint_progress(painter, rect, value)
         elif column.kind == "weight" and self._has_room_for_bar(painter, rect, text):
@@ -1007,8 +1011,8 @@ class Cells(QStyledItemDelegate):
         text = painter.fontMetrics().elidedText(text, cut, room.width())
         painter.drawText(room, FLAGS[column.align], text)
         if marked:
-            at = room.left() + painter.fontMetrics().horizontalAdvance(text) + 10
-            self._paint_diamond(painter, QPointF(at, rect.center().y() + 1))
+            x = room.left() + painter.fontMetrics().horizontalAdvance(text) + 10
+            self._paint_diamond(painter, QPointF(x, rect.center().y() + 1))
 
     def _paint_dot(self, painter: QPainter, rect: QRect, dot: Dot) -> None:
         """Draw a category's colour as a dot; as a ring where an earlier category has the same colour."""
@@ -1028,7 +1032,7 @@ class Cells(QStyledItemDelegate):
         if tick.on:
             hook = [QPointF(3.6, 7.4), QPointF(6.2, 10.0), QPointF(10.6, 4.4)]
             painter.setPen(QPen(colors.q("on_accent"), 1.8))
-            painter.drawPolyline(QPolygonF([box.topLeft() + at for at in hook]))
+            painter.drawPolyline(QPolygonF([box.topLeft() + point for point in hook]))
 
     def _paint_histogram(self, painter: QPainter, rect: QRect, histogram: HistogramCell) -> None:
         """Draw the shares of all as grey bars, and those of the part as a line of steps over them.
@@ -1048,8 +1052,8 @@ class Cells(QStyledItemDelegate):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.q("line_hover"))
         for number, share in enumerate(histogram.all):
-            left = area.left() + number * width
-            painter.drawRect(QRectF(left, top(share), width - 0.6, area.bottom() - top(share)))
+            left_edge = area.left() + number * width
+            painter.drawRect(QRectF(left_edge, top(share), width - 0.6, area.bottom() - top(share)))
         steps = [
             QPointF(area.left() + (number + side) * width, top(share))
             for number, share in enumerate(histogram.part)
@@ -1088,8 +1092,8 @@ class Cells(QStyledItemDelegate):
         if length:
             length = max(1.5, length)
             painter.setBrush(palettes.category(colors, 0 if value > 0 else 2).color)
-            left = zero if value > 0 else zero - length
-            painter.drawRoundedRect(QRectF(left, top, length, _BAR), 1.5, 1.5)
+            left_edge = zero if value > 0 else zero - length
+            painter.drawRoundedRect(QRectF(left_edge, top, length, _BAR), 1.5, 1.5)
         painter.setBrush(colors.q("line_hover"))
         painter.drawRect(QRectF(zero - 0.5, top - 3, 1.0, _BAR + 6))
         return rect.adjusted(WEIGHT_BAR + PAD, 0, 0, 0)
@@ -1103,10 +1107,10 @@ class Cells(QStyledItemDelegate):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.q("line"))
         painter.drawRoundedRect(track, 3, 3)
-        done = min(1.0, max(0.0, progress.share)) * width
-        if done > 0:
+        filled = min(1.0, max(0.0, progress.share)) * width
+        if filled > 0:
             painter.setBrush(colors.q("accent"))
-            painter.drawRoundedRect(QRectF(track.left(), track.top(), max(6.0, done), 6), 3, 3)
+            painter.drawRoundedRect(QRectF(track.left(), track.top(), max(6.0, filled), 6), 3, 3)
         return rect.adjusted(width + 10, 0, 0, 0)
 
     def _model(self) -> ColumnModel:
