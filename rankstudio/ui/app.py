@@ -39,7 +39,7 @@ LEAVE_SECONDS = 0.8  # after which the process ends whatever a worker is doing
 
 CLOSE_SECONDS = 2.0  # that the study has to be closed in before
 
-_MOST_MILLISECONDS = 1000  # after which a window that nobody sees, being minimised, is not waited for
+_MOST_MILLISECONDS = 1000  # after which a minimised window is not waited for
 
 
 def main(argv: Sequence[str] = ()) -> int:
@@ -148,7 +148,7 @@ def application() -> QApplication:
 
 
 def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> None:
-    """Do what waits until the window is there: open files, warm up, tell of the last crash."""
+    """Carry out the work that waits for the window: open files, warm up, report the last crash."""
     files = [argument for argument in argv if argument not in ("--sample", "--run")]
     runs = "--run" in argv
     if "--sample" in argv and runs:

@@ -208,8 +208,10 @@ class MainWindow(QMainWindow):
         parts.restored.connect(lambda key, is_shown: self.commands[f"panel_{key}"].setChecked(is_shown))
 
     def _connect_messages(self) -> None:
-        own = Qt.FindChildOption.FindDirectChildrenOnly  # those of pages are heard through their page
-        for controller in self.findChildren(Controller, options=own):
+        direct_children = (
+            Qt.FindChildOption.FindDirectChildrenOnly
+        )  # those of pages are heard through their page
+        for controller in self.findChildren(Controller, options=direct_children):
             controller.failed.connect(self.say_error)
             controller.said.connect(self.status.say)
         for page in self.sections.pages.values():
@@ -230,7 +232,7 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _connect_page(self, page: Page) -> None:
-        """Connect what a page tells the user and asks for; and why a part of it could not be made."""
+        """Connect the messages and requests of a page, and warn of its parts that could not be made."""
         page.failed.connect(self.say_error)
         page.said.connect(self.status.say)
         page.figureAsked.connect(self.export_controller.show_figures)
@@ -403,12 +405,12 @@ class MainWindow(QMainWindow):
 
     @Slot(str)
     def say_error(self, text: str) -> None:
-        """Show what went wrong; everything else stays as it is."""
+        """Show an error; everything else stays as it is."""
         self.notice.say(text, "error")
 
     @Slot(str)
     def say_warning(self, text: str) -> None:
-        """Show what the user should know."""
+        """Show a warning."""
         self.notice.say(text, "warning")
 
     @Slot(object)
@@ -425,21 +427,21 @@ class MainWindow(QMainWindow):
 
     @Slot(str)
     def _show_preparation(self, sentence: str) -> None:
-        """Show what is compiled, and when all is there again what works."""
+        """Show the code being compiled, and once it is done the run at work."""
         self.status.show_preparation(sentence)
         if not sentence:
             self._show_runs()
 
     @Slot()
     def _update(self) -> None:
-        """Enable what can be done now, and name the window after the data."""
+        """Enable the possible commands, and name the window after the data."""
         session, current = self.session, self.runs.current
         self.commands.enable(**enabled_commands(self.models), **self.sections.contributed.possible())
         over_window = self.sections.contributed.over_window
         if self.method_files.busy or any(controller.busy for controller in over_window):
             self.commands.enable(stop=True)
-        there = session.dataset is not None
-        self.commands.enable(**{command.key: there for command in self.commands.of_parts})
+        has_data = session.dataset is not None
+        self.commands.enable(**{command.key: has_data for command in self.commands.of_parts})
         for page in self.sections.controllers.values():
             for key, name in page.command_names().items():
                 self.commands.rename(key, name)
@@ -456,11 +458,11 @@ class MainWindow(QMainWindow):
         dataset, plan, study = self.session.dataset, self.session.plan, self.models.study_store.path
         parts = [part for fold in dataset.folds for part in fold.parts.values()] if dataset else []
         sources = (part.source.path for part in parts if part.source is not None)
-        given = plan.extension(GivenRanking)
-        told = (given.path if given is not None else "", preferences_of(plan).get("path", ""))
+        ranking = plan.extension(GivenRanking)
+        paths = (ranking.path if ranking is not None else "", preferences_of(plan).get("path", ""))
         return [
             *dict.fromkeys(sources),
-            *(Path(place) for place in told if place),
+            *(Path(path) for path in paths if path),
             *([study] if study else []),
         ]
 

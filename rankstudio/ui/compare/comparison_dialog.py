@@ -168,9 +168,9 @@ class ComparisonDialog(QDialog):
         fill(right, above, (frame, 1), places, spacing=6)
         for widget in (self.methods, self.ranker, self.add):
             widget.setFixedWidth(scaled(_ADDING))
-        n_most = max(2, self.data.count(), self.labels.count())
+        n_rows = max(2, self.data.count(), self.labels.count())
         for ticks in (self.data, self.labels):
-            ticks.setFixedHeight(min(_DATA_ROWS, n_most) * 28 + 2)
+            ticks.setFixedHeight(min(_DATA_ROWS, n_rows) * 28 + 2)
         self._work.setWordWrap(True)
         self._work.setMinimumHeight(40)
         lists = fill(QHBoxLayout(), left, (right, 1), spacing=16)
@@ -261,10 +261,10 @@ class ComparisonDialog(QDialog):
         data, labels = ticked(self.data), ticked(self.labels)
         pipelines = self._pipelines.rows(self._listed, data, labels)
         self._offered |= {row.run for row in pipelines if row.run is not None}
-        shown_columns = len(data) > 1, len(labels) > 1
-        if shown_columns != self._several:
-            self._several = shown_columns
-            self.table.set_columns(_columns(lambda row: row.plan not in self._unticked, *shown_columns))
+        shows_columns = len(data) > 1, len(labels) > 1
+        if shows_columns != self._several:
+            self._several = shows_columns
+            self.table.set_columns(_columns(lambda row: row.plan not in self._unticked, *shows_columns))
         self.table.set_rows(pipelines)
         rows = self.rows()
         plans = [row.plan for row in rows if not row.there]

@@ -31,7 +31,7 @@ from rankstudio.ui.style.theme import Theme
 
 
 class ComparisonRuns(Controller):
-    """Asks what to compare, opens the data that are not open, and puts what is missing into the queue.
+    """Asks which pipelines to compare, opens the data that are not open, and queues the missing runs.
 
     Parameters
     ----------

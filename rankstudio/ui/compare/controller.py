@@ -97,7 +97,7 @@ class CompareController(PageController):
 
     @Slot()
     def update(self) -> None:
-        """Show what has changed since the last time."""
+        """Show the changes since the last time."""
         if self._changed:
             self._show()
             self._mark()
@@ -117,14 +117,14 @@ class CompareController(PageController):
     @Slot()
     def _show(self) -> None:
         """List the runs, with what is known by now of those that have changed."""
-        known = {row.key: row for row in self.panel.rows() if row.key not in self._changed}
+        old_rows = {row.key: row for row in self.panel.rows() if row.key not in self._changed}
         self._changed.clear()
         self._show_ticks()
-        rows = [known.get(record.key) or self._row(record) for record in self._runs.records]
+        rows = [old_rows.get(record.key) or self._row(record) for record in self._runs.records]
         datasets = {record.key: record.dataset for record in self._runs.records}
         measured = [row for row in rows if row.summary.means]
-        here = any(datasets[row.key] is self._session.dataset for row in measured)
-        self._covered.setVisible(self._session.sealed and here)
+        is_on_open_data = any(datasets[row.key] is self._session.dataset for row in measured)
+        self._covered.setVisible(self._session.sealed and is_on_open_data)
         sealed = {
             row.key: datasets[row.key].name for row in measured if self._session.is_sealed(datasets[row.key])
         }
@@ -163,8 +163,8 @@ class CompareController(PageController):
     @Slot(object)
     def _point(self, row: RunRow | None) -> None:
         """Let the curve of the run under the mouse stand out, else that of the run that is shown."""
-        shown = self._runs.shown.key if self._runs.shown is not None else None
-        self.curves.plot.emphasise(row.key if row is not None else shown)
+        shown_key = self._runs.shown.key if self._runs.shown is not None else None
+        self.curves.plot.emphasise(row.key if row is not None else shown_key)
 
     @Slot(object)
     def _run_on_every_fold(self, keys: tuple[int, ...]) -> None:

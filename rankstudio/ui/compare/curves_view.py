@@ -78,7 +78,7 @@ class CurvesView(Panel):
         self.offer(None, shares=False, test=False)
 
     def offer(self, costs: RunCosts | None, *, shares: bool, test: bool) -> None:
-        """Offer what x can be, and the test part by k.
+        """Offer the quantities of the x axis, and the test part by k.
 
         Costs are offered only if features have some, shares of the queries if runs differ in them, and the
         test part if there is one and it is not sealed.
@@ -107,7 +107,7 @@ class CurvesView(Panel):
         reference: int | None,
         name: str,
     ) -> None:
-        """Show what each run has, by its number.
+        """Show the curve of each run, by its number.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ def _overlaid(
 
 
 def _note(plan: Plan, curve: RunCurve, point: int) -> str:
-    """Return what is said of a point besides its values."""
+    """Return the note on a point, besides its values."""
     combination = combination_label(plan.axes, curve.values)
     return " · ".join(
         part for part in (_size(float(curve.sizes[point])), combination, curve.unpaired) if part

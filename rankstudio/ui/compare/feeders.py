@@ -311,7 +311,7 @@ class CurvesFeeder(Controller):
 
 
 class ViewFeeder(Controller):
-    """Has what the shown view needs computed on the task worker, and hands it over.
+    """Has the content of the shown view computed on the task worker, and hands it over.
 
     Parameters
     ----------

@@ -125,11 +125,11 @@ def _identity(row: PublishedRow) -> tuple[int, str, str]:
 
 def known_datasets_text() -> str:
     """Return for which datasets and methods numbers are known, as sentences."""
-    lines = "\n\n".join(f"{data}: {', '.join(labels)}." for data, labels in known_datasets().items())
+    listing = "\n\n".join(f"{data}: {', '.join(labels)}." for data, labels in known_datasets().items())
     return tr(
         "Published averages appear here next to those of a finished run on all five given folds, "
         "if its measures have published values.\n\n{known}"
-    ).format(known=lines)
+    ).format(known=listing)
 
 
 class PublishedView(View):

@@ -188,9 +188,11 @@ class Pipelines:
     def _fits(self, record: RunRecord) -> bool:
         """Return whether a finished run can be compared with the form's: data, protocol and measure."""
         form, plan = self._session.plan, record.plan
-        is_comparable = (reading(plan), plan.folds) == (reading(form), form.folds)
+        has_same_folds = (reading(plan), plan.folds) == (reading(form), form.folds)
         measured = self._session.measure in plan.evaluated
-        return record.state is RunState.DONE and is_comparable and measured and self._is_on(record, form.data)
+        return (
+            record.state is RunState.DONE and has_same_folds and measured and self._is_on(record, form.data)
+        )
 
     def _does(self, record: RunRecord, plan: Plan) -> bool:
         """Return whether a run is one of a plan, whatever it reports: it can be measured again."""

@@ -38,7 +38,7 @@ _NUMBER = 42  # pixels of "100 %" beside its bar
 _LOSS = 56  # of a loss beside its interval
 _GRAB = 5  # pixels beside the line in which the mouse takes it
 _BOUNDS = (0.51, 1.0)
-"""Of the threshold τ: the bound on the number of selected noise features, q² / ((2τ - 1) n), needs τ > ½."""
+"""Range of the threshold τ: the bound on selected noise features, q² / ((2τ - 1) n), needs τ > ½."""
 _NAMES = 116  # pixels for names, for which other columns give way
 _GIVING_WAY = ("substitute", "position", "deciding", "share", "feature")  # the first one first
 DECIDING = "deciding"
@@ -141,7 +141,7 @@ def evidence_rows(
 
 
 def permuted_losses(found: PermutationImportance) -> dict[int, Loss]:
-    """Return what a model loses with each of its columns permuted."""
+    """Return the loss of a model with each of its columns permuted."""
     from rankstudio.engine.analysis.evidence.verdicts import Loss  # noqa: PLC0415 - brings kernels
 
     values = zip(found.groups, found.mean.tolist(), found.low.tolist(), found.high.tolist(), strict=True)

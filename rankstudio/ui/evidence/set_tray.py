@@ -476,7 +476,7 @@ class SetTrayController(Controller):
     def surround(self, area: QWidget) -> None:
         """Remove chips that are dropped over an area, the trays in it apart.
 
-        Only a drop there removes a chip. Escape, and letting go outside of the window, cancel the drag: both
+        Only a drop there removes a chip. Escape, and a drop outside of the window, cancel the drag: both
         look alike to where it began.
         """
         area.setAcceptDrops(True)

@@ -27,7 +27,7 @@ class WorkRow(QWidget):
     name : str
         For the program and its tests.
     offer : str
-        What the button says where nobody knows how long it takes: "Find the sets".
+        Text of the button where the duration is unknown: "Find the sets".
     timed : str
         What it says otherwise, with a place for the time: "Find the sets (about {time})".
     tip : str

@@ -91,8 +91,10 @@ class ExportController(Controller):
         """
         self._session.end_inspection()
         shown_figures = plot_figures(self._models, self._sections)
-        first = [] if plot is None or plot.is_empty() else [plot_figure(self._models, plot)]  # listed or not
-        figures = [*first, *(figure for source, figure in shown_figures if source is not plot)]
+        first_figures = (
+            [] if plot is None or plot.is_empty() else [plot_figure(self._models, plot)]
+        )  # listed or not
+        figures = [*first_figures, *(figure for source, figure in shown_figures if source is not plot)]
         if not figures:
             return None
         folder = self._settings.text("export/folder")

@@ -37,7 +37,7 @@ _LIST, _WIDEST_LIST, _LIST_MARGIN = 210, 320, 36
 
 
 class ExportDialog(SavingDialog):
-    """Choose what to export, in which format and where to; the dialog stays open for the next one.
+    """Choose an item to export, in which format and where to; the dialog stays open for the next one.
 
     Parameters
     ----------

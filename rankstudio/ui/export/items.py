@@ -1,4 +1,4 @@
-"""What can leave the program just now: the items of the export dialog."""
+"""Items of the export dialog: everything that can leave the program just now."""
 
 from __future__ import annotations
 
@@ -320,20 +320,22 @@ def feature_set_item(
 
     ``absent`` says why there is no current model, where there is none.
     """
-    found = dataset.extension(FeatureSet) if dataset is not None else None
-    text, why = "", ""
-    if found is None or dataset is None:
-        why = tr("No feature set: choose File → Import feature set….")
+    feature_set = dataset.extension(FeatureSet) if dataset is not None else None
+    text, reason = "", ""
+    if feature_set is None or dataset is None:
+        reason = tr("No feature set: choose File → Import feature set….")
     elif selected is None or not selected.step.selected:
-        why = absent
+        reason = absent
     else:
         ids, names = dataset.feature_ids.tolist(), dataset.feature_names
         try:
-            kept = found.of([(ids[column], names[column]) for column in selected.step.selected])
-            text = found.reduced(kept.values()).text()
+            definitions = feature_set.of([(ids[column], names[column]) for column in selected.step.selected])
+            text = feature_set.reduced(definitions.values()).text()
         except RankStudioError as error:
-            why = str(error)
-    engine, suffix = (LABELS[found.engine], found.suffix) if found is not None else ("JSON", ".json")
+            reason = str(error)
+    engine, suffix = (
+        (LABELS[feature_set.engine], feature_set.suffix) if feature_set is not None else ("JSON", ".json")
+    )
     return ExportItem(
         "feature-set",
         tr("Reduced feature set"),
@@ -345,7 +347,7 @@ def feature_set_item(
         f"{stem}-featureset",
         partial(_write_text, text),
         text.rstrip,
-        unavailable=why,
+        unavailable=reason,
     )
 
 
@@ -433,10 +435,10 @@ def _writer(
         return FormatWriter(tr(form.summary), write, paths)
     scaled = selected.plan.normalize != "none"
     step = selected.step
-    why = form.refusal(linear=step.linear, scaled=scaled, kind=step.kind)
+    reason = form.refusal(linear=step.linear, scaled=scaled, kind=step.kind)
     if form.package:
-        return FormatWriter(tr(form.summary), paths=paths, unavailable=why, begin=begin)
-    return FormatWriter(tr(form.summary), write, paths, check, why)
+        return FormatWriter(tr(form.summary), paths=paths, unavailable=reason, begin=begin)
+    return FormatWriter(tr(form.summary), write, paths, check, reason)
 
 
 def selected_data_item(
@@ -446,7 +448,7 @@ def selected_data_item(
     stem: str,
     absent: str = _NO_MODEL,
 ) -> ExportItem:
-    """Return the item: the parts of the fold that is looked at, in each format that data are written in.
+    """Return the item: the parts of the shown fold, in each format that data are written in.
 
     Parameters
     ----------
@@ -479,12 +481,12 @@ def selected_data_item(
         "The documents of fold {fold} with the {n} features of the current model, renumbered from 1.",
         len(ids),
     ).format(fold=model.fold.number, n=len(ids))
-    beside = tr(
+    note = tr(
         "The table features.csv in the same folder gives names and original ids. Missing "
         "values are filled in."
     )
     only = replace(dataset, folds=(model.fold,))
-    return ExportItem(key, label, f"{about} {beside}", _formats(n), stem, writers=_writers(only, ids, worker))
+    return ExportItem(key, label, f"{about} {note}", _formats(n), stem, writers=_writers(only, ids, worker))
 
 
 def _formats(n_parts: int) -> tuple[tuple[str, str], ...]:
@@ -516,7 +518,7 @@ def _writers(dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker) 
         lost: dict[str, None] = {}
 
         def work(_: CancelFlag) -> Iterator[WrittenPart]:
-            return files(form, path).save()  # a file after the other, until it is told to stop
+            return files(form, path).save()  # a file after the other, until it is stopped
 
         def end(outcome: Outcome) -> None:
             failed(outcome.text) if outcome.ending is Ending.FAILED else done(_said(form, tuple(lost)))
@@ -524,8 +526,8 @@ def _writers(dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker) 
         def note(part: WrittenPart) -> None:
             lost.update(dict.fromkeys(part.losses))
 
-        what = tr("Writing {name}").format(name=path.name)
-        return worker.submit(Job(what, work, on_message=note, on_end=end))
+        text = tr("Writing {name}").format(name=path.name)
+        return worker.submit(Job(text, work, on_message=note, on_end=end))
 
     return tuple(
         FormatWriter(paths=partial(paths, form), begin=partial(begin, form)) for form in written_formats()
@@ -533,7 +535,7 @@ def _writers(dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker) 
 
 
 def _said(form: DataFormat, lost: Sequence[str]) -> str:
-    """Return what a format does not keep that the table of features does not have either."""
-    besides = [tr(what) for what in lost if what != "names of features"]
+    """Return the losses of a format that the table of features does not make up for."""
+    besides = [tr(loss) for loss in lost if loss != "names of features"]
     text = tr("{form} does not store: {lost}.")
     return text.format(form=tr(form.label), lost=", ".join(besides)) if besides else ""

@@ -1,4 +1,4 @@
-"""What a model loses when its features are permuted within queries: on demand, kept for each model."""
+"""Loss of a model when its features are permuted within queries: on demand, kept for each model."""
 
 from __future__ import annotations
 

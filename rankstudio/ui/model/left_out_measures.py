@@ -1,4 +1,4 @@
-"""What the models of the shown run measure on left-out queries: on demand, kept while the data are open."""
+"""Measures of the shown run's models on left-out queries: on demand, kept while the data are open."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class LeftOutMeasures(QObject):
         return None if self._working is None else (self._working[0].unit.position, self._working[1].whole)
 
     def of(self, path: PathResult, *, whole: bool = False) -> Mapping[str, Sequence[float]]:
-        """Return what the first steps of a path measure; ``whole``: nothing before all are measured."""
+        """Return the measures of the first steps of a path; ``whole``: none before all are measured."""
         if not self._known or not self.shown:
             return {}
         state = self._known.get(path.steps, {}).get(self._measures)

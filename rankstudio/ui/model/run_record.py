@@ -123,8 +123,8 @@ class RunRecord:
     background : bool
         Whether the user views another run or fold while it works, rather than follow it.
     revision : int
-        Grows whenever something of what it has found, or its data, is there anew: a run that goes on is told
-        again of what it had, in other objects.
+        Grows whenever one of its findings, or its data, is replaced: a run that goes on gets its earlier
+        findings again, in other objects.
     """
 
     key: int

@@ -358,9 +358,9 @@ class Session(QObject):
             self._put(replace(self._state, choice=choice))
 
     def go_back_to(self, plan: Plan, text: str, choice: Choice = NOTHING_CHOSEN) -> None:
-        """Take the plan of a run again, and what was chosen of it.
+        """Take the plan of a run again, and the choice of its model.
 
-        Looking at several runs in a row is undone at once.
+        A row of such changes is undone at once.
         """
         self._do(SessionState(plan, choice), text, "runs")
 
@@ -422,10 +422,10 @@ class Session(QObject):
             self.inspectionChanged.emit()
 
     def _keep_measure(self, before: Plan, picked: str | None) -> None:
-        """Show what the plan measures, unless the user picked something of his own.
+        """Show the plan's measure and convention, unless the user picked others.
 
-        ``picked`` is the convention that was picked before. Where it is let go of, each run is measured by
-        its own again, which has to be told.
+        ``picked`` is the convention that was picked before. Where it is dropped, each run is measured by its
+        own again, so `measureChanged` is emitted.
         """
         if self._convention == self.plan.convention:
             self._convention = None

@@ -194,7 +194,7 @@ class StudyStore:
         self._notes.append(write)
 
     def write_notes(self) -> None:
-        """Write what :meth:`note` asked for.
+        """Write the notes that :meth:`note` queued.
 
         Raises
         ------

@@ -246,8 +246,8 @@ class _Store(QSettings):
 class _Aside(QObject):
     """Has changes written by a thread that runs only Qt's event loop.
 
-    A call from Python would keep the interpreter from the window while the disk works. What a store is told
-    meanwhile would have to wait as well, and is kept here until then.
+    A call from Python would keep the interpreter from the window while the disk works. Changes of a store
+    would meanwhile have to wait as well, and are kept here until then.
 
     Parameters
     ----------

@@ -737,7 +737,7 @@ class FeaturesField(Field):
     def check(self, raw: Any) -> Any:
         """Return the ids; ParameterError also for one that the data do not have."""
         ids = self.parameter.validate(raw)
-        named = [i for feature_set in self.parameter.values(ids) for i in feature_set]
+        named = [i for id_set in self.parameter.values(ids) for i in id_set]
         unknown = [i for i in named if self._names and self._place_of(i) is None]
         if unknown:
             first, last = self._there.min(), self._there.max()

@@ -464,9 +464,9 @@ def _parts(fields: Sequence[Field]) -> Iterator[QWidget]:
 
 def groups_text(plan: Plan) -> str:
     """Return how the method takes the plan's groups of features, or why it cannot."""
-    rule = plan.entry.group_rule or refusal_of_groups(plan.entry, len(feature_groups_of(plan)))
+    sentence = plan.entry.group_rule or refusal_of_groups(plan.entry, len(feature_groups_of(plan)))
     return tr("Groups: {groups_in_words}. {said}").format(
-        groups_in_words=groups_in_words(feature_groups_of(plan)), said=rule
+        groups_in_words=groups_in_words(feature_groups_of(plan)), said=sentence
     )
 
 

@@ -206,9 +206,9 @@ def name_of(place: Path) -> str:
 
 def model_filters() -> tuple[str, ...]:
     """Return the filters of dialogs for files of models: those that RankStudio reads, and of plug-ins."""
-    native = tr("Models (*.json *.txt *.xml *.model *.onnx)")
+    own_filter = tr("Models (*.json *.txt *.xml *.model *.onnx)")
     entries = [form.entry for form in readable_formats()]
-    return native, *(f"{entry.label.replace(';', ',')} (*{entry.suffix})" for entry in entries)
+    return own_filter, *(f"{entry.label.replace(';', ',')} (*{entry.suffix})" for entry in entries)
 
 
 class GivenModelsController(GivenController):

@@ -113,7 +113,7 @@ def _estimated(plan: Plan, dataset: FoldedDataset, n_processes: int) -> MemoryEs
 
 
 class RunCommands(Controller):
-    """Says what each button does in each state.
+    """Sets the action of each button in each state.
 
     Parameters
     ----------

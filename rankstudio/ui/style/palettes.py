@@ -1,9 +1,9 @@
 """Colours of data: categories (runs, relevance classes) and ordered families (one curve per λ).
 
 Categories take the hues of Okabe and Ito, made so light or dark that each has a contrast of 3:1 to the panel
-and that any two are told apart with normal colour vision, with protanopia and with deuteranopia, and a dash
-and a marker as second cue. Ordered families take the part of viridis that has that contrast; its lightness
-grows with the value, so that the order survives without hue.
+and that any two can be distinguished with normal colour vision, with protanopia and with deuteranopia, and
+a dash and a marker as second cue. Ordered families take the part of viridis that has that contrast; its
+lightness grows with the value, so that the order survives without hue.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ def viridis(values: Floats) -> Bytes:
     -------
     ndarray of shape values.shape + (3,), uint8
     """
-    anchor_positions = np.clip(np.nan_to_num(values), 0.0, 1.0) * (len(_ANCHORS) - 1)
+    on_scale = np.clip(np.nan_to_num(values), 0.0, 1.0) * (len(_ANCHORS) - 1)
     positions = np.arange(len(_ANCHORS))
-    channels = [np.interp(anchor_positions, positions, _ANCHORS[:, c]) for c in range(3)]
+    channels = [np.interp(on_scale, positions, _ANCHORS[:, c]) for c in range(3)]
     return np.rint(np.stack(channels, axis=-1)).astype(np.uint8)
 
 
