@@ -217,9 +217,9 @@ class FoldCache:
         path = self.prepared(wanted.plan, wanted.fold).path(unit, follow)
         # A rule that no model of this path meets is a run's to refuse: here the best one is shown. Folds that
         # are about to be dealt anew may have no validation part yet: then the criterion says which is best.
-        by = wanted.plan.select_by if wanted.plan.select_by in path.validation else CRITERION
+        criterion = wanted.plan.select_by if wanted.plan.select_by in path.validation else CRITERION
         return LivePath(
-            wanted, path, select_model(wanted.plan.changed(rule="best", select_by=by), [path]).step
+            wanted, path, select_model(wanted.plan.changed(rule="best", select_by=criterion), [path]).step
         )
 
     def left_out(
@@ -303,11 +303,11 @@ class FoldCache:
 
         base = self._subsets(wanted)
         units = ColumnGroups.of(wanted.fold.train.n_features, base.groups).containing
-        together = tuple(dict.fromkeys((*base.required, *required)))
+        all_required = tuple(dict.fromkeys((*base.required, *required)))
         excluded = (*base.excluded, *excluded)
-        if len(units(together)) > base.n_features or set(units(together)) & set(units(excluded)):
+        if len(units(all_required)) > base.n_features or set(units(all_required)) & set(units(excluded)):
             return NO_SUBSET
-        space = replace(base, required=together, excluded=excluded)
+        space = replace(base, required=all_required, excluded=excluded)
         last = NO_SUBSET
         for update in find_best_subset(self.prepared(wanted.plan, wanted.fold).train, space):
             last = update.found.sizes[-1]

@@ -159,8 +159,8 @@ class ComparisonDialog(QDialog):
         places = QHBoxLayout()
         for text, ticks, stretch in ((tr("Data"), self.data, 3), (tr("Labels"), self.labels, 2)):
             if ticks.count():
-                titled = fill(QVBoxLayout(), named(PlainLabel(text), role="title"), ticks, spacing=6)
-                fill(places, (titled, stretch), spacing=12)
+                section = fill(QVBoxLayout(), named(PlainLabel(text), role="title"), ticks, spacing=6)
+                fill(places, (section, stretch), spacing=12)
         fill(left, adding, (self.methods, 1), ranker, self.ranker, self.add, spacing=6)
         above = fill(QHBoxLayout(), pipelines, (self.plan, 1), self.remove, spacing=12)
         frame = named(QFrame(), role="panel")
@@ -243,8 +243,12 @@ class ComparisonDialog(QDialog):
     @Slot()
     def _remove(self) -> None:
         """Take the chosen pipelines out of the list, on all data."""
-        gone = {index.data(ROW_ROLE).position for index in self.table.selectionModel().selectedRows()}
-        self._listed = [plan for position, plan in enumerate(self._listed) if position not in gone]
+        removed_positions = {
+            index.data(ROW_ROLE).position for index in self.table.selectionModel().selectedRows()
+        }
+        self._listed = [
+            plan for position, plan in enumerate(self._listed) if position not in removed_positions
+        ]
         self._update()
 
     @Slot(object)
@@ -293,8 +297,8 @@ class ComparisonDialog(QDialog):
 def ticked(ticks: QListWidget) -> tuple[str, ...]:
     """Return the keys of what is ticked in a list."""
     items = [ticks.item(row) for row in range(ticks.count())]
-    on = [item for item in items if item.checkState() == Qt.CheckState.Checked]
-    return tuple(item.data(Qt.ItemDataRole.UserRole) for item in on)
+    ticked_items = [item for item in items if item.checkState() == Qt.CheckState.Checked]
+    return tuple(item.data(Qt.ItemDataRole.UserRole) for item in ticked_items)
 
 
 class _Ticks(QListWidget):
@@ -314,8 +318,8 @@ class _Ticks(QListWidget):
     def _toggle(self, item: QListWidgetItem) -> None:
         """Tick the clicked row, unless Qt has done so because the box was hit."""
         if item.checkState() is self._before:
-            on = self._before is Qt.CheckState.Checked
-            item.setCheckState(Qt.CheckState.Unchecked if on else Qt.CheckState.Checked)
+            was_ticked = self._before is Qt.CheckState.Checked
+            item.setCheckState(Qt.CheckState.Unchecked if was_ticked else Qt.CheckState.Checked)
 
 
 def tick_list(name: str, said: str, offers: Sequence[Offer]) -> QListWidget:

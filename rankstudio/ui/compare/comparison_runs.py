@@ -79,8 +79,8 @@ class ComparisonRuns(Controller):
             self.failed.emit(str(error))
             return
         if dialog.exec():
-            for key, on in dialog.ticks().items():
-                self._models.marks.tick(key, on)
+            for key, is_ticked in dialog.ticks().items():
+                self._models.marks.tick(key, is_ticked)
             plans = dialog.plans()
             if plans:
                 self.start(plans)
@@ -133,13 +133,15 @@ class ComparisonRuns(Controller):
         def queue(dataset: FoldedDataset) -> None:
             plans = [usual(plan, dataset) for plan in group]
             pipelines = Pipelines(self._models.session, self._models.runs, {})
-            begun = [record for plan in plans if (record := pipelines.interrupted(plan)) is not None]
+            interrupted_runs = [
+                record for plan in plans if (record := pipelines.interrupted(plan)) is not None
+            ]
 
             def adopt(same: list[RunRecord]) -> None:
                 self._models.runs.adopt(same, dataset)
                 self._queue(plans, dataset)
 
-            self._models.recognise(begun, dataset, adopt)
+            self._models.recognise(interrupted_runs, dataset, adopt)
 
         def end(outcome: Outcome) -> None:
             if outcome.ending is Ending.FAILED:
@@ -152,13 +154,13 @@ class ComparisonRuns(Controller):
         pipelines = Pipelines(session, runs, {})
         is_shown = dataset is session.dataset and runs.shown is None  # else the view stays as it is
         for plan in plans:
-            begun = pipelines.interrupted(plan)
-            if begun is None or begun.dataset is not dataset:  # or the files were changed meanwhile
+            run = pipelines.interrupted(plan)
+            if run is None or run.dataset is not dataset:  # or the files were changed meanwhile
                 runs.start(plan, dataset, shown=is_shown)
             elif dataset is session.dataset:
-                self.goOnAsked.emit(begun)
+                self.goOnAsked.emit(run)
             else:
-                runs.go_on(begun, shown=False)
+                runs.go_on(run, shown=False)
 
     def _methods(self) -> tuple[Offer, ...]:
         return tuple(

@@ -120,10 +120,10 @@ class CurvesView(Panel):
         name : str
             Of the measure.
         """
-        by = str(self.by.value())
+        x_key = str(self.by.value())
         self._n_runs = len(runs)
         compared = [(key, curve) for key, curve in zip(runs, found, strict=True) if curve is not None]
-        groups = learning_curves([runs[key][1] for key, _ in compared]) if by == "train" else None
+        groups = learning_curves([runs[key][1] for key, _ in compared]) if x_key == "train" else None
         self._points = tuple(
             tuple((*compared[index], point) for index in group for point in range(compared[index][1].x.size))
             for group in groups or [[index] for index in range(len(compared))]
@@ -131,9 +131,9 @@ class CurvesView(Panel):
         self.plot.set_axes(
             replace(
                 self.plot.axes,
-                title=(tr("test {name}") if by == "test" else tr("validation {name}")).format(name=name),
-                x_label=PER_QUERY if by == "cost" and self._milliseconds else _ABOUT[by],
-                integer_x=by in ("size", "test"),
+                title=(tr("test {name}") if x_key == "test" else tr("validation {name}")).format(name=name),
+                x_label=PER_QUERY if x_key == "cost" and self._milliseconds else _ABOUT[x_key],
+                integer_x=x_key in ("size", "test"),
             )
         )
         self.plot.higher_is_better = measure(name).higher_is_better
@@ -141,7 +141,7 @@ class CurvesView(Panel):
         unique = {title for title, n in titles.items() if n == 1}
         self._n_folds = max((curve.n_folds for _, curve in compared), default=0)
         self.plot.set_curves([_overlaid(points, runs, reference, unique) for points in self._points])
-        self.set_caption(self._said(by))
+        self.set_caption(self._said(x_key))
 
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
         """Mark the chosen and the inspected model of a run where a curve has them; emits no signal."""
@@ -197,7 +197,9 @@ def _overlaid(
 ) -> OverlaidCurve:
     """Return the curve through some points, in the looks of the last one's run."""
     key = points[-1][0]
-    values = np.array([[of[point] for of in (c.x, c.mean, c.difference, c.half)] for _, c, point in points]).T
+    values = np.array(
+        [[quantity[point] for quantity in (c.x, c.mean, c.difference, c.half)] for _, c, point in points]
+    ).T
     notes = tuple(_note(runs[run][1], curve, point) for run, curve, point in points)
     return OverlaidCurve(
         key,

@@ -70,8 +70,8 @@ def draw_counts(painter: QPainter, rect: QRect, colors: Colors, test: PairedComp
     """Draw better, equal and worse queries as parts of a bar, and the first and last number beside it."""
     text = f"{test.wins} · {test.losses}"
     painter.setFont(font(SMALL))
-    needed = painter.fontMetrics().horizontalAdvance(text)
-    length = min(_BAR, rect.width() - needed - _GAP)
+    text_width = painter.fontMetrics().horizontalAdvance(text)
+    length = min(_BAR, rect.width() - text_width - _GAP)
     text_box = QRectF(rect)
     if length >= _LEAST_BAR:
         _draw_parts(painter, rect, length, colors, test)

@@ -217,8 +217,8 @@ class PairedTests(Controller):
     def _pair(self, key: int, reference: int, runs: Mapping[int, RunResult]) -> Pair:
         """Return two runs and how they are measured, by what a test of them is kept."""
         session = self._session
-        how = session.measure, session.chooses, runs[reference].plan.convention
-        return key, reference, (*how, runs[key].plan.convention, runs[key].part)
+        measurement = session.measure, session.chooses, runs[reference].plan.convention
+        return key, reference, (*measurement, runs[key].plan.convention, runs[key].part)
 
     @Slot(int)
     def _forget(self, key: int) -> None:
@@ -269,10 +269,10 @@ class CurvesFeeder(Controller):
         return self._scope.reference(group), self._scope.members(group)
 
     def _by(self) -> tuple[By, Part]:
-        by = self._view.by.value()
-        if by == "test":
+        x_key = self._view.by.value()
+        if x_key == "test":
             return "size", "test"
-        return by, "vali"  # type: ignore[return-value] # those that are offered
+        return x_key, "vali"  # type: ignore[return-value] # those that are offered
 
     def _key(self) -> Key | None:
         reference, runs = self._compared()
@@ -423,13 +423,13 @@ class ViewFeeder(Controller):
         titles = self._scope.titles()
         plans = [(key, titles[key], run.plan) for key, run in paired.items()]
         data = [self._runs.record(key).dataset for key in paired]
-        by = self._views.pareto.offer(costs_of(list(paired.values())))
+        x_key = self._views.pareto.offer(costs_of(list(paired.values())))
 
         def show(found: ParetoFront | None) -> None:
             self._views.pareto.show_pareto_front(plans, found, name)
             self._mark()
 
-        arguments = tuple(paired.values()), name, data, by
+        arguments = tuple(paired.values()), name, data, x_key
         return computation(tr("Computing the Pareto front"), show, pareto_front_of, *arguments)
 
     def _look_at(self, view: ContributedView) -> Computation | None:

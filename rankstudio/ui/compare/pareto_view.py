@@ -153,16 +153,16 @@ class ParetoView(View):
     def _show_axes(self, found: ParetoFront | None, name: str) -> None:
         """Show the axes and columns of a measure, by size or cost."""
         self.plot.placeholder = _NOTHING
-        by = found.by if found is not None else "size"
-        if (name, by) != self._shown:
-            self._shown = name, by
-            self.table.set_columns(_columns(name, by))
-        is_log = by == "size" and found is not None and all(model.x >= 1 for model in found.models)
+        x_key = found.by if found is not None else "size"
+        if (name, x_key) != self._shown:
+            self._shown = name, x_key
+            self.table.set_columns(_columns(name, x_key))
+        is_log = x_key == "size" and found is not None and all(model.x >= 1 for model in found.models)
         axes = replace(
             self.plot.axes,
             title=tr("validation {name}").format(name=name),
-            x_label=tr("features, k (log scale)") if is_log else _X[by],
-            integer_x=by == "size",
+            x_label=tr("features, k (log scale)") if is_log else _X[x_key],
+            integer_x=x_key == "size",
             log_sizes=is_log,
         )
         self.plot.set_axes(axes)
@@ -223,12 +223,12 @@ def _rule(found: ParetoFront) -> str:
 
 def _said(found: ParetoFront, name: str, titles: Sequence[str], over_folds: bool) -> str:
     """Return which size is enough, and by what rule."""
-    best, enough = found.models[found.best], found.models[found.suggested]
+    best, suggested = found.models[found.best], found.models[found.suggested]
     if found.by != "size":
         return _said_of_costs(found, name)
-    if enough is best and best.size == min(model.size for model in found.models):
+    if suggested is best and best.size == min(model.size for model in found.models):
         text = tr("No model is smaller than the best one: {name} {mean:.4f} at k = {best}.")
-    elif found.paired and enough is best:
+    elif found.paired and suggested is best:
         text = tr(
             "All smaller models are significantly worse than the best model "
             "({name} {mean:.4f} at k = {best})."
@@ -237,13 +237,13 @@ def _said(found: ParetoFront, name: str, titles: Sequence[str], over_folds: bool
         text = trn(
             "{size} feature of {title} is not significantly worse than the best model.",
             "{size} features of {title} are not significantly worse than the best model.",
-            1 if enough.size == 1 else 2,
+            1 if suggested.size == 1 else 2,
         )
         if over_folds:
             text = trn(
                 "{size} feature of {title} is not significantly worse than the best model, over folds.",
                 "{size} features of {title} are not significantly worse than the best model, over folds.",
-                1 if enough.size == 1 else 2,
+                1 if suggested.size == 1 else 2,
             )
     elif best.error != best.error:
         text = tr(
@@ -259,9 +259,9 @@ def _said(found: ParetoFront, name: str, titles: Sequence[str], over_folds: bool
         name=name,
         mean=best.mean,
         best=plain(best.size),
-        size=plain(enough.size),
+        size=plain(suggested.size),
         error=best.error,
-        title=titles[enough.run],
+        title=titles[suggested.run],
     )
 
 
@@ -272,9 +272,9 @@ def _cost(found: ParetoFront, model: ParetoModel) -> str:
 
 def _said_of_costs(found: ParetoFront, name: str) -> str:
     """Return which cost is enough."""
-    best, enough = found.models[found.best], found.models[found.suggested]
-    costs = [_cost(found, model) for model in (best, enough)]
-    if enough is best:
+    best, suggested = found.models[found.best], found.models[found.suggested]
+    costs = [_cost(found, model) for model in (best, suggested)]
+    if suggested is best:
         text = tr("The best model has {name} {mean:.4f}: {best}. No cheaper one is good enough.")
     elif found.paired:
         text = tr(

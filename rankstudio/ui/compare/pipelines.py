@@ -149,18 +149,18 @@ class Pipelines:
         form = self._session.plan
         if not label:
             return plan
-        moved = self._at(plan, form.data)
-        return moved if moved.entry.given else moved.changed(columns={**form.columns, "label": label})
+        adapted = self._at(plan, form.data)
+        return adapted if adapted.entry.given else adapted.changed(columns={**form.columns, "label": label})
 
     def work(self, plans: Sequence[Plan]) -> Workload:
         """Return how much work plans are."""
         dataset, form_data = self._session.dataset, self._session.plan.data
         n_folds = len(dataset.folds) if dataset is not None else _FOLDS
         results = [record.result for record in self._runs.records if record.result is not None]
-        counted = [(plan, n_folds if plan.data == form_data else _FOLDS) for plan in plans]
+        plan_folds = [(plan, n_folds if plan.data == form_data else _FOLDS) for plan in plans]
         if dataset is None or not self._session.has_documents:
-            return workload(counted, results)
-        return workload(counted, results, dataset.folds[0].train.n_documents, dataset.n_features)
+            return workload(plan_folds, results)
+        return workload(plan_folds, results, dataset.folds[0].train.n_documents, dataset.n_features)
 
     def _row(self, plan: Plan, position: int) -> Pipeline:
         record = self._run_of(plan)
@@ -208,19 +208,19 @@ class Pipelines:
         """Return a pipeline on other data, without what names features or folds of these."""
         if plan.data == place:
             return plan
-        moved: dict[str, object] = {"data": place}
+        changes: dict[str, object] = {"data": place}
         if plan.data != _NOWHERE:
             general = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
             parameters = {name: value for name, value in plan.parameters.items() if name in general}
-            moved |= {"folds": (), "groups": {}, "preferences": {}, "parameters": parameters}
+            changes |= {"folds": (), "groups": {}, "preferences": {}, "parameters": parameters}
             if DataColumns.of(plan.columns).judges:  # which other data have not
                 label_columns = ("label", "labels", "judgments")
-                moved["columns"] = {
+                changes["columns"] = {
                     name: column for name, column in plan.columns.items() if name not in label_columns
                 }
         datasets = (record.dataset for record in self._runs.records if record.plan.data == place)
         is_open = place == self._session.plan.data
-        return usual(plan.changed(**moved), self._session.dataset if is_open else next(datasets, None))
+        return usual(plan.changed(**changes), self._session.dataset if is_open else next(datasets, None))
 
 
 def usual(plan: Plan, dataset: FoldedDataset | None) -> Plan:

@@ -295,10 +295,10 @@ class RunsPanel(Panel):
             QKeySequence(QKeySequence.StandardKey.Delete): self._remove_current,
             QKeySequence(Qt.Key.Key_R): self._refer_to_current,
         }
-        for key, act in keys.items():
+        for key, callback in keys.items():
             shortcut = QShortcut(key, self.table)
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-            shortcut.activated.connect(act)
+            shortcut.activated.connect(callback)
         self._show()
 
     def show_runs(
@@ -530,7 +530,7 @@ class RunsPanel(Panel):
         tests = DifferenceCells(self.comparison_of, self._scale_for)
         settings = settings_column(lambda row: self._differences.get(row.key) or None)
         first, *other_columns = [measure_column(name, self._is_best, self._is_ranked) for name in measures]
-        spare = [*other_columns, *spread_columns(chooser, measures[0])]
+        extra_columns = [*other_columns, *spread_columns(chooser, measures[0])]
         return [
             *first_columns(lambda row: row.key in self._ticked),
             *([settings] if differences else []),
@@ -539,7 +539,7 @@ class RunsPanel(Panel):
             *(tests.columns(measures[0]) if compared else []),
             *([BY_HAND] if by_hand else []),
             STATUS,
-            *spare,
+            *extra_columns,
             chosen_on_column(measures[0]),
             *label_columns(labelled),
         ]

@@ -172,7 +172,7 @@ def _facts(found: SelectionStability) -> list[Fact]:
     value, _, low, high = indices.nogueira
     k = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
     interval = f"{correlation_text(low)} … {correlation_text(high)}"
-    everywhere = sum(feature.times == len(found.folds) for feature in found.features)
+    n_everywhere = sum(feature.times == len(found.folds) for feature in found.features)
     return [
         Fact(
             "Nogueira",
@@ -197,7 +197,7 @@ def _facts(found: SelectionStability) -> list[Fact]:
         ),
         Fact(tr("features of a fold"), k),
         Fact(tr("selected by any fold"), str(len(found.features))),
-        Fact(tr("selected by all folds"), str(everywhere)),
+        Fact(tr("selected by all folds"), str(n_everywhere)),
     ]
 
 

@@ -107,8 +107,8 @@ class TestsView(View):
                 "{measure}, {over}, against run {key} · {waiting} comparisons left …",
                 waiting,
             )
-        over = paired_over(plan, compared[0].n)
-        return text.format(measure=self._measure, over=over, key=rows[0].key, waiting=waiting)
+        extent = paired_over(plan, compared[0].n)
+        return text.format(measure=self._measure, over=extent, key=rows[0].key, waiting=waiting)
 
     def _actions(self, row: ComparedRun) -> list[RowAction]:
         """Return the actions of the context menu for a run."""

@@ -157,7 +157,7 @@ class DataController(PageController):
         plan = self._session.plan
         groups = group_names(feature_groups_of(plan))
         plan_costs = plan.extension(FeatureCosts)
-        contributed = {column.entry.key: column.values() for column in self._contributed}
+        contributed_values = {column.entry.key: column.values() for column in self._contributed}
         document_costs, query_costs = (
             ({}, {}) if plan_costs is None else (plan_costs.per_document, plan_costs.per_query)
         )
@@ -179,7 +179,7 @@ class DataController(PageController):
                 query_costs.get(feature.feature_id),
                 {
                     key: values[feature.feature_id]
-                    for key, values in contributed.items()
+                    for key, values in contributed_values.items()
                     if feature.feature_id in values
                 },
             )

@@ -392,8 +392,8 @@ class StatisticsPanel(Panel):
         self.table.set_rows(rows)
         self.table.set_spare(*((key,) for key in giving_way(rows)), names=NAME_WIDTH)
         longest = str(max((row.feature_id for row in rows), default=0))
-        wide = self.table.fontMetrics().horizontalAdvance(longest) + 2 * PAD + 2
-        self.table.setColumnWidth(0, max(scaled(_ID.width), wide))
+        id_width = self.table.fontMetrics().horizontalAdvance(longest) + 2 * PAD + 2
+        self.table.setColumnWidth(0, max(scaled(_ID.width), id_width))
 
     def _show_rows(self, part: RankingDataset | None) -> None:
         if part is None:

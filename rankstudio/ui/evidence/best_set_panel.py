@@ -98,9 +98,14 @@ class BestSetPanel(Panel):
             return
         sentences = found.best_sentences(lambda column: str(ids[column]))
         other = set(sized.features) != set(found.selected) and criterion > (1 + _LEAST) * sized.criterion
-        near = sentences[-1] if sentences and found.near_best_of_k is not None else ""
-        texts = [sentence for sentence in sentences if sentence != near]
-        self._say(texts[0] if texts else "", texts[1] if other and texts[1:] else "", near, _searched(sized))
+        near_sentence = sentences[-1] if sentences and found.near_best_of_k is not None else ""
+        texts = [sentence for sentence in sentences if sentence != near_sentence]
+        self._say(
+            texts[0] if texts else "",
+            texts[1] if other and texts[1:] else "",
+            near_sentence,
+            _searched(sized),
+        )
         for button in (self.use, self.compare):
             button.setVisible(other)
 

@@ -516,18 +516,18 @@ def _greedy_values(model: SelectedModel) -> dict[str, Any]:
         values = dict(chosen.parameters)
     else:
         ranked = chosen.ranker if model.plan.ranker else chosen.parameters
-        usual = {
+        defaults = {
             parameter.name: parameter.values(parameter.default)[0] for parameter in method(GREEDY).parameters
         }
-        values = {**usual, **{name: ranked[name] for name in _LOSS if name in ranked}}
+        values = {**defaults, **{name: ranked[name] for name in _LOSS if name in ranked}}
     return {**values, **{grid.name: (values[grid.name],) for grid in method(GREEDY).grids}}
 
 
 def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
     """Return the values of λ that the plan of a model tries; the usual ones after another loss."""
     plan = model.plan
-    tried = plan.ranker_parameters if plan.ranker and plan.method != GREEDY else plan.parameters
-    return {grid.name: tried.get(grid.name, grid.default) for grid in method(GREEDY).grids}
+    tried_parameters = plan.ranker_parameters if plan.ranker and plan.method != GREEDY else plan.parameters
+    return {grid.name: tried_parameters.get(grid.name, grid.default) for grid in method(GREEDY).grids}
 
 
 def _learned(plan: Plan) -> tuple[object, ...]:

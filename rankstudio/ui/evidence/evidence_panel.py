@@ -111,7 +111,7 @@ def evidence_rows(
         loss_per_millisecond,
     )
 
-    lost = {} if permuted is None else permuted_losses(permuted)
+    losses = {} if permuted is None else permuted_losses(permuted)
     milliseconds = column_milliseconds(costs, ids)
 
     def called(column: int) -> str:
@@ -126,7 +126,7 @@ def evidence_rows(
             verdict = tr("not selected")
         elif row.column in found.required:
             verdict = tr("pinned")
-        shown_row = replace(row, loss=lost.get(row.column)) if row.loss is None else row
+        shown_row = replace(row, loss=losses.get(row.column)) if row.loss is None else row
         other = ""
         if row.substitute is not None and row.price is not None:
             other = f"{ids[row.substitute]} ({signed(100 * row.price)} %)"
@@ -154,12 +154,17 @@ def importance_rows(
     """Return the rows of a model that selects no features: those that it uses, the greatest loss first."""
     from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence  # noqa: PLC0415 - brings kernels
 
-    lost = permuted_losses(found)
+    losses = permuted_losses(found)
     return tuple(
         EvidenceRow(
-            int(ids[column]), names[column], FeatureEvidence(column, True, loss=lost[column]), "", "", "muted"
+            int(ids[column]),
+            names[column],
+            FeatureEvidence(column, True, loss=losses[column]),
+            "",
+            "",
+            "muted",
         )
-        for column in sorted(lost, key=lambda column: (-lost[column].value, column))
+        for column in sorted(losses, key=lambda column: (-losses[column].value, column))
     )
 
 
@@ -251,8 +256,8 @@ class EvidenceTable(TableView):
             share = (event.position().x() - bar.left()) / max(1.0, bar.width())
             self._ask(round(share, 2))
             return
-        over = self._at_line(event.position())
-        self.viewport().setCursor(Qt.CursorShape.SplitHCursor if over else Qt.CursorShape.ArrowCursor)
+        is_over_line = self._at_line(event.position())
+        self.viewport().setCursor(Qt.CursorShape.SplitHCursor if is_over_line else Qt.CursorShape.ArrowCursor)
         super().mouseMoveEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -295,7 +300,7 @@ class EvidenceTable(TableView):
     def _columns(
         self, measure: str, *, permuted: bool = False, by_margins: bool = False
     ) -> tuple[Column, ...]:
-        lost = tr("{measure} lost").format(measure=measure) if measure else tr("lost")
+        lost_title = tr("{measure} lost").format(measure=measure) if measure else tr("lost")
         without = tr(
             "What the left-out queries lose if the feature is left out and the model learned again, "
             "with the paired 95 % interval"
@@ -352,7 +357,7 @@ class EvidenceTable(TableView):
             ),
             Column(
                 _LOST,
-                tr("{lost}, permuted").format(lost=lost) if permuted else lost,
+                tr("{lost}, permuted").format(lost=lost_title) if permuted else lost_title,
                 "right",
                 lambda value: fixed(value, 3),
                 value=lambda row: row.found.loss.value if row.found.loss is not None else None,

@@ -118,9 +118,9 @@ class SetChip(FeatureChip):
 
     def _take_width(self) -> None:
         advance = self.fontMetrics().horizontalAdvance
-        wide = min(advance(f"{self.feature_id} {self.name} ") + _CROSS, _NAMED)
+        named_width = min(advance(f"{self.feature_id} {self.name} ") + _CROSS, _NAMED)
         numbered = max(advance(f"{self.feature_id}") + _CROSS - 4, _NUMBERED)
-        self.setFixedWidth(wide if self._shows_name else numbered)
+        self.setFixedWidth(named_width if self._shows_name else numbered)
 
     def show_swap(self, share: float | None) -> None:
         """Show how the error changes if the feature under the mouse replaces this one; None for none."""
@@ -320,12 +320,12 @@ class SetTray(QFrame):
         """Hide the last chips where they would leave no room for the sentence, and count them."""
         features = () if self._shown is None else self._shown.features
         metrics = self._others.fontMetrics()
-        counted = metrics.horizontalAdvance(tr("and {n} more").format(n=len(features)))
+        count_width = metrics.horizontalAdvance(tr("and {n} more").format(n=len(features)))
         buttons = (self.add, self.undo, self.reset, self.run)
         room = self.width() - sum(button.sizeHint().width() for button in buttons) - self._title.width()
         room -= LEAST_SAID + 8 * (len(buttons) + 4)
         if len(features) > len(self.chips) or sum(chip.minimumWidth() + _AIR for chip in self.chips) > room:
-            room -= counted
+            room -= count_width
         n_shown = 0
         for chip in self.chips:
             room -= chip.minimumWidth() + _AIR

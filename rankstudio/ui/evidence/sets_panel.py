@@ -80,8 +80,8 @@ class SetsPanel(Panel):
         constrained : SizedSubset, optional
             The best set that has what is asked for; None while that is searched.
         """
-        near = found.near_best_of_k
-        if near is None:
+        near_best = found.near_best_of_k
+        if near_best is None:
             best = found.best
             unproved = best is not None and bool(best.sizes) and not best.sizes[-1].proved
             self.clear(_UNPROVED if unproved else NOTHING)
@@ -91,7 +91,7 @@ class SetsPanel(Panel):
             [column_of[feature] for feature, state in wanted.items() if state == choice]
             for choice in (REQUIRED, EXCLUDED)
         )
-        sets, lowest = near.containing(required, excluded), near.best.criterion
+        sets, lowest = near_best.containing(required, excluded), near_best.best.criterion
         listed = [(near_set.criterion, near_set.features) for near_set in sets]
         if constrained is not None and constrained.features and not sets:
             listed = [(constrained.criterion, constrained.features)]

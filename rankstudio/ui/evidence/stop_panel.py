@@ -139,9 +139,9 @@ class StopPanel(Panel):
         if repeated is not None and repeated.repeated.shape[0]:
             count = repeated.repeated.shape[0]
             x = np.arange(1.0, repeated.repeated.shape[1] + 1)
-            usual = StepCurve(0, tr("selection kept"), x, repeated.usual_criterion / count, _BLUE)
-            repetition = StepCurve(1, tr("repeated"), x, repeated.criterion / count, _ORANGE)
-            self.curve.set_curves([usual, repetition], None, found.k)
+            usual_curve = StepCurve(0, tr("selection kept"), x, repeated.usual_criterion / count, _BLUE)
+            repeated_curve = StepCurve(1, tr("repeated"), x, repeated.criterion / count, _ORANGE)
+            self.curve.set_curves([usual_curve, repeated_curve], None, found.k)
         self.advice.setText(found.stop.sentence if final and found.stop is not None else "")
         self.optimism.setText(optimism_sentence(found))
         self._show_view()

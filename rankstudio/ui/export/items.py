@@ -112,8 +112,10 @@ def _caption(models: Models, *, compared: bool) -> str:
         size = len(model.step.selected)
         description = captions.model_text(model.plan, model.fold.number, model.values, size)
         description += " " + tr("This model is not part of any run.") if model.live else ""
-    by = versions(view.plan.sources)
-    return captions.plan_text(view.plan, dataset.name, by, len(dataset.folds), session.measure, description)
+    software = versions(view.plan.sources)
+    return captions.plan_text(
+        view.plan, dataset.name, software, len(dataset.folds), session.measure, description
+    )
 
 
 def _model_item(
@@ -485,8 +487,10 @@ def selected_data_item(
         "The table features.csv in the same folder gives names and original ids. Missing "
         "values are filled in."
     )
-    only = replace(dataset, folds=(model.fold,))
-    return ExportItem(key, label, f"{about} {note}", _formats(n), stem, writers=_writers(only, ids, worker))
+    one_fold = replace(dataset, folds=(model.fold,))
+    return ExportItem(
+        key, label, f"{about} {note}", _formats(n), stem, writers=_writers(one_fold, ids, worker)
+    )
 
 
 def _formats(n_parts: int) -> tuple[tuple[str, str], ...]:
@@ -515,16 +519,16 @@ def _writers(dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker) 
     def begin(
         form: DataFormat, path: Path, done: Callable[[str], object], failed: Callable[[str], object]
     ) -> Job:
-        lost: dict[str, None] = {}
+        losses: dict[str, None] = {}
 
         def work(_: CancelFlag) -> Iterator[WrittenPart]:
             return files(form, path).save()  # a file after the other, until it is stopped
 
         def end(outcome: Outcome) -> None:
-            failed(outcome.text) if outcome.ending is Ending.FAILED else done(_said(form, tuple(lost)))
+            failed(outcome.text) if outcome.ending is Ending.FAILED else done(_said(form, tuple(losses)))
 
         def note(part: WrittenPart) -> None:
-            lost.update(dict.fromkeys(part.losses))
+            losses.update(dict.fromkeys(part.losses))
 
         text = tr("Writing {name}").format(name=path.name)
         return worker.submit(Job(text, work, on_message=note, on_end=end))
@@ -536,6 +540,6 @@ def _writers(dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker) 
 
 def _said(form: DataFormat, lost: Sequence[str]) -> str:
     """Return the losses of a format that the table of features does not make up for."""
-    besides = [tr(loss) for loss in lost if loss != "names of features"]
+    losses = [tr(loss) for loss in lost if loss != "names of features"]
     text = tr("{form} does not store: {lost}.")
-    return text.format(form=tr(form.label), lost=", ".join(besides)) if besides else ""
+    return text.format(form=tr(form.label), lost=", ".join(losses)) if losses else ""

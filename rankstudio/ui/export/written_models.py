@@ -86,7 +86,9 @@ def compare_rankings(
     function, reason = exported_function(model, form, feature_set)
     try:
         files = form.scored_files(path)
-        tried = trial_parts(model)[0] if function.scaled else parts
-        return " ".join(filter(None, (ranking_proof(model, function, form, files, tried).sentence, reason)))
+        trial_documents = trial_parts(model)[0] if function.scaled else parts
+        return " ".join(
+            filter(None, (ranking_proof(model, function, form, files, trial_documents).sentence, reason))
+        )
     except (RankStudioError, OSError) as error:
         return unproved(str(error)).sentence

@@ -209,8 +209,8 @@ class Models(QObject):
         then : callable
             Called with those whose data were recorded and are this dataset; with none where that fails.
         """
-        among = tuple({record.recorded for record in records if record.recorded is not None})
-        if not among:
+        candidates = tuple({record.recorded for record in records if record.recorded is not None})
+        if not candidates:
             then([])
             return
 
@@ -218,7 +218,9 @@ class Models(QObject):
             then([record for record in records if record.recorded in known])
 
         text = tr("Identifying the data")
-        self.task_worker.task(text, recognise, dataset, among, on_done=handle, on_error=lambda _: then([]))
+        self.task_worker.task(
+            text, recognise, dataset, candidates, on_done=handle, on_error=lambda _: then([])
+        )
 
     def warm_up(self) -> None:
         """Load and compile what runs need, in the background."""

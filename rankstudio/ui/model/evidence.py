@@ -227,8 +227,8 @@ class Evidence(QObject):
         if model is None or not self.whole:
             return False
         tested = {"paths_from_sums", "step_test"} <= set(model.plan.entry.capabilities)
-        usual, parameters = {"search": "forward", "fitting": "pre"}, model.parameters
-        forward = all(parameters.get(name, value) == value for name, value in usual.items())
+        defaults, parameters = {"search": "forward", "fitting": "pre"}, model.parameters
+        forward = all(parameters.get(name, value) == value for name, value in defaults.items())
         return tested and forward and not self._groups
 
     @property
@@ -623,14 +623,14 @@ class Evidence(QObject):
     def _refit_seconds(self, model: SelectedModel) -> float:
         """Return how long a method takes that learns anew on each half, by how long the run took."""
         record = self._current.shown.record
-        once = seconds_of_selection(record)
-        if record is None or isinf(once):
+        seconds_once = seconds_of_selection(record)
+        if record is None or isinf(seconds_once):
             return inf
         halves = N_HALVES - _n_halves(self.found)
         entry = record.plan.entry
         decided = "compared_by_query" in entry.capabilities or "paths_from_sums" in entry.capabilities
         refits = 0 if entry.origin is None or decided or preferences_of(record.plan) else MOST_REFITS
-        return (halves / 2 + refits) * once
+        return (halves / 2 + refits) * seconds_once
 
     def _key_now(self) -> _Key | None:
         dataset, model = self._session.dataset, self._current.model

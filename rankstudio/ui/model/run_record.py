@@ -255,8 +255,8 @@ class RunRecord:
         if self.state is RunState.DONE:
             return 1.0
         total = self.n_units * self.steps_per_unit
-        begun = sum(map(len, self.growing.values())) + sum(len(path.steps) for path in self.left.values())
-        return min(1.0, (self.units_done * self.steps_per_unit + begun) / total) if total else 0.0
+        n_begun = sum(map(len, self.growing.values())) + sum(len(path.steps) for path in self.left.values())
+        return min(1.0, (self.units_done * self.steps_per_unit + n_begun) / total) if total else 0.0
 
     @property
     def seconds_left(self) -> float | None:

@@ -146,10 +146,10 @@ class ChoiceChip(QObject):
         protocol = self._current.by_protocol
         chosen, usual = choice if view.model is None else as_choice(view.model), as_choice(protocol)
         text = tr("{model}, chosen by hand").format(model=model_words(view.plan, chosen, usual))
-        way = _BY_PROTOCOL
+        action_text = _BY_PROTOCOL
         if protocol is not None and usual != chosen:
-            way = tr("back to {model}").format(model=model_words(view.plan, usual, chosen))
-        self._chip.say(text, {way: self._go_back})
+            action_text = tr("back to {model}").format(model=model_words(view.plan, usual, chosen))
+        self._chip.say(text, {action_text: self._go_back})
 
     def _go_back(self) -> None:
         self._session.select(None, None)

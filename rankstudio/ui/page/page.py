@@ -149,7 +149,11 @@ class Page(QWidget):
         for splitter in self._splitters:
             if splitter.isAncestorOf(panel):
                 neighbours = (splitter.widget(position) for position in range(splitter.count()))
-                siblings = (o for o in neighbours if o is not None and o is not panel and not o.isHidden())
+                siblings = (
+                    neighbour
+                    for neighbour in neighbours
+                    if neighbour is not None and neighbour is not panel and not neighbour.isHidden()
+                )
                 self._hidden += [other for other in siblings if not other.isAncestorOf(panel)]
         for other in self._hidden:
             other.hide()

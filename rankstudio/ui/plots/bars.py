@@ -231,17 +231,17 @@ class BarsPlot(Plot):
         if self.is_empty():
             return
         for i, (bar, rect) in enumerate(zip(bars, self.slots(frame, bars), strict=True)):
-            won = bar.id == self.winner
+            is_winner = bar.id == self.winner
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colors.q("accent" if won else "muted" if i == self.under_mouse else "bar"))
+            painter.setBrush(colors.q("accent" if is_winner else "muted" if i == self.under_mouse else "bar"))
             radius = min(2.5, rect.height() / 2)
             painter.drawRoundedRect(rect, radius, radius)
             if bar.id == self._chosen:
                 painter.setPen(colors.q("text"))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawRoundedRect(rect.adjusted(-2.5, -2.5, 2.5, 2.5), 4, 4)
-            painter.setFont(font(TINY, bold=won))
-            painter.setPen(colors.q("text" if won else "muted"))
+            painter.setFont(font(TINY, bold=is_winner))
+            painter.setPen(colors.q("text" if is_winner else "muted"))
             box = QRectF(rect.center().x() - 30, frame.area.bottom() + 4, 60, 16)
             painter.drawText(box, BELOW, str(bar.id))
         zero, area = frame.y_px(0.0), frame.area

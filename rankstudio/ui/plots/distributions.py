@@ -112,9 +112,9 @@ class DensityPlot(Plot):
         """Return the width of swatches, where entries begin (pixel and line), and the number of lines."""
         metrics = QFontMetricsF(font(SMALL))
         layout: tuple[float, list[tuple[float, int]], int] = _SWATCH, [], 1
-        for swatch, between in ((_SWATCH, _BETWEEN), _NARROW):
-            wide = [swatch + 6 + metrics.horizontalAdvance(density.label) for density in self.densities]
-            spots = flow(wide, room.width(), between)
+        for swatch, gap in ((_SWATCH, _BETWEEN), _NARROW):
+            widths = [swatch + 6 + metrics.horizontalAdvance(density.label) for density in self.densities]
+            spots = flow(widths, room.width(), gap)
             layout = swatch, spots, spots[-1][1] + 1 if spots else 1
             if layout[2] * _LINE + _AIR <= _MOST_LEGEND * room.height():
                 break
@@ -216,20 +216,20 @@ class DensityPlot(Plot):
         if not drawn:
             return
         strip, area = self._strip(frame.outer.width()), frame.area
-        wide = (strip - _BETWEEN) / len(drawn)
+        bar_width = (strip - _BETWEEN) / len(drawn)
         left_edge = area.left() - strip
         painter.setFont(font(TINY))
         for position, (i, density) in enumerate(drawn):
             look = palettes.category(colors, i)
             height = density.zeros * (area.height() - _LINE)
-            bar = QRectF(left_edge + position * wide + 2, area.bottom() - height, wide - 4, height)
+            bar = QRectF(left_edge + position * bar_width + 2, area.bottom() - height, bar_width - 4, height)
             filling = QColor(look.color)
             filling.setAlphaF(0.35)
             painter.setBrush(filling)
             painter.setPen(pen(look.color, 1.4, look.dash))
             painter.drawRect(bar)
             text = percent(density.zeros)
-            if painter.fontMetrics().horizontalAdvance(text) <= wide:
+            if painter.fontMetrics().horizontalAdvance(text) <= bar_width:
                 painter.setPen(colors.q("text"))
                 above = QRectF(bar.center().x() - 30, bar.top() - _LINE, 60, _LINE)
                 painter.drawText(above, Qt.AlignmentFlag.AlignCenter, text)
@@ -315,12 +315,12 @@ class HistogramPlot(Plot):
 
     def summary(self) -> str:
         """Return in words how many numbers there are, and between which most of them lie."""
-        fullest, wide = int(self.counts.argmax()), self.width_of_bins
+        fullest, bin_width = int(self.counts.argmax()), self.width_of_bins
         first = int(self.starts[fullest])
         bin_text = (
             f"{first}"
-            if wide == 1
-            else tr("{first} to {first_2}").format(first=first, first_2=first + wide - 1)
+            if bin_width == 1
+            else tr("{first} to {first_2}").format(first=first, first_2=first + bin_width - 1)
         )
         total = tr("{title}: {sum} in all").format(title=self.axes.title, sum=int(self.counts.sum()))
         return tr("{said}, most often {where} {x_label} ({counts})").format(

@@ -91,10 +91,10 @@ class Frame:
         nearest_point = None
         for number, (xs, ys) in enumerate(curves):
             px, py = self.pixels(xs, ys)
-            far = np.nan_to_num(np.hypot(px - at.x(), py - at.y()), nan=np.inf)
-            point = int(far.argmin()) if far.size else 0
-            if far.size and far[point] <= reach:
-                nearest_point, reach = (number, point), float(far[point])
+            distances = np.nan_to_num(np.hypot(px - at.x(), py - at.y()), nan=np.inf)
+            point = int(distances.argmin()) if distances.size else 0
+            if distances.size and distances[point] <= reach:
+                nearest_point, reach = (number, point), float(distances[point])
         return nearest_point
 
     def x_at(self, px: float) -> float:
@@ -143,11 +143,11 @@ def readable_range(values: Floats, keep: Floats) -> tuple[float, float]:
     core_low, core_high = np.interp(places, np.arange(ordered.size), ordered).tolist()
     core = core_high - core_low
     if core > 0 and high - low > 2.0 * core:
-        must = keep[np.isfinite(keep)]
+        required = keep[np.isfinite(keep)]
         low = max(low, core_low - 0.5 * core)
         high = min(high, core_high + 0.5 * core)
-        if must.size:
-            low, high = min(low, float(must.min())), max(high, float(must.max()))
+        if required.size:
+            low, high = min(low, float(required.min())), max(high, float(required.max()))
     return padded(low, high)
 
 
@@ -253,10 +253,10 @@ def draw_line(painter: QPainter, px: Floats, py: Floats) -> None:
     """
     line, gaps = painter.pen(), np.flatnonzero(~np.isfinite(px + py)).tolist()
     solid = line.style() == Qt.PenStyle.SolidLine and line.color().alpha() == 255
-    wide = line.widthF() * painter.deviceTransform().m11() > 1
+    is_wide = line.widthF() * painter.deviceTransform().m11() > 1
     for before, after in pairwise([-1, *gaps, px.size]):
         xs, ys = px[before + 1 : after], py[before + 1 : after]
-        step = _PIECE if solid and wide and xs.size > _SHORT else max(1, xs.size)
+        step = _PIECE if solid and is_wide and xs.size > _SHORT else max(1, xs.size)
         for first in range(0, xs.size - 1, step):
             piece = slice(max(0, first - 1), first + step + 1)
             painter.drawPolyline(arrayToQPolygonF(xs[piece], ys[piece]))

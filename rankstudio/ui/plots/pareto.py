@@ -195,8 +195,8 @@ class ParetoPlot(Plot):
 
     def numbers(self) -> Numbers:
         """Return one row a model: which it is, size, worth, error, and what is marked."""
-        worth, front = self.axes.title or "value", self.marks.front if self.marks else ()
-        header = ["model", "combination", "size", worth, "standard error", "front", "chosen"]
+        y_title, front = self.axes.title or "value", self.marks.front if self.marks else ()
+        header = ["model", "combination", "size", y_title, "standard error", "front", "chosen"]
         return header, [
             [s.title, s.note, s.x, s.y, s.error, "front" if i in front else "", self._called(i)]
             for i, s in enumerate(self.spots)
@@ -207,8 +207,8 @@ class ParetoPlot(Plot):
         spot = self.spots[position]
         error = "" if isnan(spot.error) else f" ± {spot.error:.4f}"
         lines = [Line(spot.title, f"{spot.y:.4f}{error}", bold=True), Line(spot.note)]
-        called = self._called(position)
-        lines += [Line(called)] if called else []
+        name = self._called(position)
+        lines += [Line(name)] if name else []
         if self.marks is not None and position != self.marks.best:
             best = self.spots[self.marks.best]
             lines.append(Line(tr("best: {name}").format(name=f"{best.title}, {best.note}"), f"{best.y:.4f}"))
@@ -241,11 +241,11 @@ class ParetoPlot(Plot):
         if not self.spots:
             return None
         px, py = self.frame().pixels(*self.places)
-        far = np.hypot(px - at.x(), py - at.y())
+        distances = np.hypot(px - at.x(), py - at.y())
         front = list(self.marks.front) if self.marks else []
-        near = [i for i in front if far[i] <= _REACH / 2]
-        best = min(near, key=lambda i: far[i]) if near else int(far.argmin())
-        return best if far[best] <= _REACH else None
+        nearby = [i for i in front if distances[i] <= _REACH / 2]
+        best = min(nearby, key=lambda i: distances[i]) if nearby else int(distances.argmin())
+        return best if distances[best] <= _REACH else None
 
     def _called(self, position: int) -> str:
         if self.marks is None:
@@ -293,9 +293,9 @@ def _level_steps(plot: ParetoPlot, frame: Frame) -> list[QPointF]:
     """Return the lower edge of the band: each size below the best has its level until the next one."""
     marks = plot.marks
     assert marks is not None  # the band is one of them
-    begins = [frame.area.left(), *(frame.x_px(plot.spots[i].x) for i in marks.front[1:])]
+    starts = [frame.area.left(), *(frame.x_px(plot.spots[i].x) for i in marks.front[1:])]
     levels = [frame.y_px(level) for level in marks.levels[:-1]]
-    ends = zip(begins[:-1], begins[1:], levels, strict=True)
+    ends = zip(starts[:-1], starts[1:], levels, strict=True)
     return [QPointF(x, y) for left, right, y in ends for x in (left, right)]
 
 
@@ -407,8 +407,8 @@ def _place(
     def cost(place: tuple[QRectF, str]) -> tuple[bool, int, int]:
         box, _ = place
         across, level = np.abs(xs - box.center().x()), np.abs(ys - box.center().y())
-        hidden = np.count_nonzero((across <= box.width() / 2 + 3) & (level <= box.height() / 2 + 3))
-        return not room.contains(box), sum(box.intersects(other) for other in taken), int(hidden)
+        n_hidden = np.count_nonzero((across <= box.width() / 2 + 3) & (level <= box.height() / 2 + 3))
+        return not room.contains(box), sum(box.intersects(other) for other in taken), int(n_hidden)
 
     boxes = ((box, name) for name in names for box in around(at, text_size(name, bold)))
     return min(((_inside(box, room), name) for box, name in boxes), key=cost)
@@ -434,10 +434,10 @@ def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
 
 def _inside(box: QRectF, room: QRectF) -> QRectF:
     """Return a box moved sideways as far as it takes to be inside the plot."""
-    moved = QRectF(box)
-    moved.moveRight(min(moved.right(), room.right()))
-    moved.moveLeft(max(moved.left(), room.left()))
-    return moved
+    shifted_box = QRectF(box)
+    shifted_box.moveRight(min(shifted_box.right(), room.right()))
+    shifted_box.moveLeft(max(shifted_box.left(), room.left()))
+    return shifted_box
 
 
 def text_size(text: str, bold: bool) -> QSizeF:

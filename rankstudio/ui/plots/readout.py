@@ -162,8 +162,8 @@ class ValueBox(QWidget):
             return not room.contains(box) or box.adjusted(-6, -6, 6, 6).contains(point)
 
         def cost(spot: QPoint) -> tuple[bool, int, int]:
-            hidden = 0 if obstacles is None else _count_inside(QRect(spot, size), *obstacles)
-            return covers(spot), hidden, spots.index(spot)
+            n_hidden = 0 if obstacles is None else _count_inside(QRect(spot, size), *obstacles)
+            return covers(spot), n_hidden, spots.index(spot)
 
         best = min(spots, key=cost)
         return best, covers(best)

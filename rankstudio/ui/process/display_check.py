@@ -60,10 +60,10 @@ def missing_libraries(*binaries: str) -> tuple[str, ...]:
     qt = Path(spec.submodule_search_locations[0]) / "Qt"
     paths = [qt / "lib" / "libQt6Gui.so.6", qt / "lib" / "libQt6Widgets.so.6"]
     paths += [qt / binary for binary in binaries if binary]
-    needed: dict[str, None] = {}
+    missing: dict[str, None] = {}
     for binary in paths:
-        needed.update(dict.fromkeys(_failing(binary)))
-    return tuple(needed)
+        missing.update(dict.fromkeys(_failing(binary)))
+    return tuple(missing)
 
 
 def _failing(binary: Path) -> list[str]:

@@ -131,5 +131,5 @@ class RefreshTimer(QObject):
 
     @Slot()
     def _end(self) -> None:
-        rest = round(_REST * 1000 * (time.thread_time() - self._began))
-        self._timer.setInterval(min(max(_REFRESH_MILLISECONDS, rest), _LONGEST_REST))
+        pause = round(_REST * 1000 * (time.thread_time() - self._began))
+        self._timer.setInterval(min(max(_REFRESH_MILLISECONDS, pause), _LONGEST_REST))

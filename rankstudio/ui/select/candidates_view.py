@@ -84,18 +84,18 @@ class CandidatesView(QWidget):
             return
         ids = np.asarray(feature_ids)
         first = {name: int(np.flatnonzero(ids == members[0])[0]) for name, members in (groups or {}).items()}
-        of = group_names(groups or {})
+        own_group = group_names(groups or {})
         names = candidate_names(ids.tolist() if groups else (), names, groups or {})
 
         def bar(column: int) -> int:
-            return first.get(of.get(int(ids[column]), ""), column) if first else column
+            return first.get(own_group.get(int(ids[column]), ""), column) if first else column
 
         candidates = np.flatnonzero(np.isfinite(values))
         if candidates.size > _MOST_BARS:
             gains = score.gains(values[candidates])
             least = np.partition(gains, -_MOST_BARS)[-_MOST_BARS]  # a sort of many thousands is seen
-            near = np.flatnonzero(gains >= least)
-            best = near[np.argsort(-gains[near], kind="stable")[:_MOST_BARS]]
+            leading = np.flatnonzero(gains >= least)
+            best = leading[np.argsort(-gains[leading], kind="stable")[:_MOST_BARS]]
             candidates = np.union1d(candidates[best], margin.feature)
         columns = [c for c in candidates.tolist() if bar(c) == c]
         self.plot.set_axes(replace(self.plot.axes, title=tr(score.title), short=tr(score.name)))
@@ -156,7 +156,7 @@ def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
         elif margin.rival_score > 0:
             text = tr("{name}, though {rival} would lower the {criterion}")
         return text.format(name=name, rival=rival, criterion=tr(score.criterion))
-    way = tr("ahead of") if margin.share > 0 else tr("behind")
+    relation = tr("ahead of") if margin.share > 0 else tr("behind")
     return tr("{name}, {way} {rival} by {share}").format(
-        name=name, way=way, rival=rival, share=percent(abs(margin.share))
+        name=name, way=relation, rival=rival, share=percent(abs(margin.share))
     )

@@ -55,7 +55,9 @@ class OverGrid:
 
     def of_curve(self, curve: int) -> list[int]:
         """Return the combinations on a curve, by ascending value."""
-        combinations = [combination for combination, of in enumerate(self.curves) if of == curve]
+        combinations = [
+            combination for combination, curve_number in enumerate(self.curves) if curve_number == curve
+        ]
         return sorted(combinations, key=lambda combination: self.xs[combination])
 
     def combination(self, curve: int, x: float) -> int:
@@ -516,8 +518,8 @@ class CurvesPanel(Panel):
 
     def _draw_left_out(self) -> None:
         """Draw beside the validation of the chosen path, or the only one, that of left-out queries."""
-        lone = next(iter(self._paths), 0) if len(self._paths) == 1 else None
-        key = self._chosen[0] if self._chosen else lone
+        only_key = next(iter(self._paths), 0) if len(self._paths) == 1 else None
+        key = self._chosen[0] if self._chosen else only_key
         path = self._paths.get(key) if key is not None else None
         values = path.validation.get(self._left_out, []) if path and not self._alone else []
         xs: Sequence[float] = path.ks[: len(values)] if path else []

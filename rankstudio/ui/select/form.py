@@ -113,13 +113,13 @@ def _select_by(measures: Sequence[str], *, left_out: bool = False, pairs: bool =
 
 def _rule(present: str) -> Parameter:
     """Return the protocol's rule of choice as a parameter; the present one is always among its values."""
-    usual = [BEST, SMALLEST, ONE_SE, *map(at_most, (5, 10, 20))]
+    usual_rules = [BEST, SMALLEST, ONE_SE, *map(at_most, (5, 10, 20))]
     labels = {
         BEST: tr("best"),
         SMALLEST: tr("smallest not significantly worse"),
         ONE_SE: tr("within one standard error"),
     }
-    rules = dict.fromkeys([*usual, present])
+    rules = dict.fromkeys([*usual_rules, present])
     limits = {rule: parse_rule(rule).most for rule in rules}
     labels |= {rule: tr("at most {k} features").format(k=k) for rule, k in limits.items() if k is not None}
     return Parameter(
@@ -300,11 +300,11 @@ class MethodForm(Panel):
 
         To be called before a run: a shortcut starts one without leaving the field.
         """
-        wrong = [field for field in (*self._parameter_fields(), self._protocol) if not field.commit()]
-        if wrong:
-            self._reveal(wrong[0])
-            wrong[0].editor.setFocus()
-        return not wrong
+        invalid = [field for field in (*self._parameter_fields(), self._protocol) if not field.commit()]
+        if invalid:
+            self._reveal(invalid[0])
+            invalid[0].editor.setFocus()
+        return not invalid
 
     @Slot()
     def reset(self) -> None:

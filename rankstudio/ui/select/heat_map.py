@@ -155,9 +155,9 @@ class HeatView(QWidget):
         """
         self._show(values, rows, columns, title, names, names[1])
         self.plot.mark_best(best)
-        act = tr("double-click a cell to choose its model")
+        hint = tr("double-click a cell to choose its model")
         note = tr("each cell with its best {others}").format(others=", ".join(others)) if others else ""
-        self._caption.setText(" · ".join(filter(None, (note, act))))
+        self._caption.setText(" · ".join(filter(None, (note, hint))))
 
     def explain(self, why: str) -> None:
         """Show why there are no values, else what to do."""

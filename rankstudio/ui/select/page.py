@@ -141,8 +141,8 @@ class SelectPage(RunController):
             yield PaletteEntry(tr("setting"), form.field(name).label.text(), partial(self._go_to, name))
         for entry in methods():
             if not entry.lacking:
-                use = partial(self._use, entry.key, entry.label)
-                yield PaletteEntry(tr("method"), entry.label, use, entry.description.citation)
+                action = partial(self._use, entry.key, entry.label)
+                yield PaletteEntry(tr("method"), entry.label, action, entry.description.citation)
 
     def _go_to(self, name: str) -> None:
         self.pageAsked.emit("select")

@@ -247,12 +247,12 @@ def _progress(record: RunRecord) -> str:
         if record.unit and record.n_folds > 1
         else ""
     )
-    doing, share = (record.working.what, record.working.share) if record.working else ("", 0.0)
-    doing = f"{doing} {percentage(share)}" if share >= 0.01 else doing
+    work_text, share = (record.working.what, record.working.share) if record.working else ("", 0.0)
+    work_text = f"{work_text} {percentage(share)}" if share >= 0.01 else work_text
     return " · ".join(
         filter(
             None,
-            (learned_from(preferences_of(record.plan)), fold_text, doing, time_text(record.seconds_left)),
+            (learned_from(preferences_of(record.plan)), fold_text, work_text, time_text(record.seconds_left)),
         )
     )
 

@@ -32,17 +32,17 @@ class SliderController(QObject):
 
     @Slot(float)
     def _glide(self, value: float) -> None:
-        moved = self._current.shown.axis
+        slider_axis = self._current.shown.axis
         on_axes = zip(self._current.shown.plan.axes, self._current.inspected_values, strict=True)
-        values = tuple(value if axis == moved else present for axis, present in on_axes)
+        values = tuple(value if axis == slider_axis else present for axis, present in on_axes)
         self._current.look_at(values, self._session.choice.place, gliding=True)
 
     @Slot()
     def _show(self) -> None:
         """Let the slider stop at the values of the first grid, and between them where paths are fast."""
         view = self._current.shown
-        axis, live = view.axis, view.plan.live
-        stops = tuple(sorted({*(FINE if live else ()), *axis.values})) if axis is not None else ()
+        axis, is_live = view.axis, view.plan.live
+        stops = tuple(sorted({*(FINE if is_live else ()), *axis.values})) if axis is not None else ()
         self._slider.setVisible(len(stops) > 1)  # with one value there is nothing to move
         self._slider.setEnabled(view.fold is not None and axis is not None)
         if axis is None:

@@ -183,11 +183,11 @@ class AnalysisDialog(QDialog):
 
     def _commit(self) -> bool:
         """Take the typed values, and show the first field with an error; return whether there is none."""
-        wrong = [field for field in self.section.shown() if not field.commit()]
-        if wrong:
-            self.section.reveal(wrong[0])
-            wrong[0].editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        return not wrong
+        invalid = [field for field in self.section.shown() if not field.commit()]
+        if invalid:
+            self.section.reveal(invalid[0])
+            invalid[0].editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        return not invalid
 
     def _values(self) -> dict[str, Any]:
         """Return the parameters by name."""

@@ -60,8 +60,8 @@ class MeasurementController(Controller):
     def ask_measure(self) -> None:
         """Ask for the name of a measure, and show it."""
         question = tr("Any measure with its k, such as NDCG@20, P@3 or Recall@50, or a Python file with one:")
-        text, meant = QInputDialog.getText(self._window, tr("Measure"), question, text="NDCG@20")
-        if not meant:
+        text, accepted = QInputDialog.getText(self._window, tr("Measure"), question, text="NDCG@20")
+        if not accepted:
             return
         path, ending, _ = text.strip().partition(".py")
         if ending:
@@ -87,9 +87,9 @@ class MeasurementController(Controller):
     def _let_choose(self, chooses: bool) -> None:
         self._session.select_by_measure(chooses)
         name = self._session.measure
-        by = f"{name}, {rules_text(self._session.convention, [name])},"
+        measure_text = f"{name}, {rules_text(self._session.convention, [name])},"
         self.said.emit(
-            tr("Each run shows the model with the best validation {by}").format(by=by)
+            tr("Each run shows the model with the best validation {by}").format(by=measure_text)
             if chooses
             else tr("Each run shows the model that it selected")
         )

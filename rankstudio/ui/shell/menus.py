@@ -287,10 +287,10 @@ class BackendMenu(QObject):
             if count > 1
             else tr("A separate &process")
         )
-        live = tr("The curves grow with every selected feature.")
+        live_help = tr("The curves grow with every selected feature.")
         many = tr("Several combinations and folds at a time; each curve appears when it is complete.")
         cluster = tr("Compute on a Dask cluster. The results are identical.")
-        self._live = add_choice(menu, self._group, LIVE, tr("This &window, step by step"), live)
+        self._live = add_choice(menu, self._group, LIVE, tr("This &window, step by step"), live_help)
         self._processes = add_choice(menu, self._group, PROCESSES, processes, many)
         self._cluster = add_choice(menu, self._group, "", tr("A &cluster…"), cluster)
         for action in self._group.actions():
@@ -327,8 +327,8 @@ class BackendMenu(QObject):
         try:
             self._memory.ask(answer)
         except ParameterError as error:
-            wrong = tr("Expected {expected}, got {got}.").format(expected=error.expected, got=answer)
-            self._ask_memory(wrong, answer)
+            message = tr("Expected {expected}, got {got}.").format(expected=error.expected, got=answer)
+            self._ask_memory(message, answer)
 
     def _answer(self, name: str, title: str, label: str, text: str) -> str | None:
         """Ask for a line of text; return None where the dialog is cancelled."""

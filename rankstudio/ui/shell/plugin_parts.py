@@ -198,15 +198,15 @@ class PluginParts(QObject):
 
     def save(self, settings: Settings) -> None:
         """Remember which panels are hidden."""
-        hidden = [key for key, panel in self.panels.items() if panel.isHidden()]
-        settings.set("window/hidden-panels", " ".join(hidden) or None)
+        hidden_keys = [key for key, panel in self.panels.items() if panel.isHidden()]
+        settings.set("window/hidden-panels", " ".join(hidden_keys) or None)
 
     def restore(self, settings: Settings) -> None:
         """Hide the panels that were hidden the last time."""
-        hidden = settings.text("window/hidden-panels").split()
+        hidden_keys = settings.text("window/hidden-panels").split()
         for key, panel in self.panels.items():
-            panel.setHidden(key in hidden)
-            self.restored.emit(key, key not in hidden)
+            panel.setHidden(key in hidden_keys)
+            self.restored.emit(key, key not in hidden_keys)
 
 
 def _drawable(entry: WindowPage) -> WindowPage:

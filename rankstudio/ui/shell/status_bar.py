@@ -144,7 +144,7 @@ class LoadingBar(QFrame):
 def run_text(record: RunRecord, waiting: int) -> str:
     """Return the sentence on a run: "Running Greedy RankRLS on MQ2008, fold 3 of 5 · 0:12 left"."""
     subject = tr("{title} on {name}").format(title=record.title, name=record.dataset.name)
-    behind = f" · {tr('{waiting} waiting').format(waiting=waiting)}" if waiting else ""
+    queue_text = f" · {tr('{waiting} waiting').format(waiting=waiting)}" if waiting else ""
     match record.state:
         case RunState.RUNNING | RunState.PAUSED:
             runs = record.state is RunState.RUNNING
@@ -153,15 +153,17 @@ def run_text(record: RunRecord, waiting: int) -> str:
                 subject = tr("{what}, fold {fold} of {n_folds}").format(
                     what=subject, fold=record.unit.fold, n_folds=record.n_folds
                 )
-            doing = f", {record.working.what}" if record.working else ""
+            work_text = f", {record.working.what}" if record.working else ""
             remaining = time_text(record.seconds_left) if runs else ""
-            return f"{verb.format(what=subject)}{doing}{f' · {remaining}' if remaining else ''}{behind}"
+            return (
+                f"{verb.format(what=subject)}{work_text}{f' · {remaining}' if remaining else ''}{queue_text}"
+            )
         case RunState.FAILED:
             return tr("{what} failed").format(what=subject)
         case RunState.CANCELLED:
             return tr("{what} stopped; finished results are kept").format(what=subject)
         case RunState.DONE:
             sentence = tr("{what} done in {seconds:.1f} s").format(what=subject, seconds=record.clock.seconds)
-            return sentence + behind
+            return sentence + queue_text
         case _:
             return tr("{what} is waiting").format(what=subject)

@@ -363,10 +363,10 @@ class ColumnsDialog(QDialog):
 
     def _table_columns(self) -> list[Column]:
         """Return the table's columns on a column of the file: its name, its role, its first values."""
-        long = any(len(name) > _LONG for name in self._preview.names)
+        has_long_names = any(len(name) > _LONG for name in self._preview.names)
         return [
             tick_column(lambda row: row.is_feature, tr("Tick the features (Space)")),
-            Column("name", tr("column"), stretch=True, least=_LONG_NAME if long else _NAME),
+            Column("name", tr("column"), stretch=True, least=_LONG_NAME if has_long_names else _NAME),
             Column("role", tr("is"), width=_ROLE),
             *(_document(number, values) for number, values in enumerate(self._preview.rows, 1)),
         ]
@@ -392,9 +392,9 @@ class ColumnsDialog(QDialog):
         if told.features:
             self._features = {i for i, name in enumerate(names) if name in told.features}
         else:
-            among = layout.features if layout else range(len(names))
+            candidates = layout.features if layout else range(len(names))
             ignored = set(told.ignore)
-            self._features = {i for i in among if self._can_be_feature(i) and names[i] not in ignored}
+            self._features = {i for i in candidates if self._can_be_feature(i) and names[i] not in ignored}
 
     def _lay_out(self) -> None:
         form = QFormLayout()
@@ -473,14 +473,14 @@ class ColumnsDialog(QDialog):
         )
         n = len(features)
         self._count.setText(trn("{n} feature", "{n} features", n).format(n=n))
-        fine = (
+        is_valid = (
             (qid >= 0 or is_one_ranking or bool(self._preview.sizes))
             and label >= 0
             and qid != label
             and n > 0
         )
-        fine = fine and (part < 0 or part not in (qid, label))
-        self._buttons.button(QDialogButtonBox.StandardButton.Open).setEnabled(fine)
+        is_valid = is_valid and (part < 0 or part not in (qid, label))
+        self._buttons.button(QDialogButtonBox.StandardButton.Open).setEnabled(is_valid)
 
     @Slot(QAction)
     def _judge(self, action: QAction) -> None:

@@ -284,8 +284,8 @@ class OpenController(Controller):
             return
         logs = [path for path in paths if holds_logs(Path(path))]
         other_paths = [path for path in paths if path not in logs]
-        elsewhere = any(Path(other).parent != Path(log).parent for other in other_paths for log in logs)
-        if len(logs) == 1 and other_paths and (elsewhere or len(other_paths) > 1):
+        is_elsewhere = any(Path(other).parent != Path(log).parent for other in other_paths for log in logs)
+        if len(logs) == 1 and other_paths and (is_elsewhere or len(other_paths) > 1):
             plan = self._session.plan.changed(columns={})
             self._open_judged(str(Path(logs[0]).absolute()), plan, other_paths)
             return

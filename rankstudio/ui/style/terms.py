@@ -102,8 +102,8 @@ class TermLabel(QLabel):
         """Describe the term to screen readers, and let Tab reach it where no field is named by the label."""
         term = self.term()
         self.setAccessibleDescription(f"{term}: {glossary()[term]}" if term else "")
-        reached = bool(term) and self.buddy() is None
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus if reached else Qt.FocusPolicy.NoFocus)
+        takes_focus = bool(term) and self.buddy() is None
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus if takes_focus else Qt.FocusPolicy.NoFocus)
         if not term:
             self.unsetCursor()
 
@@ -124,11 +124,11 @@ class TermLabel(QLabel):
         if tip and not Text.mightBeRichText(tip):
             tip = f"<p>{html_text(tip)}</p>"
         if self.buddy() is None:
-            how = tr("Click to open the glossary.")
+            hint = tr("Click to open the glossary.")
         else:
-            how = tr("Click, or press F1 in the field, to open the glossary.")
+            hint = tr("Click, or press F1 in the field, to open the glossary.")
         return (
-            f"{tip}<p><b>{html_text(term)}</b>: {html_text(glossary()[term])}<br><i>{html_text(how)}</i></p>"
+            f"{tip}<p><b>{html_text(term)}</b>: {html_text(glossary()[term])}<br><i>{html_text(hint)}</i></p>"
         )
 
     def word_rect(self) -> QRect:

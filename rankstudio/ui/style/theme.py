@@ -147,7 +147,9 @@ class Theme(QObject):
         """
         sheet = self._app.styleSheet() if self._app else ""
         self._unseen.clear()  # of what was built without this
-        self._late = {widget: worn for widget, worn in self._late.items() if isValid(widget)}
+        self._late = {
+            widget: has_old_sheet for widget, has_old_sheet in self._late.items() if isValid(widget)
+        }
         if self._app:
             self._app.setStyleSheet("")
         try:
@@ -155,10 +157,10 @@ class Theme(QObject):
         finally:
             if self._app:
                 pages = filter(isValid, self._unseen)
-                late = [widget for page in pages for widget in (page, *page.findChildren(QWidget))]
-                with _untold(late):
+                unstyled = [widget for page in pages for widget in (page, *page.findChildren(QWidget))]
+                with _untold(unstyled):
                     self._app.setStyleSheet(sheet)
-                self._late |= dict.fromkeys(late, False)
+                self._late |= dict.fromkeys(unstyled, False)
             self._unseen.clear()
 
     @property
@@ -205,10 +207,10 @@ class Theme(QObject):
     def _style(self, widgets: Iterable[QWidget]) -> None:
         """Let widgets take on the present sheet, parents first."""
         for widget in widgets:
-            worn = self._late.pop(widget, None)
-            if worn is not None and isValid(widget):
+            has_old_sheet = self._late.pop(widget, None)
+            if has_old_sheet is not None and isValid(widget):
                 style = widget.style()
-                if worn:
+                if has_old_sheet:
                     style.unpolish(widget)  # forgets the rules of the sheet before
                 style.polish(widget)
                 QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))

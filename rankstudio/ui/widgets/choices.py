@@ -280,8 +280,10 @@ class LambdaSlider(QWidget):
         self._values = tuple(values)
         with QSignalBlocker(self._slider):
             self._slider.setRange(0, max(0, len(values) - 1))
-        of = set(self._values if marked is None else marked)
-        self._slider.set_ticks([position for position, value in enumerate(self._values) if value in of])
+        marked_values = set(self._values if marked is None else marked)
+        self._slider.set_ticks(
+            [position for position, value in enumerate(self._values) if value in marked_values]
+        )
         self._slider.setPageStep(max(1, len(values) // 5))
         self._slider.setEnabled(len(values) > 1)
         if before is not None and values:
@@ -383,8 +385,8 @@ class _NotedDelegate(QStyledItemDelegate):
         if not note:
             return size
         metrics = QFontMetrics(_small(option.font))
-        wide = min(metrics.horizontalAdvance(note), _NOTE_WIDTH) + 2 * _SIDE
-        return QSize(max(size.width(), wide), size.height() + metrics.height() + _GAP)
+        note_width = min(metrics.horizontalAdvance(note), _NOTE_WIDTH) + 2 * _SIDE
+        return QSize(max(size.width(), note_width), size.height() + metrics.height() + _GAP)
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex

@@ -359,8 +359,8 @@ class ColumnModel(QAbstractTableModel):
         target_rows = dict(zip(after, range(len(after)), strict=True))
         persistent = self.persistentIndexList()
         self._places = after
-        moved = [self.index(target_rows[before[index.row()]], index.column()) for index in persistent]
-        self.changePersistentIndexList(persistent, moved)
+        new_indexes = [self.index(target_rows[before[index.row()]], index.column()) for index in persistent]
+        self.changePersistentIndexList(persistent, new_indexes)
         self.layoutChanged.emit()
 
     def identities(self, rows: Sequence[Row]) -> list[Hashable]:

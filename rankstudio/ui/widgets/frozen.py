@@ -78,9 +78,9 @@ class FrozenHeader(QHeaderView):
     def viewportEvent(self, event: QEvent) -> bool:
         """Show the tooltip of the section under the mouse."""
         if isinstance(event, QHelpEvent) and self.frozen_section(event.pos().x()) >= 0:
-            moved = event.pos()
-            moved.setX(moved.x() - self.offset())
-            return super().viewportEvent(QHelpEvent(event.type(), moved, event.globalPos()))
+            position = event.pos()
+            position.setX(position.x() - self.offset())
+            return super().viewportEvent(QHelpEvent(event.type(), position, event.globalPos()))
         return super().viewportEvent(event)
 
     def _meant(self, event: QMouseEvent) -> QMouseEvent:

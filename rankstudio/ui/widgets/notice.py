@@ -491,10 +491,10 @@ class Question:
         box = QMessageBox(QMessageBox.Icon.Question, title, plain(text), parent=parent)
         if detail:
             box.setDetailedText(detail)
-        act = box.addButton(do, QMessageBox.ButtonRole.AcceptRole)
-        act.setObjectName("question-do")
+        accept_button = box.addButton(do, QMessageBox.ButtonRole.AcceptRole)
+        accept_button.setObjectName("question-do")
         other = box.addButton(leave or tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(other)
         box.setEscapeButton(other)
         box.exec()
-        return box.clickedButton() is act
+        return box.clickedButton() is accept_button

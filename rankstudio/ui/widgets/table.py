@@ -496,8 +496,8 @@ class TableView(QTableView):
         index = super().moveCursor(action, keys | Qt.KeyboardModifier.ControlModifier)
         if index.isValid() and not self.rows_model.is_heading(index.row()):
             return index
-        ups = (QTableView.CursorAction.MoveHome, QTableView.CursorAction.MovePageUp)
-        return self._first_index() if action in ups else self.currentIndex()
+        upward = (QTableView.CursorAction.MoveHome, QTableView.CursorAction.MovePageUp)
+        return self._first_index() if action in upward else self.currentIndex()
 
     def _first_index(self) -> QModelIndex:
         """Return the first row that is no heading."""
@@ -519,8 +519,8 @@ class TableView(QTableView):
         """Let the row under the mouse light up."""
         position = event.position().toPoint()
         if self.dragged is not None and self._pressed is not None:
-            way = position - self._pressed.position().toPoint()
-            if way.manhattanLength() >= QApplication.startDragDistance():
+            offset = position - self._pressed.position().toPoint()
+            if offset.manhattanLength() >= QApplication.startDragDistance():
                 self._drag()
             return
         with self._moving():
@@ -650,8 +650,8 @@ class TableView(QTableView):
             if index.column() < self._header.n_frozen:
                 bar.setValue(value)
                 return
-            covered = self._header.frozen_width() - super().visualRect(index).left()
-            bar.setValue(bar.value() - max(0, covered))
+            overlap = self._header.frozen_width() - super().visualRect(index).left()
+            bar.setValue(bar.value() - max(0, overlap))
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         """Draw the columns that stay anew: Qt moves what is drawn."""
@@ -750,15 +750,17 @@ class TableView(QTableView):
 
     def _give_way(self) -> None:
         """Hide the spare columns for which there is no room."""
-        wide = {c.key: self.widths.of(c.key) or given_width(c) for c in self.rows_model.columns}
-        wide = {key: self._set_widths.get(key) or width or scaled(self._names) for key, width in wide.items()}
-        room, hidden = self.viewport().width() - sum(wide.values()), set[str]()
+        widths = {c.key: self.widths.of(c.key) or given_width(c) for c in self.rows_model.columns}
+        widths = {
+            key: self._set_widths.get(key) or width or scaled(self._names) for key, width in widths.items()
+        }
+        room, hidden_keys = self.viewport().width() - sum(widths.values()), set[str]()
         for group in self._spare:
             if room < 0:
-                hidden |= wide.keys() & set(group)
-                room += sum(wide.get(key, 0) for key in group)
+                hidden_keys |= widths.keys() & set(group)
+                room += sum(widths.get(key, 0) for key in group)
         for number, column in enumerate(self.rows_model.columns if self._spare else ()):
-            self.setColumnHidden(number, column.key in hidden)
+            self.setColumnHidden(number, column.key in hidden_keys)
 
     def _stretch_columns(self) -> None:
         """Give columns that stretch the room that is left, and what a name needs where little is left."""

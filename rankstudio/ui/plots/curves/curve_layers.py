@@ -159,17 +159,17 @@ def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
         return None
     metrics = QFontMetricsF(font(TINY))
     width, height = metrics.horizontalAdvance(tr("smallest")) + 4.0, metrics.height()
-    away = _DIAMOND + _AWAY
+    distance = _DIAMOND + _AWAY
     ground = QRectF(0.0, 0.0, width, height)
     rooms = []
-    down, aside, half = away + height / 2, away + width / 2, width / 2
-    sides = (0, down), (0, -down), (aside, 0), (-aside, 0)
+    down, across, half = distance + height / 2, distance + width / 2, width / 2
+    sides = (0, down), (0, -down), (across, 0), (-across, 0)
     for shift in (*sides, (half, down), (half, -down), (-half, down), (-half, -down)):
         ground.moveCenter(center + QPointF(*shift))
         if frame.area.contains(ground):
             rooms.append(QRectF(ground))
-    hidden = _hidden(family, frame, rooms)
-    return rooms[hidden.index(min(hidden))] if rooms else None
+    n_hidden = _hidden(family, frame, rooms)
+    return rooms[n_hidden.index(min(n_hidden))] if rooms else None
 
 
 def draw_choice(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -244,9 +244,9 @@ def draw_curve(
     if xs.size == 0:
         return
     px, py = frame.pixels(xs, ys)
-    fewer = extremes(px, py, painter.deviceTransform().m11())
-    if fewer is not None:
-        (px, py), width = fewer, min(width, _FADED)  # or it takes twenty times as long
+    reduced = extremes(px, py, painter.deviceTransform().m11())
+    if reduced is not None:
+        (px, py), width = reduced, min(width, _FADED)  # or it takes twenty times as long
     painter.setPen(pen(color, width, dash))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     with between_axes(painter, frame):
@@ -273,13 +273,13 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
         Device pixels to a logical one.
     """
     columns = np.floor(px * scale)
-    begins = np.flatnonzero(np.diff(columns, prepend=-np.inf))
-    if px.size < _CROWDED * begins.size or not np.isfinite(py).all() or (np.diff(px) < 0).any():
+    starts = np.flatnonzero(np.diff(columns, prepend=-np.inf))
+    if px.size < _CROWDED * starts.size or not np.isfinite(py).all() or (np.diff(px) < 0).any():
         return None
-    ends = np.append(begins[1:], px.size) - 1
-    lowest, highest = np.minimum.reduceat(py, begins), np.maximum.reduceat(py, begins)
-    ys = np.column_stack((py[begins], lowest, highest, py[ends]))
-    xs = np.column_stack((px[begins], px[begins], px[ends], px[ends]))
+    ends = np.append(starts[1:], px.size) - 1
+    lowest, highest = np.minimum.reduceat(py, starts), np.maximum.reduceat(py, starts)
+    ys = np.column_stack((py[starts], lowest, highest, py[ends]))
+    xs = np.column_stack((px[starts], px[starts], px[ends], px[ends]))
     return xs.ravel(), ys.ravel()
 
 
@@ -373,13 +373,13 @@ def _free_room(family: CurveSet, frame: Frame, width: float, height: float) -> Q
     area = frame.area
     tops = np.linspace(area.bottom() - 4 - height, area.top() + 4, _HEIGHTS).tolist()
     rooms = [QRectF(x, y, width, height) for y in tops for x in (area.right() - width, area.left() + 4)]
-    hidden = _hidden(family, frame, rooms)
-    return rooms[hidden.index(min(hidden))]
+    n_hidden = _hidden(family, frame, rooms)
+    return rooms[n_hidden.index(min(n_hidden))]
 
 
 def _hidden(family: CurveSet, frame: Frame, rooms: Sequence[QRectF]) -> list[int]:
     """Return how many pixels of the curves each of some places hides; the named curve counts more."""
-    hidden = [0] * len(rooms)
+    n_hidden = [0] * len(rooms)
     for curve in family.curves.values():
         values = curve.arrays()
         is_finite = np.isfinite(values[1])
@@ -390,5 +390,5 @@ def _hidden(family: CurveSet, frame: Frame, rooms: Sequence[QRectF]) -> list[int
             columns = np.arange(max(room.left(), px.min()), min(room.right(), px.max()) + 1)
             drawn = np.interp(columns, px, py)
             inside = (drawn > room.top() - 3) & (drawn < room.bottom() + 3)
-            hidden[index] += int(inside.sum()) * (_OWN if curve.beside else 1)
-    return hidden
+            n_hidden[index] += int(inside.sum()) * (_OWN if curve.beside else 1)
+    return n_hidden

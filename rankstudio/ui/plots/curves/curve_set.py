@@ -231,9 +231,9 @@ class CurveSet:
             at_x, at_y = frame.pixels(xs[is_drawn], ys[is_drawn])
             across, along = np.abs(at_x - px), np.abs(at_y - py)
             i = int(np.lexsort((along, across))[0])
-            far = float(across[i]), float(along[i])
-            if best is None or far <= best[2]:
-                best = key, float(xs[is_drawn][i]), far
+            distances = float(across[i]), float(along[i])
+            if best is None or distances <= best[2]:
+                best = key, float(xs[is_drawn][i]), distances
         return best[:2] if best else None
 
     def strokes(self, colors: Colors) -> dict[Hashable, tuple[QColor, tuple[float, ...]]]:
@@ -342,8 +342,8 @@ def fitting_ranges(
     if everything and finite.size:
         return x_range, padded(float(finite.min()), float(finite.max()))
     keep = family[chosen].arrays()[1] if chosen is not None and chosen in family else np.empty(0)
-    lone = [curve.ys[0] for curve in family.curves.values() if curve.beside and len(curve.ys) == 1]
-    keep = np.append(keep, lone)  # else only its name would be seen
+    lone_values = [curve.ys[0] for curve in family.curves.values() if curve.beside and len(curve.ys) == 1]
+    keep = np.append(keep, lone_values)  # else only its name would be seen
     if level is not None and ys.size:
         keep = np.append(keep, level)
     return x_range, readable_range(ys, keep)

@@ -414,8 +414,8 @@ class CurvesPlot(Plot):
 
     def _choose_scale(self) -> None:
         """Take the scale that the user chose, else a logarithmic one where curves would be flat lines."""
-        wide = self.may_be_logarithmic and self.family.spread() >= _DECADES
-        log = (wide if self._scale is None else self._scale) and self.family.spread() > 0
+        spans_decades = self.may_be_logarithmic and self.family.spread() >= _DECADES
+        log = (spans_decades if self._scale is None else self._scale) and self.family.spread() > 0
         if log != self.axes.log_y:
             self.axes, self.zoom.log_y, self._zoomed = replace(self.axes, log_y=log), log, False
 
@@ -477,10 +477,10 @@ class CurvesPlot(Plot):
 
     def step(self, right: int, down: int) -> bool:
         """Move along a curve, or to the next curve: upwards they follow each other."""
-        to = neighbour(self.family, right, -down)
-        if to is not None:
-            self.picked.emit(to[0], whole(to[1]))
-        return to is not None
+        target = neighbour(self.family, right, -down)
+        if target is not None:
+            self.picked.emit(target[0], whole(target[1]))
+        return target is not None
 
 
 def _point_or_none(key: Hashable | None, x: float) -> tuple[Hashable, float] | None:

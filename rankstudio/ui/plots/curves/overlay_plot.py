@@ -487,10 +487,10 @@ def draw_overlaid(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Co
             draw_marker(painter, look.marker, point, _POINT + 1)
             continue
         is_named = ends_width(plot, frame.outer.size()) > 0
-        wide = _stands_out(plot, number) or (curve.reference and not is_named)
-        width = 2.4 if wide else 1.7
+        is_bold = _stands_out(plot, number) or (curve.reference and not is_named)
+        width = 2.4 if is_bold else 1.7
         dash = drawn_dash(plot, look, frame.outer.size())
-        painter.setPen(pen(look.color, width if not is_named or wide else 1.3, dash))
+        painter.setPen(pen(look.color, width if not is_named or is_bold else 1.3, dash))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         is_finite = np.isfinite(curve.y)
         draw_line(painter, *frame.pixels(curve.x[is_finite], curve.y[is_finite]))
@@ -566,9 +566,9 @@ def _boxes(plot: OverlayPlot, width: float) -> Iterator[tuple[OverlaidCurve, QRe
     widths = [
         min(room, _SWATCH + _GAP + metrics.horizontalAdvance(_name(curve)) + 2) for curve in plot.curves
     ]
-    for curve, wide, (x, row) in zip(plot.curves, widths, flow(widths, room, _APART), strict=True):
+    for curve, name_width, (x, row) in zip(plot.curves, widths, flow(widths, room, _APART), strict=True):
         if row < _MOST_ROWS:
-            yield curve, QRectF(x, _TITLE + row * _ROW, wide, _ROW)
+            yield curve, QRectF(x, _TITLE + row * _ROW, name_width, _ROW)
 
 
 def shown_names(plot: OverlayPlot, width: float) -> tuple[list[tuple[OverlaidCurve, QRectF]], QRectF, str]:

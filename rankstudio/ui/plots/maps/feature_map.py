@@ -124,8 +124,8 @@ class MapValues:
 
 
 def _ranked(name: str, feature_id: int, rank: int) -> str:
-    called = f"{name} ({feature_id})"
-    return f"{rank}. {called}" if rank else called
+    label = f"{name} ({feature_id})"
+    return f"{rank}. {label}" if rank else label
 
 
 class FeatureMapPlot(HeatMapPlot):
@@ -391,8 +391,8 @@ def _draw_ticks(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: C
         metrics = QFontMetricsF(font(TINY))
         widest = max(metrics.horizontalAdvance(text) for text in ticks)
         stride = max(1, ceil((widest + 3) * len(ticks) / frame.area.width()))
-        begins = list(accumulate((group.size for group in plot.shown.groups), initial=0))
-        for begin, end in pairwise(begins if len(begins) > 1 else [0, len(ticks)]):
+        starts = list(accumulate((group.size for group in plot.shown.groups), initial=0))
+        for begin, end in pairwise(starts if len(starts) > 1 else [0, len(ticks)]):
             for column in range(begin, end, stride):
                 middle = float(xs[column] + xs[column + 1]) / 2
                 box = QRectF(middle - 30, bottom + 2, 60, 16)

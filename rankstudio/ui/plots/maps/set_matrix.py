@@ -212,9 +212,9 @@ class SetMatrixPlot(Plot):
 
     def _left(self) -> float:
         """Return where the columns begin: what stands beside the rows is as wide as that."""
-        usual, bold = QFontMetricsF(font(SMALL)), QFontMetricsF(font(SMALL, bold=True))
+        regular, bold = QFontMetricsF(font(SMALL)), QFontMetricsF(font(SMALL, bold=True))
         texts = tr("above the best"), self._below()
-        widths = [usual.horizontalAdvance(text) for text in texts]
+        widths = [regular.horizontalAdvance(text) for text in texts]
         widths += [scaled(_NUMBERS) + _GAP + bold.horizontalAdvance(row.label) for row in self.rows]
         return max(widths) + 2 * _GAP
 
@@ -288,10 +288,12 @@ class SetMatrixPlot(Plot):
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(colors.q("tint") if column.wanted == REQUIRED else colors.q("line_soft"))
                 painter.drawRoundedRect(box.adjusted(1, 0, -1, 0), 4, 4)
-            under = index == self.under_mouse
-            role = {REQUIRED: "accent", EXCLUDED: "faint", FREE: "accent" if under else "text"}[column.wanted]
+            is_under_mouse = index == self.under_mouse
+            role = {REQUIRED: "accent", EXCLUDED: "faint", FREE: "accent" if is_under_mouse else "text"}[
+                column.wanted
+            ]
             painter.setFont(font(SMALL, bold=column.selected))
-            painter.setPen(colors.q(role if column.selected or column.wanted or under else "muted"))
+            painter.setPen(colors.q(role if column.selected or column.wanted or is_under_mouse else "muted"))
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(column.feature))
             if column.wanted == EXCLUDED:
                 painter.setPen(pen(colors.q("error"), 1.3))
