@@ -94,13 +94,13 @@ class Session(QObject):
     sealChanged = Signal()
     """The seal of the open data, or how often it was broken, is another."""
     inspectAsked = Signal(int)
-    """The user points to a feature (its id), somewhere."""
+    """The user asks to inspect a feature (its id)."""
     labelAsked = Signal(str)
     """The label of another judge is to be used."""
     labelsAsked = Signal()
     """The labels of all judges are to be compared."""
     inspected = Signal(int)
-    """Another feature is shown in detail (its id)."""
+    """Another feature is inspected (its id)."""
     foldChosen = Signal()
     """The user shows another fold, and no longer follows the run that works."""
 

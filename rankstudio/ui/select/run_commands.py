@@ -113,7 +113,7 @@ def _estimated(plan: Plan, dataset: FoldedDataset, n_processes: int) -> MemoryEs
 
 
 class RunCommands(Controller):
-    """Sets the action of each button in each state.
+    """Commands of runs: text, refusal and action of each button, by the state of the runs.
 
     Parameters
     ----------
