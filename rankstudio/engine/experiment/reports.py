@@ -110,8 +110,8 @@ def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
     rows: list[Row] = []
     for fold in result.folds:
         chosen = chosen_values(result, fold)
-        left = PAIRS_LEFT_OUT if result.plan.pairs_out else LEFT_OUT
-        parts = ("validation", fold.validation), ("test", fold.test), (left, plain(fold.left_out))
+        left_out_part = PAIRS_LEFT_OUT if result.plan.pairs_out else LEFT_OUT
+        parts = ("validation", fold.validation), ("test", fold.test), (left_out_part, plain(fold.left_out))
         for part, values in parts:
             if values:
                 combinations = (_cell(axis, chosen[axis.name]) for axis in axes)
@@ -191,8 +191,9 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
     write_text(folder / "results.json", text)
     save_csv(folder / "metrics.csv", *metrics_table(result))
     save_csv(folder / "selection_path.csv", *features_table(result))
-    own = _plan_in(folder / "plan.toml")
-    if own is None or not own.agrees(result.plan):  # one that a person wrote keeps its comments
+    existing_plan = _plan_in(folder / "plan.toml")
+    # One that a person wrote keeps its comments.
+    if existing_plan is None or not existing_plan.agrees(result.plan):
         save_plan(result.plan, folder / "plan.toml")
     return [*(folder / name for name in RESULT_FILES), *_write_models(result, folder / MODELS)]
 

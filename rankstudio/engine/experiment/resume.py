@@ -77,23 +77,26 @@ def run_stored(
         study.check(key, dataset)
     study.discard_damaged(key)
     units = study.finished_units(key)
-    done = Finished(units, {fold.fold: fold for fold in study.folds(key, units)})
+    finished = Finished(units, {fold.fold: fold for fold in study.folds(key, units)})
     worked = study.seconds(key)
     spent: defaultdict[tuple[int, int], float] = defaultdict(float)
-    for event, seconds in _timed(run(plan, dataset, grouped, done, executor)):
-        told, worked = event, worked + seconds
+    for event, seconds in _timed(run(plan, dataset, grouped, finished, executor)):
+        outgoing_event, worked = event, worked + seconds
         match event:
             case StepDone(unit=unit) | UnitProgress(unit=unit):
                 spent[unit.fold, unit.position] += seconds
-            case UnitFinished(unit=unit, path=path, seconds=own) if (unit.fold, unit.position) not in units:
-                here = spent.pop((unit.fold, unit.position), 0.0) + seconds
-                study.save_unit(key, path, here if own is None else own)
-            case FoldFinished(result=fold) if fold.fold not in done.folds:
+            case UnitFinished(unit=unit, path=path, seconds=unit_seconds) if (
+                unit.fold,
+                unit.position,
+            ) not in units:
+                measured_seconds = spent.pop((unit.fold, unit.position), 0.0) + seconds
+                study.save_unit(key, path, measured_seconds if unit_seconds is None else unit_seconds)
+            case FoldFinished(result=fold) if fold.fold not in finished.folds:
                 study.save_fold(key, fold)
             case RunFinished(result=result):
                 study.finish(key, worked)
-                told = RunFinished(replace(result, seconds=study.seconds(key)))
-        yield told
+                outgoing_event = RunFinished(replace(result, seconds=study.seconds(key)))
+        yield outgoing_event
 
 
 def _timed(events: Generator[Event, None, None]) -> Iterator[tuple[Event, float]]:

@@ -201,14 +201,16 @@ def run(
     estimated = _estimated(plan, computed, executor)
     numbers = tuple(fold.number for fold in folds)
     units = tuple(
-        Unit(fold, position, one) for fold in numbers for position, one in enumerate(plan.combinations)
+        Unit(fold, position, combination)
+        for fold in numbers
+        for position, combination in enumerate(plan.combinations)
     )
     names = dataset.feature_names
     yield RunStarted(plan, numbers, units, most_steps, dataset.feature_ids, names, estimated)
     finished: list[FoldResult] = []
     keep = path_keeper(plan)
-    given = plan.entry.given and computed
-    prepare = given_folds(plan, dataset) if given else partial(make_fold_context, plan)
+    is_given = plan.entry.given and computed
+    prepare = given_folds(plan, dataset) if is_given else partial(make_fold_context, plan)
     digest = data_digest(dataset) if computed else ""
     sharded = _learns_by_shards(plan, folds)
     workers = shard_executor(executor if sharded else None, estimated)
@@ -221,9 +223,9 @@ def run(
             if fold.number in done.folds:
                 result = yield from _tell_again(done.folds[fold.number], keep)
             else:
-                own = [unit for unit in units if unit.fold == fold.number]
+                fold_units = [unit for unit in units if unit.fold == fold.number]
                 prepared = prepare(fold, _training(fold, grouped, workers))
-                measured = yield from _run_fold(prepared, own, done, spread, keep)
+                measured = yield from _run_fold(prepared, fold_units, done, spread, keep)
                 result = replace(measured, data_digest=digest)
             finished.append(result)
             yield FoldFinished(result)
@@ -234,9 +236,9 @@ def _estimated(plan: Plan, folds: Sequence[Fold], executor: Executor | None) -> 
     """Return what a plan needs of memory on folds, None for no folds; refuse it where there is too little."""
     if not folds:
         return None
-    found = memory_estimate(plan, folds, workers_here(executor))
-    found.refuse()
-    return found
+    need = memory_estimate(plan, folds, workers_here(executor))
+    need.refuse()
+    return need
 
 
 def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
@@ -264,10 +266,10 @@ def _scheduler(
 def _training(fold: Fold, grouped: dict[int, TrainingData] | None, workers: ShardExecutor) -> TrainingData:
     """Return the training part of a fold: one that is known, unless its shards go to other workers."""
     # Of folds that share their data each would put a copy there.
-    known = {} if grouped is None or isinstance(fold.train, PartOfWhole) else grouped
-    data = known.get(fold.number)
+    cache = {} if grouped is None or isinstance(fold.train, PartOfWhole) else grouped
+    data = cache.get(fold.number)
     if data is None or (data.several and data.executor is not workers):
-        data = known[fold.number] = group_training(fold, workers)
+        data = cache[fold.number] = group_training(fold, workers)
     return data
 
 
@@ -302,20 +304,20 @@ def _work(plan: Plan, dataset: FoldedDataset | RankingDataset) -> tuple[FoldedDa
 
 
 def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
-    there = {fold.number: fold for fold in dataset.folds}
+    folds_by_number = {fold.number: fold for fold in dataset.folds}
     for number in plan.folds:
-        if number not in there:
-            known = ", ".join(str(n) for n in there)
+        if number not in folds_by_number:
+            numbers = ", ".join(str(n) for n in folds_by_number)
             raise PlanError(
                 tr("folds: {name} has no fold {number}; it has {known}.").format(
-                    name=dataset.name, number=number, known=known
+                    name=dataset.name, number=number, known=numbers
                 )
             )
-    folds = [there[number] for number in plan.folds or there]
+    folds = [folds_by_number[number] for number in plan.folds or folds_by_number]
     # The error of no model is the same for every λ and every set of features: nothing to choose by.
-    several = len(plan.combinations) > 1 or n_steps(plan, dataset.feature_ids) > 1
+    has_choice = len(plan.combinations) > 1 or n_steps(plan, dataset.feature_ids) > 1
     for fold in folds:
-        _check_sparse(plan, fold, dataset.name, by_criterion=plan.select_by == CRITERION and several)
+        _check_sparse(plan, fold, dataset.name, by_criterion=plan.select_by == CRITERION and has_choice)
         if plan.leaves_out:
             _check_left_out(plan, fold, dataset.name)
         elif plan.select_by != CRITERION and fold.vali is None and not plan.inner:
@@ -326,7 +328,7 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
             raise PlanError(
                 text.format(measure=plan.select_by, fold=fold.number, data=dataset.name, criterion=CRITERION)
             )
-        elif plan.select_by == CRITERION and several:
+        elif plan.select_by == CRITERION and has_choice:
             _check_left_out_criterion(plan, fold, dataset)
     return folds
 
@@ -366,12 +368,12 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
     """Refuse a measure of left-out queries where nothing predicts them, or there is only one."""
     if not plan.can_leave_out:
         ranker = plan.ranker_entry or plan.entry
-        known = ", ".join(entry.label for entry in methods() if entry.left_out)
+        labels = ", ".join(entry.label for entry in methods() if entry.left_out)
         text = tr(
             "criterion {measure}: {label} cannot compute leave-query-out predictions. Methods "
             "that can: {methods}."
         )
-        raise PlanError(text.format(measure=plan.select_by, methods=known, label=ranker.label))
+        raise PlanError(text.format(measure=plan.select_by, methods=labels, label=ranker.label))
     if not plan.pairs_out:
         _check_several_queries(plan, fold, data)
         return
@@ -406,8 +408,8 @@ def _check_document_errors(plan: Plan, fold: Fold) -> None:
         learner = estimator(plan, ranker, values, fold.train.feature_ids)
         if ranker.ranks_with == RANKRLS.label and not ranker.left_out:  # a filter, whose models are RankRLS's
             learner = RANKRLS.load()()
-        if why := learner.why_no_error(fold.train.n_documents):
-            raise PlanError(tr("The training criterion cannot choose: {why}").format(why=why))
+        if reason := learner.why_no_error(fold.train.n_documents):
+            raise PlanError(tr("The training criterion cannot choose: {why}").format(why=reason))
 
 
 def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
@@ -490,8 +492,8 @@ def _run_fold(
             paths.append(spread.paths.pop(_unit_key(unit)))  # it was told of
             continue
         yield UnitStarted(unit)
-        known = done.units.get(_unit_key(unit))
-        paths.append(keep(known or (yield from _run_unit(prepared, unit))))
+        stored_path = done.units.get(_unit_key(unit))
+        paths.append(keep(stored_path or (yield from _run_unit(prepared, unit))))
         yield UnitFinished(unit, paths[-1])
     return prepared.result(select_model(prepared.plan, paths), paths)
 
@@ -501,15 +503,15 @@ def _unit_key(unit: Unit) -> tuple[int, int]:
 
 
 def _run_unit(prepared: FoldContext, unit: Unit) -> Generator[Event, None, PathResult]:
-    taken: list[tuple[Step, Mapping[str, float]]] = []
+    measured_steps: list[tuple[Step, Mapping[str, float]]] = []
     notes: list[Note] = []
-    for told in prepared.work(unit):
-        if isinstance(told, Note):
-            notes.append(told)
+    for event in prepared.work(unit):
+        if isinstance(event, Note):
+            notes.append(event)
             continue
-        if isinstance(told, WorkProgress):
-            yield UnitProgress(unit, told)
+        if isinstance(event, WorkProgress):
+            yield UnitProgress(unit, event)
             continue
-        taken.append(told)
-        yield StepDone(unit, *told, prepared.divisor, prepared.plan.step_kind)
-    return replace(prepared.collect(unit, taken), notes=tuple(notes))
+        measured_steps.append(event)
+        yield StepDone(unit, *event, prepared.divisor, prepared.plan.step_kind)
+    return replace(prepared.collect(unit, measured_steps), notes=tuple(notes))

@@ -106,8 +106,8 @@ class InMemory:
         """Receive progress of a unit from a worker; raise Cancelled if nobody waits for it."""
         if self._given_up:
             raise Cancelled("The run")
-        doing = told if isinstance(told, WorkProgress) else WorkProgress(f"step {told.number}", 0.0)
-        self._latest = unit, doing
+        progress = told if isinstance(told, WorkProgress) else WorkProgress(f"step {told.number}", 0.0)
+        self._latest = unit, progress
 
     def key(self, number: int) -> Hashable:
         """Return a key that is equal for folds with the same data."""
@@ -207,8 +207,10 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
     if isinstance(first, PartOfWhole):
         name = shared_parts.keep([first.whole])[0]
         return WholeFile(str(store.scratch_folder()), {}, name, first.division)
-    found: dict[int, RankingDataset] = {id(part): part for fold in folds for part in fold.parts.values()}
-    names = dict(zip(found, shared_parts.keep(list(found.values())), strict=True))
+    parts_by_id: dict[int, RankingDataset] = {
+        id(part): part for fold in folds for part in fold.parts.values()
+    }
+    names = dict(zip(parts_by_id, shared_parts.keep(list(parts_by_id.values())), strict=True))
     parts = {
         fold.number: tuple(names[id(fold.parts[name])] if name in fold.parts else "" for name in _NAMES)
         for fold in folds

@@ -139,8 +139,10 @@ def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Exe
             pool = _started(count, gently, stack)
         except (OSError, BrokenExecutor) as error:  # no room for processes, or for semaphores between them
             stack.close()
-            why = getattr(error, "strerror", None) or error
-            yield stack.enter_context(_threads_instead(count, f"Worker processes cannot be started: {why}."))
+            reason = getattr(error, "strerror", None) or error
+            yield stack.enter_context(
+                _threads_instead(count, f"Worker processes cannot be started: {reason}.")
+            )
         else:
             yield pool
 
@@ -150,13 +152,13 @@ def _started(
 ) -> _Processes:
     """Return processes that are about to begin, and get ready for units at first; with the stack they end."""
     context = multiprocessing.get_context("spawn")
-    heard, held = context.Pipe(duplex=False)
-    stack.callback(heard.close)
-    stack.callback(held.close)
-    pool = _Processes(count, mp_context=context, initializer=_begin, initargs=(heard, gently))
+    worker_end, owner_end = context.Pipe(duplex=False)
+    stack.callback(worker_end.close)
+    stack.callback(owner_end.close)
+    pool = _Processes(count, mp_context=context, initializer=_begin, initargs=(worker_end, gently))
     pool.count, pool.stack, pool.gently = count, stack, gently
     stack.callback(pool.shutdown, cancel_futures=True)
-    stack.callback(held.close)  # which ends them in the middle of their work
+    stack.callback(owner_end.close)  # which ends them in the middle of their work
     with _deaf():
         for _ in range(count):
             pool.submit(

@@ -22,7 +22,7 @@ def with_usual_convention(plan: Plan, dataset: FoldedDataset) -> Plan:
 
 def with_known_costs(plan: Plan, dataset: FoldedDataset) -> Plan:
     """Return a plan with the costs of features that are kept beside its data, if it has none."""
-    known = dataset.extension(FeatureCosts)
-    if known is None or plan.extension(FeatureCosts) is not None:
+    costs = dataset.extension(FeatureCosts)
+    if costs is None or plan.extension(FeatureCosts) is not None:
         return plan
-    return plan.changed(costs=known)
+    return plan.changed(costs=costs)

@@ -107,14 +107,14 @@ def smallest_position(plan: Plan, path: PathResult) -> int | None:
 
     None if the path has no p values of the selection criterion, or no model has a value of it.
     """
-    found = path.p_values.get(plan.select_by)
-    best = None if found is None else best_position(plan, path)
-    if found is None or best is None:
+    model_p_values = path.p_values.get(plan.select_by)
+    best = None if model_p_values is None else best_position(plan, path)
+    if model_p_values is None or best is None:
         return None
     gains = _gains(plan, path)
     if not np.isfinite(gains[best]):
         return None
-    return _smallest(plan, path, (gains >= gains[best]) | (found >= SIGNIFICANCE))
+    return _smallest(plan, path, (gains >= gains[best]) | (model_p_values >= SIGNIFICANCE))
 
 
 def p_values(plan: Plan, path: PathResult, queries: Sequence[Floats]) -> Mapping[str, Floats]:

@@ -59,13 +59,15 @@ def workload(
     n_units, seconds, n_guessed = 0, 0.0, 0
     for plan, n_given in plans:
         n_folds = len(plan.folds) or n_given
-        here = [(other, pace) for other, pace in paces if other.data == plan.data]
-        own = [pace for other, pace in here if (other.method, other.ranker) == (plan.method, plan.ranker)]
+        data_paces = [(other, pace) for other, pace in paces if other.data == plan.data]
+        method_paces = [
+            pace for other, pace in data_paces if (other.method, other.ranker) == (plan.method, plan.ranker)
+        ]
         by_size = n_documents / SAMPLE_DOCUMENTS
-        known = own or [sqrt(pace * by_size) for _, pace in here]
+        usable_paces = method_paces or [sqrt(pace * by_size) for _, pace in data_paces]
         n_units += len(plan.combinations) * n_folds
-        n_guessed += not known
-        pace = min(known, default=by_size)
+        n_guessed += not usable_paces
+        pace = min(usable_paces, default=by_size)
         seconds += pace * typical_seconds(plan, n_folds, n_features)
     return Workload(len(plans), n_units, seconds, n_guessed)
 

@@ -249,10 +249,10 @@ def _per_query(values: Mapping[str, Any], names: Collection[str]) -> FrozenMappi
 
 
 def _known_ids(values: Any, ids: Collection[int]) -> tuple[int, ...]:
-    found = sequence(values, int)
-    if not set(found) <= set(ids):
+    parsed_ids = sequence(values, int)
+    if not set(parsed_ids) <= set(ids):
         raise ValueError("expected features of the data")
-    return found
+    return parsed_ids
 
 
 def _baseline(values: Mapping[str, Any], names: Collection[str], ids: Collection[int]) -> Baseline:
@@ -334,10 +334,10 @@ def _p_values(header: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[An
     if "p_values_of" not in header:
         return {}
     names = sequence(header["p_values_of"], str)
-    found = _measured(names, arrays["p_values"], len(header["kinds"]))
-    if any(((values < 0) | (values > 1)).any() for values in found.values()):
+    p_values = _measured(names, arrays["p_values"], len(header["kinds"]))
+    if any(((values < 0) | (values > 1)).any() for values in p_values.values()):
         raise ValueError("expected numbers from 0 to 1")
-    return found
+    return p_values
 
 
 def _choices_arrays(choices: SubsetChoices) -> dict[str, NDArray[Any]]:
@@ -389,8 +389,8 @@ def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stor
         coef = np.zeros(n)
         coef[used[k]] = weights[k]
         cls = _CLASSES.get(kind, Step)
-        told = header["extras"][k]
-        extras: dict[str, Any] = {name: exactly(told[name], _EXTRAS[name]) for name in _extras(cls)}
+        plain_extras = header["extras"][k]
+        extras: dict[str, Any] = {name: exactly(plain_extras[name], _EXTRAS[name]) for name in _extras(cls)}
         if kind == GivenScores.__name__:
             name, parts = stored_scores(header["beyond"][k])
             extras = {"name": name, "parts": FrozenMapping(parts)}
@@ -398,8 +398,8 @@ def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stor
             beyond = dict(header["beyond"][k])
             if beyond:
                 beyond = checked_beyond(beyond, set(ids))
-            place = f"{stored}, step {numbers[k]}"
-            extras = {"beyond": FrozenMapping(beyond), "ids": ids, "stored": place}
+            location = f"{stored}, step {numbers[k]}"
+            extras = {"beyond": FrozenMapping(beyond), "ids": ids, "stored": location}
         steps.append(
             cls(
                 numbers[k],

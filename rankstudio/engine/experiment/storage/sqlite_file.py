@@ -344,15 +344,15 @@ def _inspect(path: Path, copy: Path | None = None, *, shared: bool = False) -> N
 
     What is looked at is the copy, where there is one; of a shared study, the file without its log.
     """
-    place = copy or path
-    if not place.is_file():
+    opened_path = copy or path
+    if not opened_path.is_file():
         found = tr("found a folder, expected a study") if path.is_dir() else tr("study not found")
         raise StoreError(f"{path}: {found}.")
     # "immutable" keeps SQLite from making files beside this one, but also from reading the log that a
     # process that was ended, or that still runs, has there.
-    log = not shared and any(Path(f"{place}{end}").exists() for end in ("-wal", "-journal"))
+    log = not shared and any(Path(f"{opened_path}{end}").exists() for end in ("-wal", "-journal"))
     mode = "ro" if copy is None else "rw"  # a copy may be rolled back
-    uri = f"{place.as_uri()}?mode={mode}" + ("" if log else "&immutable=1")
+    uri = f"{opened_path.as_uri()}?mode={mode}" + ("" if log else "&immutable=1")
     with in_words(path), closing(sqlite3.connect(uri, uri=True, timeout=0)) as db:
         db.text_factory = study_rows.as_text  # what is damaged is told in SQLite's own words
         found = db.execute("PRAGMA application_id").fetchone()[0]
@@ -367,7 +367,7 @@ def _inspect(path: Path, copy: Path | None = None, *, shared: bool = False) -> N
             raise StoreError(text.format(path=path, version=version, expected=VERSION))
         if db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
             raise StoreError(f"{path}: {tr(_DAMAGED)}.")
-        if log and not _log_is_whole(place):
+        if log and not _log_is_whole(opened_path):
             text = tr(
                 "{path}-wal: the log of the study, which holds the latest results, is damaged. Without "
                 "this file the study opens in its earlier state."
@@ -485,21 +485,21 @@ def _commits(log: BinaryIO, n_read: int, page: int, salts: tuple[int, ...]) -> i
     Each round has two numbers of its own. Where one of them fits, the commit is of this round: the other one
     is damaged, there or in the header, whose checksum two flipped bits can leave as it was.
     """
-    found = 0
-    at = _HEADER.size + n_read * (_FRAME.size + page)
+    n_commits = 0
+    offset = _HEADER.size + n_read * (_FRAME.size + page)
     while True:
-        log.seek(at)
+        log.seek(offset)
         start = log.read(_FRAME.size)
         if len(start) < _FRAME.size:
-            return found
+            return n_commits
         values = _FRAME.unpack(start)
-        found += values[1] > 0 and (values[2] == salts[0] or values[3] == salts[1])
-        at += _FRAME.size + page
+        n_commits += values[1] > 0 and (values[2] == salts[0] or values[3] == salts[1])
+        offset += _FRAME.size + page
 
 
 def _checksum(content: bytes, big: bool) -> tuple[int, int]:
-    one = other = 0
+    s0 = s1 = 0
     for a, b in struct.iter_unpack(">2I" if big else "<2I", content):
-        one = (one + a + other) & 0xFFFFFFFF
-        other = (other + b + one) & 0xFFFFFFFF
-    return one, other
+        s0 = (s0 + a + s1) & 0xFFFFFFFF
+        s1 = (s1 + b + s0) & 0xFFFFFFFF
+    return s0, s1

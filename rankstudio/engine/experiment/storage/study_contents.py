@@ -139,10 +139,10 @@ class RecordedData:
 
     def difference(self, dataset: FoldedDataset) -> str:
         """Return the reason why a dataset differs from the recorded one, as a sentence; "" if it does not."""
-        found = fingerprint(dataset)
-        if found.checksum == self.checksum:
+        data_fingerprint = fingerprint(dataset)
+        if data_fingerprint.checksum == self.checksum:
             return ""
-        changed = change(self.files, found.files)
+        changed = change(self.files, data_fingerprint.files)
         return f"{changed or f'{self.place or self.name}: these are other data than those of the run'}."
 
     def without_documents(self, *, validated: bool = True, tested: bool = True) -> AbsentData:
@@ -155,7 +155,7 @@ class RecordedData:
         """
         path = Path(self.place) if self.place else None
         part = _empty(self.feature_ids, self.feature_names)
-        vali, test = (part if there else None for there in (validated, tested))
+        vali, test = (part if had_part else None for had_part in (validated, tested))
         folds = tuple(Fold(number, part, vali, test) for number in self.folds)
         return AbsentData(self.name, path, folds, extensions=Extensions([self.feature_set]), recorded=self)
 
@@ -218,14 +218,14 @@ def dataset_keys(data: SealedData) -> tuple[str, ...]:
     if isinstance(data, AbsentData) and data.recorded is not None:
         return dataset_keys(data.recorded)
     if isinstance(data, RecordedData):
-        place = data.place
+        location = data.place
         if data.first_file is not None:
             contents = [data.first_file or data.checksum]
         else:
-            contents = [source.checksum for source in data.files] or [place or data.checksum]
+            contents = [source.checksum for source in data.files] or [location or data.checksum]
     else:
-        place = str(data.path.absolute()) if data.path is not None else ""
-        contents = [data.origin.checksum or fingerprint(data).checksum, *filter(None, [place])]
+        location = str(data.path.absolute()) if data.path is not None else ""
+        contents = [data.origin.checksum or fingerprint(data).checksum, *filter(None, [location])]
     return tuple(f"{content} {data.name}" for content in contents)
 
 

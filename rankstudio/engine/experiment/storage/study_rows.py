@@ -135,8 +135,8 @@ def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
 
 def next_id(db: sqlite3.Connection, table: str) -> int:
     """Return the number of a new row, which the digest covers; the highest existing number may be damaged."""
-    taken = f"SELECT ifnull(max(id), 0) + 1 FROM ({_NUMBERS[table]}) WHERE id BETWEEN 0 AND {1 << 62}"
-    return int(db.execute(taken).fetchone()[0])
+    query = f"SELECT ifnull(max(id), 0) + 1 FROM ({_NUMBERS[table]}) WHERE id BETWEEN 0 AND {1 << 62}"
+    return int(db.execute(query).fetchone()[0])
 
 
 def as_text(raw: bytes) -> str:
@@ -250,10 +250,12 @@ def sequence(values: Any, kind: type[Value]) -> tuple[Value, ...]:
 
 def numbers(values: Any) -> tuple[int, ...]:
     """Return a list of distinct numbers from 1 up; ValueError otherwise."""
-    found = sequence(values, int)
-    if len(set(found)) < len(found) or any(not 1 <= value <= _MOST for value in found):
+    parsed_numbers = sequence(values, int)
+    if len(set(parsed_numbers)) < len(parsed_numbers) or any(
+        not 1 <= value <= _MOST for value in parsed_numbers
+    ):
         raise ValueError("expected different numbers from 1 up")
-    return found
+    return parsed_numbers
 
 
 def exactly(value: Any, kind: type[Value]) -> Value:
@@ -274,11 +276,11 @@ def recorded_versions(values: Any) -> dict[str, str]:
 
     They are written into generated programs, so they are validated.
     """
-    found = texts(values)
-    for name, number in found.items():
+    versions = texts(values)
+    for name, number in versions.items():
         if not (_NAME.fullmatch(name) and _VERSION.fullmatch(number)):
             raise ValueError("expected versions by the names of packages")
-    return found
+    return versions
 
 
 def checksum(text: str) -> str:

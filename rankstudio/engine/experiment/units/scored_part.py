@@ -51,8 +51,8 @@ class ScoredPart:
         if not self._large:
             return step.scores(self._columns, known)
         if step.linear:
-            one: Floats = self.linear_scores(step.coef[None, :])[0]
-            return one
+            scores: Floats = self.linear_scores(step.coef[None, :])[0]
+            return scores
         out = np.empty(self._data.n_documents)
 
         def score(piece: slice) -> None:
