@@ -142,8 +142,8 @@ def plugin_scores(beyond: Mapping[str, Any], place: Mapping[int, int], X: Floats
     DataError
         If the package is not installed, or its reader fails.
     """
-    wanted = beyond["format"], beyond["package"]
-    form = next((form for form in readable_formats() if (form.entry.key, form.package) == wanted), None)
+    form_key = beyond["format"], beyond["package"]
+    form = next((form for form in readable_formats() if (form.entry.key, form.package) == form_key), None)
     before = f"{shown_path(source)}: " if source else ""
     if form is None:
         origin = Origin(OriginKind.PACKAGE, beyond["package"], beyond["version"], present=False)
@@ -194,11 +194,11 @@ def refuse_invalid_model_format(entry: object) -> None:
     if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):
         text = tr("key: expected lower-case letters, digits, dots and hyphens, got {key}.")
         raise PlanError(text.format(key=shown(entry.key)))
-    for name, most in _LONGEST.items():
+    for name, max_length in _LONGEST.items():
         value = getattr(entry, name)
-        if not isinstance(value, str) or len(value) > most or one_line(value) != value:
+        if not isinstance(value, str) or len(value) > max_length or one_line(value) != value:
             text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
-            raise PlanError(text.format(key=entry.key, field=name, most=most, value=shown(value)))
+            raise PlanError(text.format(key=entry.key, field=name, most=max_length, value=shown(value)))
     if not entry.label.strip():
         raise PlanError(tr("{key}: the label is empty.").format(key=entry.key))
     if not isinstance(entry.suffix, str) or not _SUFFIX.fullmatch(entry.suffix):

@@ -123,12 +123,12 @@ class ScoreFunction:
     @property
     def columns(self) -> dict[str, int]:
         """Position of each input, by its identifier."""
-        return {given.identifier: position for position, given in enumerate(self.inputs)}
+        return {model_input.identifier: position for position, model_input in enumerate(self.inputs)}
 
     @property
     def called(self) -> dict[str, int]:
         """Position of each input, by its name in the other program."""
-        return {given.called: position for position, given in enumerate(self.inputs)}
+        return {model_input.called: position for position, model_input in enumerate(self.inputs)}
 
 
 def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
@@ -139,10 +139,12 @@ def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
     DatasetError
         If an input is not in the set.
     """
-    names = features.of([(given.id, given.name) for given in function.inputs])
+    names = features.of([(model_input.id, model_input.name) for model_input in function.inputs])
     inputs = tuple(
-        replace(given, definition=features.definitions[names[given.id]], defined=names[given.id])
-        for given in function.inputs
+        replace(
+            model_input, definition=features.definitions[names[model_input.id]], defined=names[model_input.id]
+        )
+        for model_input in function.inputs
     )
     listed = tuple(features.definitions[name] for name in features.needed(names.values()))
     return replace(function, inputs=inputs, listed=listed)
@@ -250,8 +252,8 @@ def _about(model: Model, data: str, size: int) -> str:
         return about
     values = chosen.get("values", {})
     named = values.items() if isinstance(values, dict) else ()
-    others = [f"{name} {value}" for name, value in named if name != "regularization"]
-    return ", ".join([about, *others, f"chosen: {chosen['how']}"])
+    settings = [f"{name} {value}" for name, value in named if name != "regularization"]
+    return ", ".join([about, *settings, f"chosen: {chosen['how']}"])
 
 
 def _trees_of(
@@ -276,7 +278,7 @@ def _stumps(weak: Sequence[Mapping[str, Any]]) -> tuple[list[int], tuple[ScoreTr
     """Return the ids that thresholds ask for, and each threshold as a tree of one split."""
     ids = sorted({w["id"] for w in weak})
     rows = [(ids.index(w["id"]), float(w["above"]), float(w["adds"])) for w in weak]
-    return ids, tuple(ScoreTree(((place, above, -1, -2),), (0.0, adds)) for place, above, adds in rows)
+    return ids, tuple(ScoreTree(((column, above, -1, -2),), (0.0, adds)) for column, above, adds in rows)
 
 
 def _trees(text: str, columns: Sequence[int]) -> tuple[list[int], tuple[ScoreTree, ...]]:
@@ -306,7 +308,10 @@ def _tree(tree: TextTree, place_of: Mapping[int, int]) -> ScoreTree:
 def model_inputs(features: Sequence[tuple[int, str]]) -> tuple[ModelInput, ...]:
     """Return inputs from features by id and name, with distinct identifiers."""
     names = exported_names(features)
-    return tuple(ModelInput(i, _short(name), own) for (i, name), own in zip(features, names, strict=True))
+    return tuple(
+        ModelInput(i, _short(name), exported_name)
+        for (i, name), exported_name in zip(features, names, strict=True)
+    )
 
 
 def _short(text: str, most: int = _LONGEST) -> str:

@@ -553,11 +553,13 @@ def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
     one_ranking : bool
         Whether all documents of the data are one ranking.
     """
-    usual = ONE_RANKING_MEASURES if one_ranking else USUAL_MEASURES
-    if plan.measures == usual or plan.measures not in (USUAL_MEASURES, ONE_RANKING_MEASURES):
+    suitable_measures = ONE_RANKING_MEASURES if one_ranking else USUAL_MEASURES
+    if plan.measures == suitable_measures or plan.measures not in (USUAL_MEASURES, ONE_RANKING_MEASURES):
         return plan
     chooses = plan.select_by == plan.measures[0]
-    return plan.changed(measures=usual, select_by=usual[0] if chooses else plan.select_by)
+    return plan.changed(
+        measures=suitable_measures, select_by=suitable_measures[0] if chooses else plan.select_by
+    )
 
 
 def counting_plan(plan: Plan) -> Plan:

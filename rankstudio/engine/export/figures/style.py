@@ -102,8 +102,8 @@ class FigureStyle:
 
     def category(self, number: int) -> str:
         """Return the colour of a style number, from 0; colours repeat after seven."""
-        found = _PRINT if self.print else CATEGORIES
-        return found[number % len(found)]
+        palette = _PRINT if self.print else CATEGORIES
+        return palette[number % len(palette)]
 
     def ordered(self, share: float) -> str:
         """Return the colour of a line at a position in an order: dark for 0, light for 1, both visible."""
@@ -165,10 +165,10 @@ def style_of(
     size = size if font is None else font
     if not _FONTS[0] <= size <= _FONTS[1]:
         raise ParameterError("font", size, f"points from {_FONTS[0]:g} to {_FONTS[1]:g}")
-    found = next((known for known in COLORS if known == colors), None)
-    if found is None:
+    color_scheme = next((scheme for scheme in COLORS if scheme == colors), None)
+    if color_scheme is None:
         raise ParameterError("colors", colors, " or ".join(COLORS))
-    style = FigureStyle(wide * _MILLIMETRE, size, found)
+    style = FigureStyle(wide * _MILLIMETRE, size, color_scheme)
     return style if height is None else replace(style, height=_millimetres("height", height) * _MILLIMETRE)
 
 
@@ -183,7 +183,9 @@ def _millimetres(name: str, text: str) -> float:
 
 def _mixed(colors: tuple[str, ...], share: float) -> str:
     """Return the colour at a share of the way along others."""
-    at = min(max(share, 0.0), 1.0) * (len(colors) - 1)
-    low = min(int(at), len(colors) - 2)
-    first, last = (bytes.fromhex(colors[i]) for i in (low, low + 1))
-    return "#" + "".join(f"{round(a + (b - a) * (at - low)):02x}" for a, b in zip(first, last, strict=True))
+    position = min(max(share, 0.0), 1.0) * (len(colors) - 1)
+    start = min(int(position), len(colors) - 2)
+    first, last = (bytes.fromhex(colors[i]) for i in (start, start + 1))
+    return "#" + "".join(
+        f"{round(a + (b - a) * (position - start)):02x}" for a, b in zip(first, last, strict=True)
+    )

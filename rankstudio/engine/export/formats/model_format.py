@@ -170,7 +170,7 @@ class ModelFormat:
 
     def scored_files(self, path: Path) -> Files:
         """Return the contents of the files at a path that :attr:`read` scores with."""
-        return {ending: place.read_bytes() for ending, place in self.paths(path).items() if ending != ABOUT}
+        return {ending: file.read_bytes() for ending, file in self.paths(path).items() if ending != ABOUT}
 
     def save(self, path: Path, files: Files) -> list[Path]:
         """Write files, all or none of the new ones, and return their paths.
@@ -180,16 +180,16 @@ class ModelFormat:
         OutputError
             If a file cannot be written.
         """
-        paths = {ending: place for ending, place in self.paths(path).items() if ending in files}
-        made: list[Path] = []
+        paths = {ending: file for ending, file in self.paths(path).items() if ending in files}
+        new_files: list[Path] = []
         try:
-            for ending, place in paths.items():
-                made += [] if place.exists() else [place]
-                write_bytes(place, files[ending])
+            for ending, file in paths.items():
+                new_files += [] if file.exists() else [file]
+                write_bytes(file, files[ending])
         except OutputError:
-            for place in made:
+            for file in new_files:
                 with suppress(OSError):
-                    place.unlink(missing_ok=True)
+                    file.unlink(missing_ok=True)
             raise
         return list(paths.values())
 
