@@ -1,4 +1,4 @@
-"""What is known of the methods of an ability where its folder is absent: enough to show results."""
+"""Entries of methods whose plug-in folder is absent: enough to show results."""
 
 from __future__ import annotations
 

@@ -58,10 +58,12 @@ class MethodRegistry:
         The key of a file's method may lack the checksum: the latest added one is then found.
         """
         entries = self._entries()
-        found = entries.get(key) or self._remembered.get(key)
-        if found is None and ".py" in key and "@" not in key and not key.startswith("command:"):
-            found = next((entries[known] for known in reversed(entries) if known.startswith(f"{key}@")), None)
-        return found
+        method = entries.get(key) or self._remembered.get(key)
+        if method is None and ".py" in key and "@" not in key and not key.startswith("command:"):
+            method = next(
+                (entries[full_key] for full_key in reversed(entries) if full_key.startswith(f"{key}@")), None
+            )
+        return method
 
     def add(self, entry: Method) -> Method:
         """Add a method for this process, replacing an added one with its key.
@@ -83,8 +85,10 @@ class MethodRegistry:
         with self._lock:
             entries = self._entries()
             refuse_invalid(entry)
-            known = entries.get(entry.key)
-            if known is not None and (known.origin is None or known.origin.kind is OriginKind.PACKAGE):
+            existing = entries.get(entry.key)
+            if existing is not None and (
+                existing.origin is None or existing.origin.kind is OriginKind.PACKAGE
+            ):
                 text = tr("A method with the key {key} exists already. Choose another key.")
                 raise PlanError(text.format(key=shown(entry.key)))
             self._listed = _by_kind([*entries.values(), entry])
@@ -153,11 +157,11 @@ def _refuse_texts(entry: Method) -> None:
             text = tr("{key}: {field}: expected {kind}, got {value}.")
             raise PlanError(text.format(key=entry.key, field=name, kind=kind.__name__, value=shown(value)))
     lines = [("label", entry.label, 80), ("criterion", entry.criterion.name, 200)]
-    lines += [(name, getattr(entry.description, name), most) for name, most in _LONGEST.items()]
-    for name, value, most in lines:
-        if not isinstance(value, str) or len(value) > most or one_line(value) != value:
+    lines += [(name, getattr(entry.description, name), max_length) for name, max_length in _LONGEST.items()]
+    for name, value, max_length in lines:
+        if not isinstance(value, str) or len(value) > max_length or one_line(value) != value:
             text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
-            raise PlanError(text.format(key=entry.key, field=name, most=most, value=shown(value)))
+            raise PlanError(text.format(key=entry.key, field=name, most=max_length, value=shown(value)))
 
 
 def _refuse_unknown(key: str, field: str, names: Iterable[str], known: tuple[str, ...]) -> None:

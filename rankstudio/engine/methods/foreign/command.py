@@ -106,10 +106,15 @@ def method_of_command(key: str) -> Method:
         elif name in (*FILES, *NUMBERS):
             names.add(name)
         else:
-            known = ", ".join(f"{{{known}}}" for known in (*FILES, *NUMBERS))
+            placeholders = ", ".join(f"{{{placeholder}}}" for placeholder in (*FILES, *NUMBERS))
             text = tr("{key}: unknown placeholder {name}; expected {known}, or a parameter as in {example}.")
-            told = {"key": one_line(key), "name": shown(name), "known": known, "example": "{depth=3}"}
-            raise PlanError(text.format(**told))
+            arguments = {
+                "key": one_line(key),
+                "name": shown(name),
+                "known": placeholders,
+                "example": "{depth=3}",
+            }
+            raise PlanError(text.format(**arguments))
     ranks = _check_parts(key, words, names)
     scripts = [Path(word).name for word in words[1:] if "." in word and "{" not in word]
     label = scripts[0] if scripts else Path(words[0]).name

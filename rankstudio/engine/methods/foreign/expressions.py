@@ -94,9 +94,9 @@ def _named(name: str, modules: Sequence[str]) -> Any:
     """Return the public function or class of a name."""
     if not name.startswith("_"):
         for module in (*modules, *(f"sklearn.{part}" for part in _SCIKIT_LEARN)):
-            found = getattr(import_module(module), name, None)
-            if callable(found):
-                return found
+            candidate = getattr(import_module(module), name, None)
+            if callable(candidate):
+                return candidate
     raise LookupError(tr("a name that the method's module or scikit-learn has"))
 
 
@@ -115,8 +115,8 @@ def text_of(value: Any) -> Any:
     if hasattr(value, "get_params") and not isinstance(value, type):
         defaults = type(value)().get_params(deep=False) if _has_defaults(type(value)) else {}
         values = value.get_params(deep=False).items()
-        given = {name: v for name, v in values if name not in defaults or not _equal(v, defaults[name])}
-        arguments = ", ".join(f"{name}={_source(item)}" for name, item in given.items())
+        settings = {name: v for name, v in values if name not in defaults or not _equal(v, defaults[name])}
+        arguments = ", ".join(f"{name}={_source(item)}" for name, item in settings.items())
         return f"{type(value).__name__}({arguments})"
     name = getattr(value, "__name__", "")
     if callable(value) and name.isidentifier():

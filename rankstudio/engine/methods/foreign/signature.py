@@ -80,10 +80,10 @@ def _arguments(target: Callable[..., Any]) -> Iterator[inspect.Parameter]:
 
 def _annotations(target: Callable[..., Any]) -> Mapping[str, Any]:
     """Return the annotations as types; those that cannot be evaluated are left out."""
-    where: Any = vars(target).get("__init__", target) if isinstance(target, type) else target
+    annotated: Any = vars(target).get("__init__", target) if isinstance(target, type) else target
     try:
-        return typing.get_type_hints(where)
-    except Exception:  # an annotation of somebody else may be anything
+        return typing.get_type_hints(annotated)
+    except Exception:  # a foreign annotation may be anything
         return {}
 
 
@@ -107,13 +107,13 @@ def _parameter(
         )
     numeric = _numeric(default, members, constraints)
     if numeric is not None:
-        whole = numeric is int
+        is_integer = numeric is int
         optional = default is None
-        low, high, open_low = _range(constraints, whole)
+        low, high, open_low = _range(constraints, is_integer)
         return Parameter(
             name,
             label,
-            Kind.INTEGER if whole else Kind.NUMBER,
+            Kind.INTEGER if is_integer else Kind.NUMBER,
             default,
             about,
             low=low,

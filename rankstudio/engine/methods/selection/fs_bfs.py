@@ -122,10 +122,10 @@ class FSBFS(PathSelector):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per subset: RankRLS with the new features so far."""
         data = training_data(data)
-        most = self._most(data.X.shape[1])
+        max_features = self._most(data.X.shape[1])
         regularization = self.checked("regularization")
         nodes: list[Node] = []
-        for node in self.nodes(data, most):
+        for node in self.nodes(data, max_features):
             if isinstance(node, WorkProgress):
                 yield node
                 continue
@@ -147,10 +147,10 @@ class FSBFS(PathSelector):
         there is another subset. The search depends on its seed alone and finds the known ones again.
         """
         key = type(self), self._without_lambda()
-        known = data.shared.of(_Partitions).found.setdefault(key, _Partition())
-        n_known = len(known.nodes)
-        yield from tuple(known.nodes)
-        if known.is_whole:
+        partition = data.shared.of(_Partitions).found.setdefault(key, _Partition())
+        n_known = len(partition.nodes)
+        yield from tuple(partition.nodes)
+        if partition.is_whole:
             return
         n_found = 0
         for node in self._partition(data):
@@ -159,11 +159,11 @@ class FSBFS(PathSelector):
                 continue
             n_found += 1
             if n_found > n_known:
-                known.nodes.append(node)
+                partition.nodes.append(node)
                 yield node
             if n_found == most:
                 break
-        known.is_whole = True
+        partition.is_whole = True
 
     def _partition(self, data: TrainingData) -> Iterator[Node | WorkProgress]:
         """Yield one subset after the other until no feature is left."""
@@ -175,18 +175,18 @@ class FSBFS(PathSelector):
         rng = np.random.default_rng(between("seed", self.seed, 0, MOST_SEED))
         with ascent_search(data, self.measure, objective(self.convention)) as opened:
             ascent = yield from opened
-            left: list[int] = ascent.informative.tolist()
-            if not left:
+            remaining: list[int] = ascent.informative.tolist()
+            if not remaining:
                 yield Node((0,), np.eye(1, n)[0], (yield from ascent.measured(np.zeros(n))))
             search = BestFirstSearch(ascent, size, patience, tolerance, max_iter, rng)
             singles = {}
-            for feature in left:
+            for feature in remaining:
                 singles[feature] = yield from search.single(feature)
-            n_informative = len(left)
-            while left:
-                looking = search.best_subset(left, singles)
-                node = yield from _telling(looking, 1.0 - len(left) / n_informative)
-                left = [feature for feature in left if feature not in node.features]
+            n_informative = len(remaining)
+            while remaining:
+                looking = search.best_subset(remaining, singles)
+                node = yield from _telling(looking, 1.0 - len(remaining) / n_informative)
+                remaining = [feature for feature in remaining if feature not in node.features]
                 yield node
 
     def _keep(self, nodes: list[Node]) -> None:
@@ -198,13 +198,13 @@ class FSBFS(PathSelector):
         """Yield the measures of the combinations that are compared, which do not change with the queries."""
         from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
 
-        n, taken = data.X.shape[1], 0
+        n, n_taken = data.X.shape[1], 0
         for node in self.nodes(data):
             if isinstance(node, WorkProgress):
                 yield node
                 continue
-            others = [column for column in node.reached if column not in node.features]
-            combinations = np.array([node.coef, *(node.combinations[column] for column in others)])
+            other_columns = [column for column in node.reached if column not in node.features]
+            combinations = np.array([node.coef, *(node.combinations[column] for column in other_columns)])
             values = yield from measured_by_query(
                 data, combinations, self.measure, objective(self.convention)
             )
@@ -213,10 +213,13 @@ class FSBFS(PathSelector):
             scores, parts = np.full(n, np.nan), np.zeros((n, counted.size))
             inside = list(node.features)
             scores[inside], parts[inside] = node.value, values[0]
-            scores[others], parts[others] = [node.reached[column] for column in others], values[1:]
+            scores[other_columns], parts[other_columns] = (
+                [node.reached[column] for column in other_columns],
+                values[1:],
+            )
             yield ComparedByQuery(node.features, scores, parts, counted)
-            taken += len(node.features)
-            if taken >= n_features:
+            n_taken += len(node.features)
+            if n_taken >= n_features:
                 return
 
     def transform(self, X: ArrayLike) -> Any:
@@ -326,7 +329,7 @@ class BestFirstSearch:
         heapq.heapify(queue)
         best, fruitless = queue[0][2], 0
         reached = {f: singles[f] for f in left}
-        seen = {frozenset(node.features) for _, _, node in queue}
+        visited = {frozenset(node.features) for _, _, node in queue}
         while queue and fruitless < self._patience:
             node = heapq.heappop(queue)[2]
             fruitless += 1
@@ -334,9 +337,9 @@ class BestFirstSearch:
                 continue
             for feature in left:
                 features = frozenset(node.features) | {feature}
-                if features in seen:
+                if features in visited:
                     continue
-                seen.add(features)
+                visited.add(features)
                 yield None
                 grown = yield from self._grow(node, feature)
                 heapq.heappush(queue, (-grown.value, next(turn), grown))
