@@ -201,7 +201,7 @@ def _progress(plan: Plan, step: Step, most: int) -> WorkProgress:
 
 
 def _origin(plan: Plan, choice: ProtocolChoice, data: RankingDataset) -> dict[str, Any]:
-    """Return what a file says of the queries, of the choice and of the quality of a final model."""
+    """Return the origin of a final model for its file: its queries, the choice, and its quality."""
     names = {StepKind.FEATURES: "n_features", StepKind.ROUNDS: "n_rounds"}
     length = {} if choice.length is None else {names[plan.step_kind]: choice.length}
     return {

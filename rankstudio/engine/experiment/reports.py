@@ -34,7 +34,7 @@ Row = tuple[Any, ...]
 
 RESULT_FILES = ("results.json", "metrics.csv", "selection_path.csv", "plan.toml")
 LEFT_OUT, PAIRS_LEFT_OUT = "leave-query-out", "leave-pair-out"
-"""What stands for left-out training queries where a part of the data stands else."""
+"""Names of left-out training queries and pairs in the column of parts."""
 MODELS = FOLDER
 """Name of the folder with the chosen model of each fold: fold1.json and so on."""
 REFITTED = f"{MODELS}/all.json"
@@ -81,7 +81,7 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
 
 
 def _left_out(result: RunResult, fold: FoldResult) -> dict[str, Any]:
-    """Return what a fold measured on left-out training queries: of the chosen model, and along all paths."""
+    """Return the left-out measures of a fold: of the chosen model, and along all paths."""
     return {
         "chosen": _defined(plain(fold.left_out)),
         "paths": [

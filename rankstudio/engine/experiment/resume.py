@@ -1,4 +1,4 @@
-"""A run that a study remembers: the same events as ever, and what is finished is stored before it is told."""
+"""Runs with a study: the events of a plain run, each result stored before its event is yielded."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def run_stored(
 
 
 def _timed(events: Generator[Event, None, None]) -> Iterator[tuple[Event, float]]:
-    """Yield each event with the seconds that it took to come, not those in which nobody asked for it."""
+    """Yield each event with the seconds of its computation, without the consumer's time."""
     with closing(events):
         while True:
             began = time.perf_counter()

@@ -233,7 +233,7 @@ def run(
 
 
 def _estimated(plan: Plan, folds: Sequence[Fold], executor: Executor | None) -> MemoryEstimate | None:
-    """Return what a plan needs of memory on folds, None for no folds; refuse it where there is too little."""
+    """Return the memory estimate of a plan on folds, None for no folds; raise if there is too little."""
     if not folds:
         return None
     need = memory_estimate(plan, folds, workers_here(executor))
@@ -257,7 +257,7 @@ def _scheduler(
     done: Finished,
     keep: Keeper,
 ) -> UnitScheduler:
-    """Return what spreads the missing units over an executor, with the data of their folds alone."""
+    """Return a scheduler of the missing units on an executor, with the data of their folds alone."""
     missing = [unit for unit in units if not done.has(unit)]
     numbers = {unit.fold for unit in missing}
     return UnitScheduler(executor, plan, [fold for fold in folds if fold.number in numbers], missing, keep)
@@ -334,7 +334,7 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
 
 
 def _check_sparse(plan: Plan, fold: Fold, data: str, *, by_criterion: bool) -> None:
-    """Refuse what a method cannot learn from, or be chosen by, with sparse features."""
+    """Raise an error if a method cannot learn from sparse features, or be chosen by them."""
     if plan.entry.given or not isinstance(fold.train.X, SparseRows):
         return
     if plan.method == RANKRLS.key:
@@ -489,7 +489,7 @@ def _run_fold(
     paths: list[PathResult] = []
     for unit in units:
         if spread is not None and _unit_key(unit) in spread.paths:
-            paths.append(spread.paths.pop(_unit_key(unit)))  # it was told of
+            paths.append(spread.paths.pop(_unit_key(unit)))  # its events were yielded
             continue
         yield UnitStarted(unit)
         stored_path = done.units.get(_unit_key(unit))

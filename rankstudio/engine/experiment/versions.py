@@ -1,4 +1,4 @@
-"""Which versions computed a result."""
+"""Versions of the packages that computed a result."""
 
 from __future__ import annotations
 

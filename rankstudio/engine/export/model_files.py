@@ -40,7 +40,7 @@ FOLDER = "models"
 
 _RESULTS = "results.json"
 _FOLD = re.compile(r"fold[ ._-]?([0-9]{1,6})", re.IGNORECASE)
-_MOST_FILES = 20_000  # somebody chose their home: reading it all would take minutes
+_MOST_FILES = 20_000  # a home folder, for example: reading it all would take minutes
 
 
 def read_for(

@@ -477,7 +477,7 @@ class StoredStep(Step):
 
     @property
     def kind(self) -> str:
-        """What the model is made of; see :attr:`rankstudio.engine.steps.Step.kind`."""
+        """Kind of the model; see :attr:`rankstudio.engine.steps.Step.kind`."""
         kinds = self.beyond.get("model", {}).get("kind"), self.beyond.get("kind")
         return next((kind for kind in kinds if kind in ("kernel", "sums", "plugin")), "")
 

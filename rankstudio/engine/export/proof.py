@@ -1,4 +1,4 @@
-"""Whether what was written for another program ranks as the model does, document by document."""
+"""Proof that an exported file ranks as the model does, document by document."""
 
 from __future__ import annotations
 

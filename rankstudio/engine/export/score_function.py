@@ -1,4 +1,4 @@
-"""What a model computes, as plain as any other program can compute it: a weighted sum, or a sum of trees."""
+"""Score function of a model in a form that any program can compute: a weighted sum, or a sum of trees."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class ScoreFunction:
 
     @property
     def kind(self) -> str:
-        """What the model is made of; see :attr:`rankstudio.engine.steps.Step.kind`."""
+        """Kind of the model; see :attr:`rankstudio.engine.steps.Step.kind`."""
         return "sums" if self.sums else ""
 
     @property

@@ -1,4 +1,4 @@
-"""What somebody wrote, tried by a process of its own, which it may end: a script alone.
+"""Trial of files in a process of its own, which they may end: a script without imports of RankStudio.
 
     python -I -S trial_script.py trees SECONDS BYTES LIBRARY COLUMNS KIND < TEXT
 

@@ -27,7 +27,7 @@ class FoldSource(Protocol):
     """Source of a run's folds for a worker."""
 
     def follow(self, unit: Unit, told: Step | WorkProgress) -> None:
-        """Receive progress of a unit from a worker; raise Cancelled if nobody waits for it."""
+        """Receive progress of a unit from a worker; raise Cancelled if the run was given up."""
 
     def key(self, number: int) -> Hashable:
         """Return a key that is equal for folds with the same data."""
@@ -103,7 +103,7 @@ class InMemory:
         return self._latest
 
     def follow(self, unit: Unit, told: Step | WorkProgress) -> None:
-        """Receive progress of a unit from a worker; raise Cancelled if nobody waits for it."""
+        """Receive progress of a unit from a worker; raise Cancelled if the run was given up."""
         if self._given_up:
             raise Cancelled("The run")
         progress = told if isinstance(told, WorkProgress) else WorkProgress(f"step {told.number}", 0.0)

@@ -48,7 +48,7 @@ _NICE = 5  # of the 19 by which a process can stand back
 
 
 class _Counted:
-    """What threads and processes have in common as a `UnitExecutor`."""
+    """Base of threads and processes as a `UnitExecutor`."""
 
     count: int
     lost: tuple[type[BaseException], ...] = ()
@@ -79,7 +79,7 @@ class _Processes(_Counted, ProcessPoolExecutor):
         return InMemory(folds)
 
     def shard_executor(self) -> ShardExecutor:
-        """Return what has processes share the shards of one path, each with shards of its own."""
+        """Return an executor whose processes share the shards of one path, each with its own shards."""
         if self._shards is None:
             start = partial(_started, 1, self.gently, self.stack, _get_ready_for_shards)
             workers = ProcessWorkers(start, self.count, lambda: budget() / 2)
@@ -254,8 +254,8 @@ def _count(count: int | None) -> int:
 def _begin(line: Connection, gently: bool) -> None:
     """Make this process a worker: it has one thread, and ends when the line to its owner is dead.
 
-    The owner alone holds the other end. Whatever ends it, the system closes that, and nobody is left behind
-    computing for nobody. Ctrl+C is the owner's business.
+    The owner alone holds the other end, which the system closes however the owner ends: no worker goes on
+    without an owner. Ctrl+C is handled by the owner.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if gently and hasattr(os, "nice"):
@@ -272,14 +272,14 @@ def _end_with(line: Connection) -> None:
 
 
 def _get_ready() -> None:
-    """Load what every unit needs."""
+    """Load the modules that every unit needs."""
     from rankstudio.engine.experiment.units import fold_context  # noqa: F401, PLC0415 - to load it is all
 
     threads.blas()
 
 
 def _get_ready_for_shards() -> None:
-    """Load what every shard needs."""
+    """Load the modules that every shard needs."""
     from rankstudio.engine.experiment.execution import shard_calls  # noqa: F401, PLC0415 - to load it is all
 
     threads.blas()

@@ -1,4 +1,4 @@
-"""What a worker elsewhere does for a sum over shards: it keeps the states of its shards between calls."""
+"""Calls to workers elsewhere for a sum over shards: they keep the states of their shards between calls."""
 
 from __future__ import annotations
 

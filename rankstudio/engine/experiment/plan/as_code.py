@@ -35,7 +35,7 @@ _SAID = (
 )
 
 UNKNOWN: Mapping[str, str] = FrozenMapping()
-"""Versions that nobody knows."""
+"""Unknown versions."""
 
 
 def as_command(plan: Plan, out: str = "") -> str:
@@ -229,7 +229,7 @@ def _imports(out: str) -> list[str]:
 
 
 def _new_folder(out: str) -> list[str]:
-    """Return what makes the folder of the results, before any work."""
+    """Return the lines that make the folder of the results, before any work."""
     if not out:
         return []
     return [f"out = Path({out!r})", "out.mkdir(parents=True)  # where there is one it stays, and this stops"]

@@ -1,4 +1,4 @@
-"""What a plan tries: its axes, the combinations on them, and the units of work that a run makes of these."""
+"""Combinations of a plan: its axes, the values on them, and the units of work of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells one plan from another, in words: the parameters that differ, and no others."""
+"""Differences between plans in words: the parameters that differ, and no others."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
 
 
 def _preferences(plan: Plan) -> dict[str, str]:
-    """Return what the plan learns from instead of labels, by its label; {} for labels."""
+    """Return the source of preferences or clicks of a plan, by its label; {} for labels."""
     preferences = preferences_of(plan)
     if not preferences:
         return {}
@@ -151,7 +151,7 @@ def _named(ids: Iterable[int], names: Names) -> str:
 
 
 def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
-    """Return what differs besides method and parameters."""
+    """Return the differences besides method and parameters."""
     hand_choices = plan.extension(HandChoices)
     learned = learned_from(preferences_of(plan))
     texts = {

@@ -1,4 +1,4 @@
-"""What a plan takes from the data that it is for."""
+"""Settings that a plan takes from its data."""
 
 from __future__ import annotations
 

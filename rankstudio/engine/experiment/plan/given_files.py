@@ -32,7 +32,7 @@ class GivenRanking:
 
     @classmethod
     def parsed(cls, values: Any, method: str) -> Self | None:
-        """Return what plain values of a plan say; None for nothing.
+        """Parse the plain values of a plan; None for none.
 
         Raises
         ------

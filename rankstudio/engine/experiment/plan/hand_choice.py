@@ -1,6 +1,6 @@
 """Features that were chosen by hand: on which queries, and whether they may measure a run of these features.
 
-A set of features that somebody makes while looking at a model knows the queries that the model was trained
+A set of features that a user makes from a model depends on the queries that the model was trained
 and chosen on. A run of the set on folds that test these queries measures too much.
 """
 

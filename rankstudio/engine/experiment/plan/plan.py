@@ -80,10 +80,10 @@ _ADDED = "added methods"
 _MEASURES = "measures of others"
 
 MOST_COMBINATIONS = 100_000
-"""Of values that a plan may try."""
+"""Maximum number of combinations of values of a plan."""
 
 USUAL_MEASURES = ("MAP", "P@10", "MeanNDCG", "NDCG@10")
-"""What is measured at first."""
+"""Measures of a new plan."""
 
 CRITERION = "criterion"
 """Choosing by the method's own criterion, for data without a validation part."""
@@ -106,7 +106,7 @@ WORDS = (
     "rule",
     "columns",
 )
-"""Of plans in files and arguments, in the order of files, without those of extensions."""
+"""Fields of plans in files and arguments, in the order of files, without those of extensions."""
 
 
 @dataclass(frozen=True, init=False)
@@ -263,7 +263,7 @@ class Plan:
         check_field(axis_labels, tried, expected, tried <= MOST_COMBINATIONS)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what makes the plan: a process that gets it derives the rest itself.
+        """Return the fields of the plan: a process that unpickles it derives the rest.
 
         Methods that are not of a plug-in go along, so that a worker has them, and descriptions of measures,
         so that a worker without one can say what is missing.
@@ -273,7 +273,7 @@ class Plan:
         return {**values, _ADDED: added, _MEASURES: self.foreign_measures}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what :meth:`__getstate__` returned, and make its methods known to this process."""
+        """Restore the state of :meth:`__getstate__`, and add its methods to this process."""
         for entry in state.pop(_ADDED, ()):
             if find_method(entry.key) is None:
                 add_entry(entry)
@@ -322,7 +322,7 @@ class Plan:
         return {word: getattr(self, word) for word in WORDS}
 
     def extension(self, kind: type[Value]) -> Value | None:
-        """Return what an ability adds to the plan, by its type, such as `FeatureCosts`; None if nothing."""
+        """Return the plan's extension of a type, such as `FeatureCosts`; None if it has none."""
         return self.extensions.find(kind)
 
     def named(self, word: str) -> Any:
@@ -361,7 +361,7 @@ class Plan:
 
     @property
     def sources(self) -> tuple[Method | MeasureEntry | FormatSource, ...]:
-        """What computes a run: entries of all methods, and measures and a data format of others."""
+        """Code that computes a run: entries of all methods, and foreign measures and data format."""
         return (*self.entries, *self.foreign_measures, *format_sources(str(self.columns.get("format", ""))))
 
     @property
@@ -371,7 +371,7 @@ class Plan:
 
     @property
     def share_text(self) -> str:
-        """What is added to the method of a run on a share of the training queries: ", train 20%"; or ""."""
+        """Suffix of the method's title for a share of the training queries: ", train 20%"; or ""."""
         train = parse_protocol(self.protocol).train
         return "" if train == 100 else f", train {train}%"
 
@@ -674,7 +674,7 @@ def preferences_in_words(preferences: Mapping[str, str], entries: Iterable[Metho
 
 
 def learned_from(preferences: Mapping[str, str]) -> str:
-    """Return what a plan learns from instead of labels, for a title: "clicks: log.csv"; "" for labels."""
+    """Return the source of preferences or clicks, for a title: "clicks: log.csv"; "" for labels."""
     if not preferences:
         return ""
     text = tr("preferences: {file}")
@@ -818,7 +818,7 @@ def _column(what: str, feature: int, columns: Mapping[int, int]) -> int:
 
 
 def _check_kinds(plan: Plan) -> None:
-    """Refuse what is not even of the right kind: a person may have written the plan."""
+    """Raise a PlanError for values of a wrong type: a person may have written the plan."""
     texts = ("data", "method", "select_by", "convention", "ranker", "protocol", "rule")
     for name in texts:
         value = getattr(plan, name)

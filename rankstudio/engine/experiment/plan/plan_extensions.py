@@ -1,4 +1,4 @@
-"""What abilities add to plans: the word of each in files and programs, its type, and its codec."""
+"""Extensions of plans: the word of each in files and programs, its type, and its codec."""
 
 from __future__ import annotations
 

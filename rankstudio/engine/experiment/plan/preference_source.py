@@ -30,7 +30,7 @@ class PreferenceSource:
 
     @classmethod
     def parsed(cls, values: Any) -> Self | None:
-        """Return what plain values of a plan say, in canonical form; None for nothing.
+        """Parse the plain values of a plan, in canonical form; None for none.
 
         Raises
         ------
@@ -57,6 +57,6 @@ class PreferenceSource:
 
 
 def preferences_of(extended: Extended) -> Mapping[str, str]:
-    """Return what a plan says of preferences, see `PreferenceSource`; empty where it learns from labels."""
+    """Return the settings of a plan's `PreferenceSource`; empty if it learns from labels."""
     source = extended.extension(PreferenceSource)
     return FrozenMapping() if source is None else source.told

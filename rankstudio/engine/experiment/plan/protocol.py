@@ -1,4 +1,4 @@
-"""What a plan says in words of how folds come about, and of which model of a path is chosen."""
+"""Protocols and rules of a plan as text: how folds are made, and which model of a path is chosen."""
 
 from __future__ import annotations
 

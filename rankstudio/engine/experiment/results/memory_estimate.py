@@ -154,7 +154,7 @@ class MemoryEstimate:
         return self.need.room(self.budget)
 
     def _advice(self) -> list[str]:
-        """Return what would make it run, one by one."""
+        """Return the changes that would let the plan run, one by one."""
         suggestions = []
         if self.least <= memory.available():
             text = tr("a memory limit of {size} (--memory, or Run, Workers in the window)")
@@ -292,7 +292,7 @@ def shards_are_shared(plan: Plan, train: RankingDataset) -> bool:
 
 
 def _of_method(method: LinearRanker, shape: DataShape, stored: float) -> MemoryNeed:
-    """Return what a method needs, of sparse data with so many bytes of values if these are not 0."""
+    """Return the memory that a method needs; ``stored`` is the size of sparse values, 0 for dense data."""
     if not stored:
         return method.memory_need(shape)
     if method.accepts_sparse:  # by rows, by columns, and those shifted; weights and candidates of the steps
@@ -301,7 +301,7 @@ def _of_method(method: LinearRanker, shape: DataShape, stored: float) -> MemoryN
 
 
 def _of_plan(plan: Plan, shape: DataShape, ids: Ints, stored: float) -> tuple[str, MemoryNeed]:
-    """Return what needs most of what learns, and what it needs."""
+    """Return the learner of a plan that needs the most memory, and its need."""
     if plan.entry.given:
         return plan.title, MemoryNeed(0.0, reading=Reading.SHARED)
     needs = []
@@ -321,7 +321,7 @@ def _of_plan(plan: Plan, shape: DataShape, ids: Ints, stored: float) -> tuple[st
 
 
 def _of_ranker(ranker: LinearRanker, shape: DataShape, k: int, sparse: bool) -> MemoryNeed:
-    """Return what a ranker needs that learns from k selected features, which are an array."""
+    """Return the memory of a ranker on k selected features, which are an array."""
     if not (shape.sharded or sparse):
         return ranker.memory_need(shape)
     need = ranker.memory_need(replace(shape, n=k))
@@ -330,7 +330,7 @@ def _of_ranker(ranker: LinearRanker, shape: DataShape, k: int, sparse: bool) -> 
 
 
 def _of_part(part: RankingDataset) -> float:
-    """Return what it takes to measure models on a part; one of one shard is kept with a row a feature."""
+    """Return the memory to measure models on a part; a part of one shard has a row per feature."""
     is_one_shard = part.n_documents <= DOCUMENTS
     if isinstance(part.X, SparseRows):
         return _MEASURED * part.n_documents + part.X.nbytes

@@ -1,4 +1,4 @@
-"""Which model of a fold's paths is chosen: the plan's measure, its rule, and ties."""
+"""Choice among the models of a fold's paths: the plan's measure, its rule, and ties."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def select_model(
 
 
 def selectable_positions(path: PathResult, most: int | None = None) -> Ints:
-    """Return the positions of the steps to choose from: models, of at most so many features."""
+    """Return the positions of the steps to choose from: models of at most ``most`` features."""
     positions = np.arange(len(path.steps))[path.models]
     return positions if most is None else positions[path.sizes[positions] <= most]
 
@@ -157,7 +157,7 @@ def _smallest(plan: Plan, path: PathResult, enough: Bools) -> int:
 
 
 def _gains(plan: Plan, path: PathResult) -> Floats:
-    """Return what chooses after each step, more being better; -inf where it is not defined."""
+    """Return the gain after each step, larger being better; -inf if it is not defined."""
     if plan.select_by == CRITERION:
         values = -path.criterion
     else:

@@ -1,4 +1,4 @@
-"""What a run leaves behind: paths, the chosen model of each fold, averages."""
+"""Results of a run: paths, the chosen model of each fold, averages."""
 
 from __future__ import annotations
 
@@ -638,7 +638,7 @@ def _curve(path: PathResult, name: str) -> Floats:
 
 
 def _validated(paths: list[PathResult], name: str, *, asked: bool) -> str:
-    """Return the measure to draw; "" for the criterion, where nothing was validated and nobody asked."""
+    """Return the measure to draw; "" for the criterion, if nothing was validated and none is required."""
     name_sets = [set(path.validation) for path in paths]
     shared = sorted(set.intersection(*name_sets)) if name_sets else []
     if name in shared:

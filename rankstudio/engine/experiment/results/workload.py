@@ -11,7 +11,7 @@ from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.methods.catalog.method import StepKind
 
 SAMPLE_DOCUMENTS, SAMPLE_FEATURES = 3400, 46
-"""Of a training part of the bundled sample."""
+"""Size of a training part of the bundled sample."""
 
 
 @dataclass(frozen=True)

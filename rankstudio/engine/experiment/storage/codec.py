@@ -1,4 +1,4 @@
-"""What a study keeps of units and folds, and back with the very same bits. Nothing in it is executed.
+"""Stored form of units and folds, restored bit by bit. Nothing in it is executed.
 
 A path is an ``.npz`` archive in memory: a header in JSON, and arrays. Linear steps come back whole. Of models
 that are not linear only one of a path keeps what it scores with, in the form in which it would be exported;
@@ -67,7 +67,7 @@ _EXTRAS_BY_CLASS = {
 _DEFLATED = 1040  # times fewer bytes than there were, at most
 _MAGIC = b"\x93NUMPY\x01\x00"  # of arrays in numpy's format 1.0, before two bytes of the length of the header
 _SMALL = 1e6  # bytes of an array that may be in memory twice
-_LARGE = 1e8  # bytes that are asked for without a look at the memory that is free
+_LARGE = 1e8  # bytes that are allocated without checking the free memory
 
 
 def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
@@ -97,7 +97,7 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
 
 
 def _header(path: PathResult, steps: Sequence[Step], model: Step, ids: Sequence[int]) -> dict[str, Any]:
-    """Return what is no array of a path."""
+    """Return all of a path except its arrays."""
     partly = bool(path.standard_errors) and list(path.standard_errors) != list(path.validation)
     return {
         "divisor": path.divisor,
@@ -268,7 +268,7 @@ def _baseline(values: Mapping[str, Any], names: Collection[str], ids: Collection
 
 
 def archived_arrays(content: bytes, most: float = math.inf) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an archive, after a look at what it says of their sizes.
+    """Return the arrays of an archive, after checking its sizes.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.files import create_file
 
 APPLICATION_ID = 0x526B5374
-"""What the file says of itself: "RkSt" in ASCII."""
+"""Application id of the file: "RkSt" in ASCII."""
 
 _SYNCHRONOUS = "FULL"
 """The disk has what is stored before anything goes on: a power cut loses nothing that is called stored."""
@@ -133,7 +133,7 @@ class StudyFile:
                 with partial.open("rb+") as file:
                     os.fsync(file.fileno())
                 if path.exists():
-                    StudyFile(path).close()  # ours, nobody's, and no log beside it that would outlast it
+                    StudyFile(path).close()  # an unused study, without a log beside it that would outlast it
                 partial.replace(path)
             except OSError as error:
                 raise _unwritten(path, error) from error
@@ -204,7 +204,7 @@ class StudyFile:
 
     @contextmanager
     def kept_open(self) -> Iterator[bool]:
-        """Let nobody close the file meanwhile; whether it is open, for what comes late may be asked of it."""
+        """Keep the file open meanwhile; yield whether it is open, because late calls are possible."""
         with self._turn:
             yield not self._closed
 
@@ -276,7 +276,7 @@ def _own(db: sqlite3.Connection, path: Path) -> None:
     db.execute(f"PRAGMA synchronous = {_SYNCHRONOUS}")
     db.execute("BEGIN EXCLUSIVE")  # takes the lock, which outlasts the transaction
     db.execute("COMMIT")
-    with suppress(OSError):  # left by a look at a log; the owner alone needs no shared index of it
+    with suppress(OSError):  # left by reading a log; the owner alone needs no shared index of it
         Path(f"{path}-shm").unlink(missing_ok=True)
 
 
@@ -340,9 +340,9 @@ def in_words(path: Path) -> Iterator[None]:
 
 
 def _inspect(path: Path, copy: Path | None = None, *, shared: bool = False) -> None:
-    """Refuse what is no sound study of the present version, without writing anywhere near it.
+    """Raise an error unless a file is a sound study of this version; nothing is written near it.
 
-    What is looked at is the copy, where there is one; of a shared study, the file without its log.
+    The copy is inspected if there is one; of a shared study, the file without its log.
     """
     opened_path = copy or path
     if not opened_path.is_file():
@@ -354,7 +354,7 @@ def _inspect(path: Path, copy: Path | None = None, *, shared: bool = False) -> N
     mode = "ro" if copy is None else "rw"  # a copy may be rolled back
     uri = f"{opened_path.as_uri()}?mode={mode}" + ("" if log else "&immutable=1")
     with in_words(path), closing(sqlite3.connect(uri, uri=True, timeout=0)) as db:
-        db.text_factory = study_rows.as_text  # what is damaged is told in SQLite's own words
+        db.text_factory = study_rows.as_text  # damage is reported in SQLite's own words
         found = db.execute("PRAGMA application_id").fetchone()[0]
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if found != APPLICATION_ID or version < 1:
@@ -387,7 +387,7 @@ def _refuse_long_name(path: Path) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from another one of its name; None where there is none."""
+    """Return the device and inode of a file; None if it does not exist."""
     try:
         status = path.stat()
     except OSError:
@@ -428,7 +428,7 @@ def _make_tables(db: sqlite3.Connection) -> None:
 
 @contextmanager
 def _all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
-    """Do what is within as one transaction, rolled back where it fails."""
+    """Run the block as one transaction, rolled back if it fails."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield

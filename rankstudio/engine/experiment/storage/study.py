@@ -308,7 +308,7 @@ class Study:
             db.execute("INSERT OR REPLACE INTO choice VALUES (?, ?, ?)", cells)
 
     def choice(self, run: RunKey) -> tuple[tuple[Any, ...] | None, int | None]:
-        """Return what :meth:`set_choice` stored; None twice if missing or damaged."""
+        """Return the values and length of :meth:`set_choice`; None twice if missing or damaged."""
         if self._has_table("choice"):
             for payload, digest in self._file.rows(
                 "SELECT payload, digest FROM choice WHERE run = ?", run.id
@@ -618,7 +618,7 @@ class Study:
                 raise ChangedDataError(text.format(changed=changed, path=self.path))
 
     def _asked(self, row: Row) -> tuple[Row, Plan, RecordedData]:
-        """Return what a run was asked for, and on which data; StoreError where that cannot be read."""
+        """Return a run with its plan and its data; StoreError if they cannot be read."""
         run, data = self._run(row.id), self._data(row)
         try:
             recorded_versions(json.loads(run["versions"]))
@@ -781,7 +781,7 @@ def _write_feature_set(db: sqlite3.Connection, data: str, found: FeatureSet) -> 
 
 
 def _read_feature_set(values: Any) -> FeatureSet:
-    """Return what :func:`_write_feature_set` wrote; one of IMPOSSIBLE, or DataError, where it is damaged."""
+    """Return the feature set of :func:`_write_feature_set`; DataError or one of IMPOSSIBLE if damaged."""
     feature_set = parsed_feature_set(Path(exactly(values["source"], str)), exactly(values["set"], str))
     ids = {int(i): exactly(name, str) for i, name in values["ids"].items()}
     if not set(ids.values()) <= set(feature_set.names):
@@ -850,7 +850,7 @@ def _shown(cell: Any) -> str:
 
 
 def _recorded(row: Row) -> RecordedData:
-    """Return what a row of a study tells of a dataset; one of IMPOSSIBLE where it cannot be read."""
+    """Return the dataset that a row records; one of IMPOSSIBLE if it cannot be read."""
     folds, ids = (numbers(json.loads(row[name])) for name in ("folds", "feature_ids"))
     names = sequence(json.loads(row["feature_names"]), str)
     if len(ids) != len(names):

@@ -1,6 +1,6 @@
-"""What a study tells without opening the data of its runs.
+"""Contents of a study that need no data of its runs.
 
-Which runs there are and on which data, whether the test part is sealed, and what was written for the report.
+Its runs and their data, the seal of the test part, and the texts for the report.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class RunKey:
 
 
 LONGEST_NAME, LONGEST_NOTE, MOST_TAGS = 200, 100_000, 100
-"""What is read of a label: figures and tables would take gigabytes for a name of 100,000 characters."""
+"""Limits of a label: figures and tables would take gigabytes for a name of 100,000 characters."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +206,7 @@ class SealMark:
 
 
 SealedData = FoldedDataset | RecordedData
-"""What has a seal: a dataset, at hand or as recorded."""
+"""Data with a seal: a dataset, at hand or as recorded."""
 
 
 def dataset_keys(data: SealedData) -> tuple[str, ...]:

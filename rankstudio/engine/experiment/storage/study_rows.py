@@ -41,7 +41,7 @@ COLUMNS: Mapping[str, Mapping[str, Any]] = {
 
 _ORIGIN = """(SELECT run.plan || run.versions || dataset.checksum
     FROM run JOIN dataset ON dataset.id = run.dataset WHERE run.id = {})"""
-"""What the results of a run are results of: the digests of its units and folds cover it, too."""
+"""Plan, versions and data of a run: the digests of its units and folds cover them, too."""
 
 _NUMBERS = {
     "dataset": "SELECT id FROM dataset",
@@ -157,7 +157,7 @@ def _digest(values: Mapping[str, Any]) -> str:
 
 
 VERSION = 7
-"""Of the tables; a study of another one is not read."""
+"""Version of the tables; a study of another one is not read."""
 
 TABLES = """
     CREATE TABLE study (
@@ -233,7 +233,7 @@ IMPOSSIBLE = (
     *(ValueError, KeyError, TypeError, AttributeError, IndexError, StopIteration, EOFError, OSError),
     *(ArithmeticError, RecursionError, NotImplementedError, RuntimeError),
 )
-"""What is raised where a value is not what it must be; little memory is no damage."""
+"""Errors that an invalid value raises; too little memory is no damage."""
 
 _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}")
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")

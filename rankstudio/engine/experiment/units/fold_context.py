@@ -330,7 +330,7 @@ class FoldContext:
         return vali.at_positions(path.steps, positions)
 
     def _left_out_measures(self, unit: Unit) -> Callable[[Step], Waiting[Measures]]:
-        """Return what measures the steps of a unit on left-out queries; nothing where none are asked for."""
+        """Return a function that measures the steps of a unit on left-out queries, or nothing."""
         left_out = self._left_out
         if left_out is None:
             return lambda _: _nothing()
@@ -497,7 +497,7 @@ class FoldContext:
         return {} if selection is None else {"candidates": selection.compared}
 
     def _selecting(self, unit: Unit) -> str:
-        """Return what tells a unit's selection from others: all but how to rank with it."""
+        """Return the key of a unit's selection: all parameters but those of ranking with it."""
         ranking = {p.name for p in self.plan.entry.parameters if p.ranks}
         return repr([(name, value) for name, value in unit.parameters.items() if name not in ranking])
 
@@ -608,11 +608,11 @@ class NestedFold(FoldContext):
 
     @cached_property
     def _inner_paths(self) -> dict[int, _Inner]:
-        """What the inner folds found for the units under way, by position."""
+        """Paths of the inner folds for the units under way, by position."""
         return {}
 
     def _sign(self, place: int, told: Step | WorkProgress) -> WorkProgress:
-        """Return what an inner fold tells as progress of the unit."""
+        """Return the progress of an inner fold as progress of the unit."""
         label, share = f"inner fold {place + 1} of {len(self._inner)}", place / len(self._inner)
         return (
             WorkProgress(f"{label}: {told.what}", told.share)
@@ -658,7 +658,7 @@ class _Inner:
         return [inner_path.path for inner_path in self.measured]
 
     def means(self, step: Step, step_kind: StepKind, *, last: bool = False) -> dict[str, float]:
-        """Return what the models of a step's place measured on average."""
+        """Return the average measures of the inner folds' models for a step."""
         x_value = step.n_selected if step_kind is StepKind.FEATURES else step.number
         rows = self._rows(x_value, final=last and step_kind is StepKind.ITERATIONS)
         return {name: float(average(values)) for name, values in rows.items()}
@@ -673,7 +673,7 @@ class _Inner:
         }
 
     def queries(self, path: PathResult) -> tuple[Floats, ...]:
-        """Return what chooses in each query of each inner fold, along a path of K steps: (K, Q) each."""
+        """Return the selection measure in each query of each inner fold, along K steps: (K, Q) each."""
         if not all(inner_path.queries for inner_path in self.measured):
             return ()
         steps = [self._steps(x_value, final=final) for x_value, final in _places(path)]

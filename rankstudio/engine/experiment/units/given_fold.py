@@ -30,7 +30,7 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.work import Note, WorkProgress
 
 ALL = "all"
-"""What a model's origin has in place of the number of a fold: it was learned from everything."""
+"""Fold number in the origin of a model that was trained on all queries."""
 
 _Queries = dict[str, list[Floats]]
 """The documents of queries, by their ids: other parts may count them anew."""
@@ -116,7 +116,7 @@ def plan_of_given(
 
 
 def _found(method: str, place: Path, dataset: FoldedDataset) -> GivenFiles[Any]:
-    """Return what files give for the folds of a dataset."""
+    """Return the scores or models in files for the folds of a dataset."""
     if method != GIVEN_MODEL.key:
         return find_scores(place, dataset)
     if not any(fold.test or fold.vali for fold in dataset.folds):

@@ -1,4 +1,4 @@
-"""What the models of a fold measure: on its parts, and on training queries that were left out."""
+"""Measures of the models of a fold: on its parts, and on left-out training queries."""
 
 from __future__ import annotations
 

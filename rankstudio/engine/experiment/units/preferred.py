@@ -51,7 +51,7 @@ def preference_file(plan: Plan) -> PreferenceFile:
 
 
 def click_facts(plan: Plan) -> ClickFacts | None:
-    """Return what is known of the clicks of a plan; None where it learns from labels or other preferences.
+    """Return the facts on the clicks of a plan; None if it learns from labels or other preferences.
 
     Raises
     ------

@@ -18,7 +18,7 @@ from rankstudio.engine.support.shard import shards_of
 from rankstudio.engine.support.sparse_rows import SparseRows
 
 PIECE = 1 << 18
-"""Values of a part's documents that a thread looks at together: two megabytes, which caches hold."""
+"""Values of a part's documents that a thread scores together: two megabytes, which caches hold."""
 
 
 class ScoredPart:

@@ -14,7 +14,7 @@ from rankstudio.engine.export.tables import csv_of_values
 from rankstudio.engine.support.files import make_folder, write_bytes
 
 FORMATS = ("pdf", "svg", "png", "csv")
-"""What a figure can be written as, and what its file ends in after a dot."""
+"""Formats of figures, which are also the suffixes of their files."""
 
 
 FigureFile = tuple[Path, bytes]

@@ -27,12 +27,12 @@ from rankstudio.engine.support.resources import resource
 
 Ticks = Sequence[tuple[float, str]]
 Look = dict[str, Any]
-"""How matplotlib is told how something looks: colours, widths of lines, markers."""
+"""Appearance as keywords of matplotlib: colours, line widths, markers."""
 
 Range = tuple[float, float]
 
 Entry = tuple[Artist | tuple[Artist, ...], str]
-"""What bears a name, and the name."""
+"""Artists of an entry of the legend, and their name."""
 
 SAMPLE = 2.4
 """Length of a line in a legend, in sizes of the text."""

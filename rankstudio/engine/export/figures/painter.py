@@ -246,7 +246,7 @@ class _SeriesPainter:
         return [self._area.fill_between(middle, below, above, color=color, alpha=0.14, linewidth=0)]
 
     def _ground(self, x: Sequence[float], y: Sequence[float]) -> list[Artist]:
-        """Paint what lies below an area."""
+        """Paint the ground below an area."""
         if self._one.kind != "area":
             return []
         return [self._area.fill_between(x, y, color=self._color, alpha=0.15, linewidth=0)]
@@ -399,7 +399,7 @@ def _cut(page: FigurePage, name: str, room: float) -> str:
 
 
 def _limits(figure: RowsFigure) -> tuple[float, float]:
-    """Return what the axis of the values shows."""
+    """Return the range of the axis of the values."""
     values = _values(figure)
     low, high = value_range(figure.axis, values, 0.04)
     grounded = figure.bars and not figure.axis.logarithmic
@@ -601,14 +601,14 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
 
 
 def _named_rows(page: FigurePage, figure: MapFigure, high: float) -> range:
-    """Return the rows whose names are written: every so many of those that have an order and stand close."""
+    """Return the rows whose names are written: at equal steps if they have an order and stand close."""
     n = len(figure.rows)
     step = max(1, math.ceil(1.15 * page.style.em * n / high)) if figure.row_title else 1
     return range(0, n, step)
 
 
 def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
-    """Write the names of columns: all, or round numbers or every so many of close ones."""
+    """Write the names of columns: all, or round numbers, or at equal steps if they stand close."""
     widest = max(map(page.width, figure.columns), default=0.0) + 0.7 * page.style.em
     apart = max(1, math.ceil(widest / cell))
     numbers = [int(name) if name.isdecimal() else -1 for name in figure.columns]

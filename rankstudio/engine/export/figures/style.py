@@ -10,7 +10,7 @@ from rankstudio.engine.errors import ParameterError
 
 CATEGORIES = ("#0b438a", "#b8891d", "#8e2400", "#993cd5", "#097967", "#3c99cd", "#1b2330")
 """Blue, amber, vermilion, purple, green, sky blue and the colour of text, on a light ground: the hues of
-Okabe and Ito, so dark that each has a contrast of 3:1 to it, and any two are told apart with any colour
+Okabe and Ito, so dark that each has a contrast of 3:1 to it, and any two are distinct with any colour
 vision."""
 
 DASHES: tuple[tuple[float, ...], ...] = (

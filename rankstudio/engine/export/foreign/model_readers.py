@@ -19,7 +19,7 @@ FOREIGN = "foreign"
 """In place of the method of a model: another program learned it."""
 
 ENDINGS = (".json", ".txt", ".xml", ".model", ".onnx")
-"""Of files of models."""
+"""Suffixes of files of models."""
 
 
 def is_foreign_text(path: Path) -> bool:

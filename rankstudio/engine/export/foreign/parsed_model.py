@@ -14,7 +14,7 @@ from rankstudio.engine.export.trees import ScoreTree
 from rankstudio.engine.language import tr
 
 Numbering = Literal["column", "id", "set"]
-"""What the number of a feature is: a column from 0, an id of the data, or a place in a feature set from 0."""
+"""Meaning of a feature's number: a column from 0, an id of the data, or a position in a feature set."""
 
 _MOST_NODES = 5_000_000
 _LAST_FLOAT = math.nextafter(2.0**128 - 2.0**103, 0.0)  # what is greater is rounded to an infinite float

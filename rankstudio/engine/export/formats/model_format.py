@@ -1,4 +1,4 @@
-"""What a format of another program is: how it is written, read back, and what it cannot express."""
+"""Formats of other programs: how to write and read a model, and what they cannot express."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rankstudio.engine.support.escaping import clean_text, one_line
 from rankstudio.engine.support.files import write_bytes
 
 Files = Mapping[str, bytes]
-"""What is written, by the ending of a name after its stem: the file itself, then what stands beside it."""
+"""Contents by the ending of the file's name after its stem: the file itself, then its companions."""
 
 
 @dataclass(frozen=True)

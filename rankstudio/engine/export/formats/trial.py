@@ -45,7 +45,7 @@ def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
 
 
 def _evaluate(node: Node, X: Floats, rows: Any, added: Floats) -> None:
-    """Put what a node gives to the documents in some rows where they stand."""
+    """Write the value of a node for some rows to their positions in ``added``."""
     if not isinstance(node, tuple):
         added[rows] = node
         return

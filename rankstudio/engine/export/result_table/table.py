@@ -16,7 +16,7 @@ MARKS: tuple[tuple[float, str], ...] = ((0.01, "‡"), (0.05, "†"))
 """Below which corrected p a cell bears which mark, the strictest first."""
 
 DIGITS = 4
-"""How many are shown where nobody says how many."""
+"""Default number of digits."""
 
 NO_ESTIMATE = "Values in italics are no estimates for new queries and are not ranked."
 """Note on the cells that are muted."""
