@@ -146,23 +146,23 @@ def _trained(
     below it is returned, or the smallest of all.
     """
     fold = Fold(1, data)
-    measured = plan.changed(select_by=CRITERION, rule=BEST)  # nothing is left out: no measure is needed
-    context = FoldContext(measured, fold, group_training(fold))
+    criterion_plan = plan.changed(select_by=CRITERION, rule=BEST)  # nothing is left out: no measure is needed
+    context = FoldContext(criterion_plan, fold, group_training(fold))
     path_length = n_steps(plan, data.feature_ids) if choice.length is None else choice.length
-    chosen: Step | None = None
+    chosen_step: Step | None = None
     with closing(_steps(context, unit)) as steps:
         for event in steps:
             if isinstance(event, WorkProgress):
                 if not isinstance(event, Note):  # the run has them already
                     yield event
                 continue
-            chosen = event if chosen is None else _nearer(plan, choice, chosen, event)
+            chosen_step = event if chosen_step is None else _nearer(plan, choice, chosen_step, event)
             yield _progress(plan, event, path_length)
             if ascending and choice.length is not None and _length(plan, event) >= choice.length:
                 break
-    if chosen is None:
+    if chosen_step is None:
         raise PlanError(tr("{method} found no model on all queries.").format(method=plan.title))
-    return chosen
+    return chosen_step
 
 
 def _steps(context: FoldContext, unit: Unit) -> Generator[Step | WorkProgress, None, None]:

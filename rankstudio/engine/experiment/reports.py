@@ -109,13 +109,13 @@ def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
     axes = result.plan.axes
     rows: list[Row] = []
     for fold in result.folds:
-        chosen = chosen_values(result, fold)
+        chosen_by_name = chosen_values(result, fold)
         left_out_part = PAIRS_LEFT_OUT if result.plan.pairs_out else LEFT_OUT
         parts = ("validation", fold.validation), ("test", fold.test), (left_out_part, plain(fold.left_out))
         for part, values in parts:
             if values:
-                combinations = (_cell(axis, chosen[axis.name]) for axis in axes)
-                head = (fold.fold, part, *combinations, chosen["n_features"])
+                combinations = (_cell(axis, chosen_by_name[axis.name]) for axis in axes)
+                head = (fold.fold, part, *combinations, chosen_by_name["n_features"])
                 rows.append((*head, *(_undefined_blank(values.get(name, nan)) for name in names)))
     average = result.reported_average
     if average:
@@ -153,9 +153,9 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
         for step in steps:
             for column in step.selected:
                 came.setdefault(column, step)
-        weights, chosen = model.coef, set(model.selected)
+        weights, selected = model.coef, set(model.selected)
         for rank, column in enumerate(dict.fromkeys((*model.selected, *last.selected)), start=1):
-            step, inside = came.get(column, last), column in chosen
+            step, is_selected = came.get(column, last), column in selected
             feature = int(result.feature_ids[column])
             rows.append(
                 (
@@ -163,8 +163,8 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
                     rank,
                     feature,
                     result.feature_names[column],
-                    int(inside),
-                    float(weights[column]) if inside else "",
+                    int(is_selected),
+                    float(weights[column]) if is_selected else "",
                     step.criterion / path.divisor,
                     *((groups.get(feature, ""),) if groups else ()),
                 )

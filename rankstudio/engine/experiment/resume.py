@@ -78,10 +78,10 @@ def run_stored(
     study.discard_damaged(key)
     units = study.finished_units(key)
     finished = Finished(units, {fold.fold: fold for fold in study.folds(key, units)})
-    worked = study.seconds(key)
+    total_seconds = study.seconds(key)
     spent: defaultdict[tuple[int, int], float] = defaultdict(float)
     for event, seconds in _timed(run(plan, dataset, grouped, finished, executor)):
-        outgoing_event, worked = event, worked + seconds
+        outgoing_event, total_seconds = event, total_seconds + seconds
         match event:
             case StepDone(unit=unit) | UnitProgress(unit=unit):
                 spent[unit.fold, unit.position] += seconds
@@ -94,7 +94,7 @@ def run_stored(
             case FoldFinished(result=fold) if fold.fold not in finished.folds:
                 study.save_fold(key, fold)
             case RunFinished(result=result):
-                study.finish(key, worked)
+                study.finish(key, total_seconds)
                 outgoing_event = RunFinished(replace(result, seconds=study.seconds(key)))
         yield outgoing_event
 

@@ -122,8 +122,8 @@ def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) ->
     if "convention" not in stated or not plan.convention:
         plan = plan.changed(convention=dataset.convention)
     plan = with_known_costs(with_data_format(plan, dataset), dataset)
-    validated = plan.inner or any(fold.vali is not None for fold in dataset.folds)
-    return plan if "select_by" in stated or validated else plan.changed(select_by=CRITERION)
+    has_validation = plan.inner or any(fold.vali is not None for fold in dataset.folds)
+    return plan if "select_by" in stated or has_validation else plan.changed(select_by=CRITERION)
 
 
 def check(plan: Plan, dataset: FoldedDataset | RankingDataset) -> None:
@@ -197,8 +197,8 @@ def run(
     plan = with_usual_convention(plan, dataset)
     dataset, folds, most_steps = _work(plan, dataset)
     done = done or Finished()
-    computed = [fold for fold in folds if fold.number not in done.folds]
-    estimated = _estimated(plan, computed, executor)
+    open_folds = [fold for fold in folds if fold.number not in done.folds]
+    need = _estimated(plan, open_folds, executor)
     numbers = tuple(fold.number for fold in folds)
     units = tuple(
         Unit(fold, position, combination)
@@ -206,18 +206,18 @@ def run(
         for position, combination in enumerate(plan.combinations)
     )
     names = dataset.feature_names
-    yield RunStarted(plan, numbers, units, most_steps, dataset.feature_ids, names, estimated)
+    yield RunStarted(plan, numbers, units, most_steps, dataset.feature_ids, names, need)
     finished: list[FoldResult] = []
     keep = path_keeper(plan)
-    is_given = plan.entry.given and computed
+    is_given = plan.entry.given and open_folds
     prepare = given_folds(plan, dataset) if is_given else partial(make_fold_context, plan)
-    digest = data_digest(dataset) if computed else ""
-    sharded = _learns_by_shards(plan, folds)
-    workers = shard_executor(executor if sharded else None, estimated)
+    digest = data_digest(dataset) if open_folds else ""
+    is_sharded = _learns_by_shards(plan, folds)
+    workers = shard_executor(executor if is_sharded else None, need)
     with ExitStack() as stack:
         stack.enter_context(sufficient(plan.entry.label))
         spread = None
-        if executor is not None and not (plan.entry.given or sharded):
+        if executor is not None and not (plan.entry.given or is_sharded):
             spread = stack.enter_context(_scheduler(executor, plan, folds, units, done, keep))
         for fold in folds:
             if fold.number in done.folds:
@@ -225,8 +225,8 @@ def run(
             else:
                 fold_units = [unit for unit in units if unit.fold == fold.number]
                 prepared = prepare(fold, _training(fold, grouped, workers))
-                measured = yield from _run_fold(prepared, fold_units, done, spread, keep)
-                result = replace(measured, data_digest=digest)
+                fold_result = yield from _run_fold(prepared, fold_units, done, spread, keep)
+                result = replace(fold_result, data_digest=digest)
             finished.append(result)
             yield FoldFinished(result)
     yield RunFinished(collect(plan, dataset, finished, time.perf_counter() - began))
@@ -258,9 +258,11 @@ def _scheduler(
     keep: Keeper,
 ) -> UnitScheduler:
     """Return a scheduler of the missing units on an executor, with the data of their folds alone."""
-    missing = [unit for unit in units if not done.has(unit)]
-    numbers = {unit.fold for unit in missing}
-    return UnitScheduler(executor, plan, [fold for fold in folds if fold.number in numbers], missing, keep)
+    missing_units = [unit for unit in units if not done.has(unit)]
+    numbers = {unit.fold for unit in missing_units}
+    return UnitScheduler(
+        executor, plan, [fold for fold in folds if fold.number in numbers], missing_units, keep
+    )
 
 
 def _training(fold: Fold, grouped: dict[int, TrainingData] | None, workers: ShardExecutor) -> TrainingData:
@@ -294,13 +296,13 @@ def collect(plan: Plan, dataset: FoldedDataset, folds: Sequence[FoldResult], sec
 
 def _work(plan: Plan, dataset: FoldedDataset | RankingDataset) -> tuple[FoldedDataset, list[Fold], int]:
     """Return the data with the plan's folds, those of them to run, and how many steps a unit has at most."""
-    divided = parse_protocol(plan.protocol).divide(FoldedDataset.of(dataset), plan.seed)
-    _check_rule(plan, divided)
+    divided_dataset = parse_protocol(plan.protocol).divide(FoldedDataset.of(dataset), plan.seed)
+    _check_rule(plan, divided_dataset)
     _check_criterion(plan)
-    check_preferences(plan, divided)
+    check_preferences(plan, divided_dataset)
     for entry in plan.foreign_measures:
         entry.load()  # better now than after hours
-    return divided, _folds(plan, divided), n_steps(plan, divided.feature_ids)
+    return divided_dataset, _folds(plan, divided_dataset), n_steps(plan, divided_dataset.feature_ids)
 
 
 def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
@@ -340,11 +342,11 @@ def _check_sparse(plan: Plan, fold: Fold, data: str, *, by_criterion: bool) -> N
     if plan.method == RANKRLS.key:
         _check_sparse_rankrls(plan, data, by_criterion=by_criterion)
     if plan.entry.load().accepts_sparse:  # others learn from an array of them
-        preferring = bool(preferences_of(plan))
-        one_ranking = fold.train.n_queries < 2 and not preferring
+        has_preferences = bool(preferences_of(plan))
+        one_ranking = fold.train.n_queries < 2 and not has_preferences
         for combination in plan.combinations:
             learner = estimator(plan, plan.entry, combination.parameters, fold.train.feature_ids)
-            learner.check_sparse(one_ranking=one_ranking, preferring=preferring)
+            learner.check_sparse(one_ranking=one_ranking, preferring=has_preferences)
 
 
 def _check_sparse_rankrls(plan: Plan, data: str, *, by_criterion: bool) -> None:
@@ -449,19 +451,19 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
 def _check_criterion(plan: Plan) -> None:
     """Refuse to choose by criteria that are none of one kind."""
     ranker = plan.ranker_entry.label if plan.ranker_entry else ""
-    apart = [
+    criterion_axes = [
         axis
         for axis in plan.axes
         if axis.ranker == ranker
         # Without queries, what is left out are pairs of documents, or single ones.
         and (axis.parameter.changes_criterion or (plan.one_ranking and axis.parameter.name == "pairs"))
     ]
-    if plan.select_by == CRITERION and apart:
+    if plan.select_by == CRITERION and criterion_axes:
         text = tr(
             'The training criterion cannot choose among values of "{label}": each value defines another '
             "criterion. Choose by a validation measure, or give one value."
         )
-        raise PlanError(text.format(label=apart[0].label))
+        raise PlanError(text.format(label=criterion_axes[0].label))
 
 
 def _tell_again(result: FoldResult, keep: Keeper) -> Generator[Event, None, FoldResult]:
@@ -481,8 +483,8 @@ def _run_fold(
     spread: UnitScheduler | None,
     keep: Keeper,
 ) -> Generator[Event, None, FoldResult]:
-    for working in prepared.find_baseline():
-        yield UnitProgress(units[0], working)
+    for progress in prepared.find_baseline():
+        yield UnitProgress(units[0], progress)
     yield BaselineFound(prepared.fold.number, prepared.baseline)
     if spread is not None:
         yield from spread.finish(prepared.fold.number)

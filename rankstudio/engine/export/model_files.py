@@ -100,8 +100,8 @@ def model_and_data(
     model_path: Path, data_path: Path, columns: Mapping[str, Any] | None = None, *, labels: bool = True
 ) -> tuple[Model, RankingDataset]:
     """Read a model, of another program too, and the documents that it is to score; see `score_file`."""
-    parsed = parsed_file(model_path)
-    if parsed is None:
+    parsed_model = parsed_file(model_path)
+    if parsed_model is None:
         if may_be_plugin_model(model_path):
             data = load_data(data_path, columns=columns, labels=labels)
             foreign = plugin_model(model_path, FoldedDataset.of(data))
@@ -110,7 +110,7 @@ def model_and_data(
         model = own_model(model_path)
         return model, read_for(model, data_path, columns, labels=labels)
     data = load_data(data_path, columns=columns, labels=labels)
-    return model_in_data(parsed, FoldedDataset.of(data), model_path), data
+    return model_in_data(parsed_model, FoldedDataset.of(data), model_path), data
 
 
 def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
@@ -133,9 +133,11 @@ def other_names(model: Model, data: RankingDataset) -> tuple[str, ...]:
     Features are matched by id, and a table with other or reordered columns has other ids.
     """
     ids = data.feature_ids
-    named = dict(zip(ids.tolist(), zip(data.feature_names, default_names(ids), strict=True), strict=True))
+    names_by_id = dict(
+        zip(ids.tolist(), zip(data.feature_names, default_names(ids), strict=True), strict=True)
+    )
     for feature in model.features:
-        name, default = named.get(feature.id, (feature.name, ""))
+        name, default = names_by_id.get(feature.id, (feature.name, ""))
         if name != feature.name and default not in (name, feature.name):
             return (
                 f"Feature {feature.id} is {feature.name!r} in the model and {name!r} in the data; both are "
@@ -214,9 +216,11 @@ def models_in(folder: Path) -> dict[int, Path]:
             )
         if number is not None:
             models_by_fold[number] = path
-    inside = folder / FOLDER
+    subfolder = folder / FOLDER
     return (
-        dict(sorted(models_by_fold.items())) if models_by_fold or not inside.is_dir() else models_in(inside)
+        dict(sorted(models_by_fold.items()))
+        if models_by_fold or not subfolder.is_dir()
+        else models_in(subfolder)
     )
 
 

@@ -141,9 +141,9 @@ class Model:
     def _scores(self, X: Floats, feature_ids: Ints | None) -> Floats:
         ids = range(1, X.shape[1] + 1) if feature_ids is None else feature_ids.tolist()
         column_of = {int(i): column for column, i in enumerate(ids)}
-        missing = sorted({f.id for f in self.features} - set(column_of))
-        if missing:
-            raise _absent(missing[0], self.source)
+        missing_ids = sorted({f.id for f in self.features} - set(column_of))
+        if missing_ids:
+            raise _absent(missing_ids[0], self.source)
         if isinstance(X, SparseRows) and "kind" in self.beyond:  # such models take few of many features
             ids = sorted(self.needed)
             X, column_of = X[:, [column_of[i] for i in ids]], {i: column for column, i in enumerate(ids)}
@@ -180,9 +180,9 @@ def _trees(text: str, ids: Sequence[int], place: Mapping[int, int], X: Floats, s
     """Score documents with LightGBM's trees, which were learned from columns with these ids."""
     trees = checked_trees(text, len(ids))
     needed_ids = [ids[column] for column in trees.columns]
-    missing = [i for i in needed_ids if i not in place]
-    if missing:
-        raise _absent(missing[0], source)
+    missing_ids = [i for i in needed_ids if i not in place]
+    if missing_ids:
+        raise _absent(missing_ids[0], source)
     return tree_scores(trees, X[:, [place[i] for i in needed_ids]], source)
 
 
@@ -400,8 +400,14 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     if not isinstance(vectors, list) or len(vectors) != len(weights):
         raise ValueError(f"expected {len(weights)} vectors, one per weight")
     rows = [_numbers(row, "a vector", len(columns)) for row in vectors]
-    written = {name: getattr(kernel, name) for name in _KERNEL_FIELDS}
-    return {"kind": "kernel", "kernel": written, "columns": columns, "vectors": rows, "weights": weights}
+    kernel_fields = {name: getattr(kernel, name) for name in _KERNEL_FIELDS}
+    return {
+        "kind": "kernel",
+        "kernel": kernel_fields,
+        "columns": columns,
+        "vectors": rows,
+        "weights": weights,
+    }
 
 
 def kernel_scores(values: Mapping[str, Any], place: Mapping[int, int], X: Floats) -> Floats:

@@ -111,15 +111,15 @@ class PluginModelFormat:
 def model_format_entries() -> tuple[tuple[LoadedPlugin, Any], ...]:
     """Return the model formats of all plug-ins, built-in ones first."""
     exists = tr("A model format with the key {key} exists already. Choose another key.")
-    unusable = tr("A model format of the plug-in {name} cannot be used: {reason}")
-    return tuple(entries_of("model_formats", refuse_invalid_model_format, exists, unusable))
+    message = tr("A model format of the plug-in {name} cannot be used: {reason}")
+    return tuple(entries_of("model_formats", refuse_invalid_model_format, exists, message))
 
 
 def readable_formats() -> tuple[PluginModelFormat, ...]:
     """Return the formats of plug-ins whose files can be opened, because they have a reader."""
     return tuple(
-        PluginModelFormat(entry, loaded.package, loaded.version)
-        for loaded, entry in model_format_entries()
+        PluginModelFormat(entry, loaded_plugin.package, loaded_plugin.version)
+        for loaded_plugin, entry in model_format_entries()
         if isinstance(entry, ModelFormatEntry) and entry.reader
     )
 
@@ -171,9 +171,9 @@ def checked_plugin(values: Mapping[str, Any], columns: list[int]) -> dict[str, A
         Its columns, checked.
     """
     texts = {name: values.get(name) for name in ("format", "package", "version", "content")}
-    wrong = next((name for name, value in texts.items() if not isinstance(value, str)), None)
-    if wrong is not None:
-        raise ValueError(f"found {shown(texts[wrong])} as {wrong}, expected a text")
+    wrong_name = next((name for name, value in texts.items() if not isinstance(value, str)), None)
+    if wrong_name is not None:
+        raise ValueError(f"found {shown(texts[wrong_name])} as {wrong_name}, expected a text")
     try:
         base64.b64decode(str(texts["content"]), validate=True)
     except (binascii.Error, ValueError):

@@ -218,16 +218,16 @@ def ranked_alike(first: Floats, second: Floats, query_ptr: Ints) -> Bools:
     O(m log m).
     """
     differs = _ranks(first, query_ptr) != _ranks(second, query_ptr)
-    alike: Bools = ~np.logical_or.reduceat(differs, query_ptr[:-1])
-    return alike
+    is_alike: Bools = ~np.logical_or.reduceat(differs, query_ptr[:-1])
+    return is_alike
 
 
 def _ranks(scores: Floats, query_ptr: Ints) -> Ints:
     """Return how many different scores of its query are less than each document's."""
     query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))
     order = np.lexsort((scores, query))
-    ordered = scores[order]
-    rises = np.concatenate([[False], ordered[1:] != ordered[:-1]])
+    sorted_scores = scores[order]
+    rises = np.concatenate([[False], sorted_scores[1:] != sorted_scores[:-1]])
     rises[query_ptr[:-1]] = False  # the first of a query
     steps = np.cumsum(rises)
     ranks = np.empty(scores.size, dtype=np.int64)

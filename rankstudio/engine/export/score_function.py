@@ -146,8 +146,8 @@ def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
         )
         for model_input in function.inputs
     )
-    listed = tuple(features.definitions[name] for name in features.needed(names.values()))
-    return replace(function, inputs=inputs, listed=listed)
+    definitions = tuple(features.definitions[name] for name in features.needed(names.values()))
+    return replace(function, inputs=inputs, listed=definitions)
 
 
 def defined_where_possible(
@@ -235,9 +235,9 @@ def score_function(model: Model) -> ScoreFunction:
     fold = model.origin.get("fold", "")
     data = str(model.origin.get("data", "model"))
     name = identifier(f"{data} {'all' if fold == 'all' else f'fold{fold}'} {model.method}")
-    scaled = model.normalize != NORMALIZE[0]
+    is_scaled = model.normalize != NORMALIZE[0]
     about = _short(_about(model, data, len(ids)), _LONGEST_ABOUT)
-    return ScoreFunction(name, about, inputs, weights, trees, scaled, sums=sums)
+    return ScoreFunction(name, about, inputs, weights, trees, is_scaled, sums=sums)
 
 
 def _about(model: Model, data: str, size: int) -> str:
@@ -247,13 +247,13 @@ def _about(model: Model, data: str, size: int) -> str:
     value = model.parameters.get("regularization")
     if isinstance(value, int | float):
         about += f", lambda {value:g}" if isinstance(value, float) else f", lambda {value}"
-    chosen = model.origin.get("chosen")
-    if not isinstance(chosen, dict) or not isinstance(chosen.get("how"), str):
+    choice = model.origin.get("chosen")
+    if not isinstance(choice, dict) or not isinstance(choice.get("how"), str):
         return about
-    values = chosen.get("values", {})
+    values = choice.get("values", {})
     named = values.items() if isinstance(values, dict) else ()
     settings = [f"{name} {value}" for name, value in named if name != "regularization"]
-    return ", ".join([about, *settings, f"chosen: {chosen['how']}"])
+    return ", ".join([about, *settings, f"chosen: {choice['how']}"])
 
 
 def _trees_of(
@@ -283,10 +283,10 @@ def _stumps(weak: Sequence[Mapping[str, Any]]) -> tuple[list[int], tuple[ScoreTr
 
 def _trees(text: str, columns: Sequence[int]) -> tuple[list[int], tuple[ScoreTree, ...]]:
     """Return the ids that LightGBM's trees ask for, and the trees."""
-    parsed = parsed_trees(text, len(columns))
-    ids = sorted({columns[feature] for tree in parsed for feature in tree.features})
+    trees = parsed_trees(text, len(columns))
+    ids = sorted({columns[feature] for tree in trees for feature in tree.features})
     place_of = {column: ids.index(i) for column, i in enumerate(columns) if i in set(ids)}
-    return ids, tuple(_tree(tree, place_of) for tree in parsed)
+    return ids, tuple(_tree(tree, place_of) for tree in trees)
 
 
 def _tree(tree: TextTree, place_of: Mapping[int, int]) -> ScoreTree:

@@ -139,8 +139,8 @@ def checked_trees(text: str, n_columns: int) -> Trees:
     trees = parsed_trees(text, n_columns)
     columns = tuple(sorted({feature for tree in trees for feature in tree.features}))
     numbers = {column: number for number, column in enumerate(columns)}
-    written = [f"Tree={number}\n{tree.text(numbers)}\n\n" for number, tree in enumerate(trees)]
-    return Trees(columns, model_text(written, [f"Column_{c}" for c in range(len(columns) + 1)], "none"))
+    tree_texts = [f"Tree={number}\n{tree.text(numbers)}\n\n" for number, tree in enumerate(trees)]
+    return Trees(columns, model_text(tree_texts, [f"Column_{c}" for c in range(len(columns) + 1)], "none"))
 
 
 def model_text(trees: Sequence[str], names: Sequence[str], info: str) -> str:

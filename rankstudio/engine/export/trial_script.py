@@ -40,7 +40,7 @@ def try_trees(library: str, text: bytes, n_columns: int, kind: int) -> bool:
     document, predictions = (ctypes.c_double * n_columns)(), (ctypes.c_double * (n_columns + 1))()
     doubles, rows, by_row, first, all_of_them = 1, 1, 1, 0, -1
     shape = doubles, ctypes.c_int32(rows), ctypes.c_int32(n_columns), by_row
-    failed = lightgbm.LGBM_BoosterPredictForMat(
+    has_failed = lightgbm.LGBM_BoosterPredictForMat(
         booster,
         document,
         *shape,
@@ -51,7 +51,7 @@ def try_trees(library: str, text: bytes, n_columns: int, kind: int) -> bool:
         ctypes.byref(length),
         predictions,
     )
-    return not failed
+    return not has_failed
 
 
 def module_scores(

@@ -235,9 +235,9 @@ class LinearRanker(Capabilities, Estimator):
                 stacklevel=4,
             )
         names = getattr(X, "columns", None) if names is None else names
-        called: Callable[[int], str] = column_name if names is None else lambda j: f"column {names[j]!r}"
+        name_of: Callable[[int], str] = column_name if names is None else lambda j: f"column {names[j]!r}"
         sparse = self.accepts_sparse and is_sparse(X)
-        return (group_sparse if sparse else group)(X, y, qid, called)
+        return (group_sparse if sparse else group)(X, y, qid, name_of)
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
         """Set the attributes of the fitted method beyond ``coef_``."""

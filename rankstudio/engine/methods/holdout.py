@@ -174,7 +174,7 @@ class HeldOutPredictor:
         """
         labels, m = self._centred, self.kernel.n_documents
         residuals_by_strength: dict[float, Floats] = {}
-        predicted = []
+        predictions = []
         for held_out in sets:
             rows = self._rows(held_out)
             n_left = m - rows.size
@@ -185,8 +185,8 @@ class HeldOutPredictor:
             matrix = np.eye(rows.size) - hat
             matrix -= hat.sum(axis=1)[:, None] / n_left if self.loss == "differences" else 1.0 / m
             residuals = np.linalg.solve(matrix, residuals_by_strength[strength][rows])
-            predicted.append(self._answers[rows] - residuals)
-        return predicted
+            predictions.append(self._answers[rows] - residuals)
+        return predictions
 
     def each(self) -> Floats:
         """Predict each document by the model trained without it, shape (m,) or (m, v): O(mr)."""
@@ -197,8 +197,8 @@ class HeldOutPredictor:
         leverage: Floats = self.kernel.vectors**2 @ shrinkage
         leverage += leverage / (m - 1) if self.loss == "differences" else 1.0 / m
         residuals = self.kernel.residuals(self._centred, strength)
-        predicted: Floats = self._answers - (residuals.T / (1.0 - leverage)).T
-        return predicted
+        predictions: Floats = self._answers - (residuals.T / (1.0 - leverage)).T
+        return predictions
 
     def document_error(self) -> float:
         """Return the leave-one-out error: the squared errors of documents by models without them, summed."""
@@ -262,19 +262,19 @@ class HeldOutPredictor:
         shrinkage = self.kernel.values / (self.kernel.values + strength)
         shrunk = self.kernel.vectors * shrinkage
         leverages = np.einsum("ir,ir->i", shrunk, self.kernel.vectors)
-        counted = np.empty(m)
+        counts = np.empty(m)
         size = max(1, _AT_ONCE // m)
         blocks = [(first, min(first + size, m)) for first in range(0, m, size)]
 
         def work(block: tuple[int, int]) -> None:
             first, last = block
-            count(shrunk[first:last] @ self.kernel.vectors.T, leverages, residuals, first, counted)
+            count(shrunk[first:last] @ self.kernel.vectors.T, leverages, residuals, first, counts)
 
         with STEADY, pool(worthwhile(6.0 * m * (m - 1) / 2)) as (executor, workers):
             for begin in range(0, len(blocks), workers):
                 yield WorkProgress(tr("leaving pairs out"), begin / len(blocks))
                 share(executor, workers, work, blocks[begin : begin + workers])
-        return counted
+        return counts
 
     @property
     def _constants(self) -> tuple[float, float]:

@@ -43,8 +43,8 @@ def left_out_scores(data: QueryData, models: Floats, columns: Sequence[int] | No
     """
     sizes = np.diff(data.ptr)
     scores = np.zeros(len(data.X))
-    used = range(data.X.shape[1]) if columns is None else columns
-    for column, weights in zip(used, models.T, strict=True):
+    used_columns = range(data.X.shape[1]) if columns is None else columns
+    for column, weights in zip(used_columns, models.T, strict=True):
         scores += data.X[:, column] * np.repeat(weights, sizes)
     return scores
 

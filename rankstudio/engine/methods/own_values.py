@@ -157,13 +157,13 @@ def read_own_values(parameter: Parameter, path: str, columns: Mapping[int, int])
     for number, row in enumerate(rows, start=2):
         feature = _column(path, number, row[0], expected)
         feature_rows[feature] = _numbers_after(path, number, row, len(places), expected)
-    missing = [i for i in columns if i not in feature_rows or (square and i not in places)]
-    if missing:
+    missing_columns = [i for i in columns if i not in feature_rows or (square and i not in places)]
+    if missing_columns:
         text = tr(
             "{path}: found no {what} of feature {feature}, expected that of all {n} features of the data."
         )
         raise DatasetError(
-            text.format(path=path, what=tr(parameter.label), feature=missing[0], n=len(columns))
+            text.format(path=path, what=tr(parameter.label), feature=missing_columns[0], n=len(columns))
         )
     if not square:
         return tuple(feature_rows[i][0] for i in columns)

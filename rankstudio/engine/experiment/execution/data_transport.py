@@ -148,8 +148,8 @@ class FoldFiles:
 
     def path_of(self, name: str) -> Path:
         """Return the location of a part on the calling machine: in the folder of the files, or in its own."""
-        shared = Path(self.folder) / name
-        return shared if store.is_whole(shared) else store.scratch_folder() / name
+        path = Path(self.folder) / name
+        return path if store.is_whole(path) else store.scratch_folder() / name
 
     def fold(self, number: int) -> Fold:
         """Return a fold by its number, its arrays mapped into memory.

@@ -200,19 +200,19 @@ def on_cluster(address: str, certificates: Certificates | None = None) -> Iterat
     -----
     OpenClusterWarning Without TLS, unless the scheduler is on this machine: the network must be trusted.
     """
-    encrypted = address.startswith("tls://")
-    if certificates is not None and not encrypted:
+    is_encrypted = address.startswith("tls://")
+    if certificates is not None and not is_encrypted:
         expected = "a tls:// address when certificates are given"
         raise ParameterError("--scheduler", address, expected)
     entry = cluster_entry()
     if entry is None:
         raise WorkerError(tr("No cluster can be used: the plug-in cluster of RankStudio is not there."))
     try:
-        connected = imported(entry.connect)
+        connect = imported(entry.connect)
     except ImportError as error:
         raise MissingExtraError("A run on a cluster", entry.library, entry.extra) from error
-    with connected(address, certificates) as cluster:
-        if not (encrypted or _on_this_machine(address)):
+    with connect(address, certificates) as cluster:
+        if not (is_encrypted or _on_this_machine(address)):
             warnings.warn(
                 f"{address}: the connection has no TLS. Anyone with access to the scheduler can read the "
                 "data and run code on its workers. Use a trusted network, or tls:// with certificates.",

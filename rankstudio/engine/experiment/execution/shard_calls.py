@@ -43,8 +43,8 @@ class PartFile:
     @property
     def path(self) -> Path:
         """Location on the calling machine."""
-        shared = Path(self.folder) / self.name
-        return shared if store.is_there(shared) else store.scratch_folder() / self.name
+        path = Path(self.folder) / self.name
+        return path if store.is_there(path) else store.scratch_folder() / self.name
 
     def open(self) -> TrainingData:
         """Return the part with mapped arrays; each shard is verified on first use.

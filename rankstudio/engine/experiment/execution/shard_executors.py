@@ -94,8 +94,8 @@ def shard_executor(executor: Executor | None, estimate: MemoryEstimate | None = 
 
 def workers_here(executor: Executor | None) -> WorkersHere:
     """Return the workers of an executor that use the memory of this machine."""
-    shared = isinstance(executor, ProvidesShardExecutor)
-    return WorkersHere(getattr(executor, "count", 1), shared) if executor is not None else ALONE
+    shares_shards = isinstance(executor, ProvidesShardExecutor)
+    return WorkersHere(getattr(executor, "count", 1), shares_shards) if executor is not None else ALONE
 
 
 class Elsewhere:

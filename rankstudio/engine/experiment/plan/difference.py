@@ -45,22 +45,22 @@ def differences(plan: Plan, reference: Plan, names: Names | None = None) -> tupl
     if plan.ranker != reference.ranker:
         texts.append(tr("final ranker: {label}").format(label=plan.entry.final_ranker(ranker)))
     elif ranker:
-        ranked = _changed(ranker.parameters, plan.ranker_parameters, reference.ranker_parameters, {})
-        texts += [f"{ranker.label} {text}" for text in ranked]
+        ranker_texts = _changed(ranker.parameters, plan.ranker_parameters, reference.ranker_parameters, {})
+        texts += [f"{ranker.label} {text}" for text in ranker_texts]
     return (*texts, *_protocol(plan, reference))
 
 
 def parameter_texts(plan: Plan) -> dict[str, str]:
     """Return label and value of each parameter in effect, the ranker's prefixed with its name."""
     ranker = plan.ranker_entry
-    named = [
+    labelled_parameters = [
         (tr(p.label), p, plan.parameters[p.name]) for p in plan.entry.parameters if not (ranker and p.ranks)
     ]
     if ranker:
-        named += [
+        labelled_parameters += [
             (f"{ranker.label} {tr(p.label)}", p, plan.ranker_parameters[p.name]) for p in ranker.parameters
         ]
-    values = {label: p.said(value) for label, p, value in named}
+    values = {label: p.said(value) for label, p, value in labelled_parameters}
     values |= {tr("groups"): groups_in_words(feature_groups_of(plan))} if feature_groups_of(plan) else {}
     values |= _preferences(plan)
     return values | ({tr("rule"): plan.rule} if plan.rule != "best" else {})
@@ -95,12 +95,12 @@ def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
     texts = {}
     for keys in grouped(plans, lambda key: plans[key].title).values():
         labels = {label for key in keys for label in values[key]}
-        differing = {label for label in labels if len({values[key].get(label) for key in keys}) > 1}
+        differing_labels = {label for label in labels if len({values[key].get(label) for key in keys}) > 1}
         if several_rules:
-            differing.add(tr("rule"))
+            differing_labels.add(tr("rule"))
         several_choosers = len({plans[key].select_by for key in keys}) > 1
         for key in keys:
-            parts = [f"{label} {v}" for label, v in values[key].items() if label in differing]
+            parts = [f"{label} {v}" for label, v in values[key].items() if label in differing_labels]
             if several_choosers:
                 parts.append(tr("by {chooser}").format(chooser=_chooser(plans[key])))
             if several_conventions:
@@ -153,7 +153,7 @@ def _named(ids: Iterable[int], names: Names) -> str:
 def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
     """Return the differences besides method and parameters."""
     hand_choices = plan.extension(HandChoices)
-    learned = learned_from(preferences_of(plan))
+    preference_text = learned_from(preferences_of(plan))
     texts = {
         "select_by": tr("chosen by {chooser}").format(chooser=_chooser(plan)),
         "rule": tr("rule: {rule}").format(rule=plan.rule),
@@ -162,7 +162,7 @@ def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
         "seed": tr("seed {seed}").format(seed=plan.seed),
         "columns": tr("other columns"),
         "scores": tr("other files"),
-        "preferences": learned or tr("preferences: {file}").format(file=tr("none")),
+        "preferences": preference_text or tr("preferences: {file}").format(file=tr("none")),
         "groups": tr("groups: {groups}").format(groups=groups_in_words(feature_groups_of(plan))),
         "costs": _costs(plan, reference),
         "hand_chosen": tr("features chosen by hand on {folds}").format(

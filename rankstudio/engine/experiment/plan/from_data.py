@@ -9,10 +9,10 @@ from rankstudio.engine.experiment.plan.plan import Plan
 
 def with_data_format(plan: Plan, dataset: FoldedDataset) -> Plan:
     """Return a plan that records the format of a plug-in, and its package, with which the data were read."""
-    recorded = dataset.origin.columns.format
-    if not recorded or recorded == plan.columns.get("format"):
+    data_format = dataset.origin.columns.format
+    if not data_format or data_format == plan.columns.get("format"):
         return plan
-    return plan.changed(columns={**plan.columns, "format": recorded})
+    return plan.changed(columns={**plan.columns, "format": data_format})
 
 
 def with_usual_convention(plan: Plan, dataset: FoldedDataset) -> Plan:

@@ -50,9 +50,9 @@ class GivenRanking:
         if not table:  # of a method that needs them they are missed when it is to be run
             return None
         files = table.get("files", {})
-        named = all(isinstance(table.get(name), str) and table[name].strip() for name in ("name", "path"))
+        has_names = all(isinstance(table.get(name), str) and table[name].strip() for name in ("name", "path"))
         has_known_keys = set(table) <= {"name", "path", "files"}
-        check_field("scores", table, expected, named and has_known_keys and isinstance(files, Mapping))
+        check_field("scores", table, expected, has_names and has_known_keys and isinstance(files, Mapping))
         texts = all(isinstance(text, str) for item in files.items() for text in item)
         check_field("scores", table, expected, texts)
         return cls(" ".join(table["name"].split()), table["path"], FrozenMapping(dict(files)))

@@ -247,8 +247,8 @@ class Plan:
         keep("measures", tuple(dict.fromkeys(measure(m).name for m in self.measures)))
         keep("folds", tuple(dict.fromkeys(self.folds)))
         columns = DataColumns.of(self.columns).as_dict()
-        frozen = {name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()}
-        keep("reading", replace(self.reading, columns=FrozenMapping(frozen)))
+        frozen_columns = {name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()}
+        keep("reading", replace(self.reading, columns=FrozenMapping(frozen_columns)))
         keep("extensions", with_words(self.extensions, words, self.method))
         convention(self.convention)
         select_by = self.select_by if self.select_by == CRITERION else canonical_name(self.select_by)
@@ -257,10 +257,10 @@ class Plan:
         for name, keys in (("missing", MISSING), ("normalize", NORMALIZE)):
             value = getattr(self, name)
             check_field(name, value, tr("one of {keys}").format(keys=", ".join(keys)), value in keys)
-        tried = prod(len(axis.values) for axis in self.axes)
+        n_combinations = prod(len(axis.values) for axis in self.axes)
         axis_labels = ", ".join(axis.label for axis in self.axes)
         expected = tr("at most {most} combinations of values").format(most=MOST_COMBINATIONS)
-        check_field(axis_labels, tried, expected, tried <= MOST_COMBINATIONS)
+        check_field(axis_labels, n_combinations, expected, n_combinations <= MOST_COMBINATIONS)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields of the plan: a process that unpickles it derives the rest.
@@ -269,16 +269,16 @@ class Plan:
         so that a worker without one can say what is missing.
         """
         values = {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}
-        added = tuple(entry for entry in self.entries if is_added(entry))
-        return {**values, _ADDED: added, _MEASURES: self.foreign_measures}
+        added_entries = tuple(entry for entry in self.entries if is_added(entry))
+        return {**values, _ADDED: added_entries, _MEASURES: self.foreign_measures}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the state of :meth:`__getstate__`, and add its methods to this process."""
         for entry in state.pop(_ADDED, ()):
             if find_method(entry.key) is None:
                 add_entry(entry)
-        for measured in state.pop(_MEASURES, ()):
-            MEASURES.receive(measured)
+        for measure_entry in state.pop(_MEASURES, ()):
+            MEASURES.receive(measure_entry)
         vars(self).update(state)
 
     @property
@@ -349,15 +349,17 @@ class Plan:
     @property
     def foreign_measures(self) -> tuple[MeasureEntry, ...]:
         """Entries of the measures that are not RankStudio's own, those of parameters included."""
-        used = list(self.evaluated if self.chosen_by == CRITERION else (*self.evaluated, self.chosen_by))
+        measure_names = list(
+            self.evaluated if self.chosen_by == CRITERION else (*self.evaluated, self.chosen_by)
+        )
         ranker = self.ranker_entry
         methods_with_values = [(self.entry, self.parameters)]
         methods_with_values += [] if ranker is None else [(ranker, self.ranker_parameters)]
         for entry, values in methods_with_values:
             for p in entry.parameters:
                 if p.kind is Kind.MEASURE:
-                    used += map(str, p.values(values[p.name]))
-        return foreign_entries(used)
+                    measure_names += map(str, p.values(values[p.name]))
+        return foreign_entries(measure_names)
 
     @property
     def sources(self) -> tuple[Method | MeasureEntry | FormatSource, ...]:
@@ -491,8 +493,8 @@ class Plan:
         parameters = [p for p in parameters if p.counts(self.parameters)]
         axes = [Axis(p, p.values(v)) for p in parameters if p.several(v := self.parameters[p.name])]
         if ranker:
-            counting = [p for p in ranker.parameters if p.counts(self.ranker_parameters)]
-            ranker_values = [(p, self.ranker_parameters[p.name]) for p in counting]
+            ranker_parameters = [p for p in ranker.parameters if p.counts(self.ranker_parameters)]
+            ranker_values = [(p, self.ranker_parameters[p.name]) for p in ranker_parameters]
             axes += [Axis(p, p.values(v), ranker.label) for p, v in ranker_values if p.several(v)]
         return tuple(axes)
 
@@ -533,11 +535,11 @@ class Plan:
         Of extensions some go with the method, such as given scores, or with the last pinned feature, such as
         what was known when these features were chosen by hand.
         """
-        moved = changes.get("method", self.method) != self.method
+        is_other_method = changes.get("method", self.method) != self.method
         parameters = changes.get("parameters", self.parameters)
         extensions = changes.pop("extensions", self.extensions)
         for extension in PLAN_EXTENSIONS:
-            if extension.word not in changes and not extension.lasts(moved, parameters):
+            if extension.word not in changes and not extension.lasts(is_other_method, parameters):
                 extensions = extensions.without(extension.kind)
         return Plan(**{**self.words, "extensions": extensions, **changes})
 
@@ -574,14 +576,14 @@ def counting_plan(plan: Plan) -> Plan:
         for p in plan.entry.parameters
         if (ranker and p.ranks) or not p.counts(plan.parameters)
     }
-    ranked = {
+    ranker_defaults = {
         p.name: p.default
         for p in (ranker.parameters if ranker else ())
         if not p.counts(plan.ranker_parameters)
     }
     return plan.changed(
         parameters={**plan.parameters, **method_defaults},
-        ranker_parameters={**plan.ranker_parameters, **ranked},
+        ranker_parameters={**plan.ranker_parameters, **ranker_defaults},
     )
 
 
@@ -589,10 +591,10 @@ def path_plan(plan: Plan) -> Plan:
     """Return the plan without settings that do not change a path: grids, folds to run, selection."""
     ranker = plan.ranker_entry
     method_defaults = {p.name: p.default for p in plan.entry.grids}
-    ranked = {p.name: p.default for p in ranker.grids} if ranker else {}
+    ranker_defaults = {p.name: p.default for p in ranker.grids} if ranker else {}
     return plan.changed(
         parameters={**plan.parameters, **method_defaults},
-        ranker_parameters={**plan.ranker_parameters, **ranked},
+        ranker_parameters={**plan.ranker_parameters, **ranker_defaults},
         folds=(),
         select_by="criterion",
         rule="best",
@@ -646,24 +648,24 @@ def named_preferences(path: Path, rule: ClickRule | None = None) -> dict[str, st
 
     path = path.absolute()
     file = read_preference_file(path, rule)
-    named = {"path": str(path), "checksum": file.checksum}
+    source = {"path": str(path), "checksum": file.checksum}
     clicks = file.clicks
-    return named if clicks is None else {**named, "pairs": clicks.rule.pairs, "eta": clicks.rule.eta}
+    return source if clicks is None else {**source, "pairs": clicks.rule.pairs, "eta": clicks.rule.eta}
 
 
 def refusal_of_preferences(entry: Method) -> str:
     """Return the message that a method does not support preferences."""
-    able = ", ".join(other.label for other in methods() if other.learns_preferences)
+    labels = ", ".join(other.label for other in methods() if other.learns_preferences)
     return tr("{label} cannot learn from preferences. Choose {able}, or remove the preferences.").format(
-        label=entry.label, able=able
+        label=entry.label, able=labels
     )
 
 
 def preferences_in_words(preferences: Mapping[str, str], entries: Iterable[Method]) -> str:
     """Return the method that learns from the preferences of a plan, or the reason why it cannot."""
-    refused = next((entry for entry in entries if not entry.learns_preferences), None)
-    if refused is not None:
-        return refusal_of_preferences(refused)
+    unable_entry = next((entry for entry in entries if not entry.learns_preferences), None)
+    if unable_entry is not None:
+        return refusal_of_preferences(unable_entry)
     text = tr("Learns from the preferences in {file} instead of labels; measures use the labels.")
     if "pairs" in preferences:
         text = tr(
@@ -723,10 +725,10 @@ def n_steps(plan: Plan, feature_ids: Ints) -> int:
         return 1
     max_steps = 0
     for combination in plan.combinations:
-        chosen = estimator(plan, plan.entry, combination.parameters, feature_ids)
+        learner = estimator(plan, plan.entry, combination.parameters, feature_ids)
         if plan.ranker_entry is not None:
             estimator(plan, plan.ranker_entry, combination.ranker, feature_ids)
-        max_steps = max(max_steps, chosen.n_steps(feature_ids.size))
+        max_steps = max(max_steps, learner.n_steps(feature_ids.size))
     return feature_ids.size if plan.ranker and plan.entry.step_kind is not StepKind.FEATURES else max_steps
 
 

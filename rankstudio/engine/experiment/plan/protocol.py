@@ -99,16 +99,16 @@ class Protocol:
             raise PlanError(
                 text.format(name=dataset.name, divided_by=dataset.divided_by, how=how or tr("the files"))
             )
-        divided = self._outer(dataset, seed)
+        divided_dataset = self._outer(dataset, seed)
         if not self.inner and self.train == 100:
-            return divided
+            return divided_dataset
         from rankstudio.engine.data.splitting import splits  # noqa: PLC0415 - as below
 
         if self.train < 100:
-            divided = splits.training_share(divided, self.train, seed)
+            divided_dataset = splits.training_share(divided_dataset, self.train, seed)
         if self.inner:
-            divided = splits.for_inner_folds(divided, self.inner, seed)
-        return replace(divided, divided_by=how)
+            divided_dataset = splits.for_inner_folds(divided_dataset, self.inner, seed)
+        return replace(divided_dataset, divided_by=how)
 
     def _outer(self, dataset: FoldedDataset, seed: int) -> FoldedDataset:
         from rankstudio.engine.data.splitting import splits  # noqa: PLC0415 - most runs are on the given folds
@@ -165,8 +165,8 @@ def parse_protocol(text: str) -> Protocol:
         return Protocol("split", (train, vali, test))
     if (match := _NESTED.fullmatch(plain_text)) and 0 < int(match[1]) < 100:
         return Protocol("nested", (int(match[1]),))
-    refused = tr("protocol: expected {protocols}, got {text}.")
-    refused = refused.format(protocols=tr(_PROTOCOLS), text=shown(text))
+    message = tr("protocol: expected {protocols}, got {text}.")
+    message = message.format(protocols=tr(_PROTOCOLS), text=shown(text))
     number = next(iter(re.findall(r"\d{1,6}", plain_text)), "5")
     examples = (
         f"{number}-fold",
@@ -176,7 +176,7 @@ def parse_protocol(text: str) -> Protocol:
         f"nested {number}",
         "nested 5-fold",
     )
-    raise PlanError(f"{refused} {did_you_mean(nearest(plain_text, examples))}".rstrip())
+    raise PlanError(f"{message} {did_you_mean(nearest(plain_text, examples))}".rstrip())
 
 
 @dataclass(frozen=True)
@@ -227,6 +227,6 @@ def parse_rule(text: str) -> Rule:
         return Rule("one-se")
     if (match := _AT_MOST.fullmatch(plain_text)) and int(match[1]) > 0:
         return Rule("at most", int(match[1]))
-    refused = tr("rule: expected {rules}, got {text}.").format(rules=tr(_RULES), text=shown(text))
+    message = tr("rule: expected {rules}, got {text}.").format(rules=tr(_RULES), text=shown(text))
     examples = (BEST, SMALLEST, ONE_SE, "at most 10")
-    raise PlanError(f"{refused} {did_you_mean(nearest(plain_text, examples))}".rstrip())
+    raise PlanError(f"{message} {did_you_mean(nearest(plain_text, examples))}".rstrip())

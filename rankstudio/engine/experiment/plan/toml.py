@@ -34,9 +34,9 @@ _MOST_BYTES = 4 << 20  # of a plan, which would take some seconds
 
 def plan_as_dict(plan: Plan) -> dict[str, Any]:
     """Return the plan as plain lists, strings and numbers, for TOML and JSON, without None."""
-    added = {word: as_lists(value) for word, value in in_words(plan.extensions)}
+    extension_values = {word: as_lists(value) for word, value in in_words(plan.extensions)}
     values = {word: as_lists(value) for word, value in plan.words.items()}
-    values |= {word: value for word, value in added.items() if not isinstance(value, dict)}
+    values |= {word: value for word, value in extension_values.items() if not isinstance(value, dict)}
     # TOML wants the tables after the plain values.
     for table, entry in (("parameters", plan.entry), ("ranker_parameters", plan.ranker_entry)):
         parameters = getattr(plan, table)
@@ -49,16 +49,16 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
     if not values["ranker"]:
         del values["ranker"]
     tables = {name: values.pop(name) for name in ("columns",)}
-    tables |= {word: value for word, value in added.items() if isinstance(value, dict)}
-    ordered = dict.fromkeys((*_TABLES, *tables))
-    return values | {name: tables[name] for name in ordered if tables.get(name)}
+    tables |= {word: value for word, value in extension_values.items() if isinstance(value, dict)}
+    table_names = dict.fromkeys((*_TABLES, *tables))
+    return values | {name: tables[name] for name in table_names if tables.get(name)}
 
 
 def _plain(parameter: Parameter, value: Any) -> Any:
     """Return tuples as lists, and a number that is left out, as one of several values, as its name."""
-    named = {None: parameter.none_label} if parameter.none_label else {}
+    name_of_none = {None: parameter.none_label} if parameter.none_label else {}
     if parameter.several(value):
-        return as_lists(tuple(named.get(v, v) for v in value))
+        return as_lists(tuple(name_of_none.get(v, v) for v in value))
     return parameter.none_label if value is None else as_lists(value)
 
 

@@ -224,18 +224,18 @@ def weighted_values(
         Measures of each of these models in each query. NaN does not count; a query without any value is NaN.
     """
     totals: dict[str, Floats] = {}
-    undefined: dict[str, Floats] = {}
+    undefined_shares: dict[str, Floats] = {}
     for model, measures in zip(models, values, strict=True):
         for name, row in measures.items():
-            lacking = np.isnan(row)
-            totals[name] = totals.get(name, 0.0) + model.shares * np.where(lacking, 0.0, row)
-            undefined[name] = undefined.get(name, 0.0) + model.shares * lacking
+            is_undefined = np.isnan(row)
+            totals[name] = totals.get(name, 0.0) + model.shares * np.where(is_undefined, 0.0, row)
+            undefined_shares[name] = undefined_shares.get(name, 0.0) + model.shares * is_undefined
     means = {}
     for name, total in totals.items():
         # Sums of shares: 1 up to rounding, which is no reason to change the value of the only model.
-        defined = np.where(undefined[name] > 0.0, 1.0 - undefined[name], 1.0)
-        exists = defined > 1.0 / (2 * N_SPLITS)
-        means[name] = np.divide(total, defined, out=np.full(total.shape, np.nan), where=exists)
+        defined_share = np.where(undefined_shares[name] > 0.0, 1.0 - undefined_shares[name], 1.0)
+        exists = defined_share > 1.0 / (2 * N_SPLITS)
+        means[name] = np.divide(total, defined_share, out=np.full(total.shape, np.nan), where=exists)
     return means
 
 

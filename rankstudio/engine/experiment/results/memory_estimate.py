@@ -163,16 +163,16 @@ class MemoryEstimate:
             suggestions.append(self.need.fits)
         suggestions.append(tr("fewer documents or features"))
         if self.sparse:
-            able = [entry.label for entry in _own_methods() if entry.load().accepts_sparse]
+            labels = [entry.label for entry in _own_methods() if entry.load().accepts_sparse]
             text = tr("a method that takes sparse data, such as {methods}")
-            suggestions.append(text.format(methods=", ".join(able[:_NAMES])))
+            suggestions.append(text.format(methods=", ".join(labels[:_NAMES])))
         elif self.need.reading is Reading.WHOLE and self.m > DOCUMENTS:
             shape = DataShape(self.m, self.n, self.m, DOCUMENTS)
             needs = [(entry.label, entry.load()().memory_need(shape)) for entry in _own_methods()]
-            able = [label for label, need in needs if need.reading is Reading.SHARED]
-            able = [label for label in able if "," not in label and label != self.label]
+            labels = [label for label, need in needs if need.reading is Reading.SHARED]
+            labels = [label for label in labels if "," not in label and label != self.label]
             text = tr("a method that processes the data in blocks, such as {methods}")
-            suggestions.append(text.format(methods=", ".join(able[:_NAMES])))
+            suggestions.append(text.format(methods=", ".join(labels[:_NAMES])))
         return suggestions
 
 
@@ -306,15 +306,15 @@ def _of_plan(plan: Plan, shape: DataShape, ids: Ints, stored: float) -> tuple[st
         return plan.title, MemoryNeed(0.0, reading=Reading.SHARED)
     needs = []
     for combination in plan.combinations:
-        learned = selector = estimator(plan, plan.entry, combination.parameters, ids)
+        learner = selector = estimator(plan, plan.entry, combination.parameters, ids)
         needs.append((plan.entry.label, _of_method(selector, shape, stored)))
         if plan.ranker_entry is not None:
-            learned = estimator(plan, plan.ranker_entry, combination.ranker, ids)
-            growing = plan.entry.step_kind is StepKind.FEATURES and not feature_groups_of(plan)
-            k = selector.n_steps(shape.n) if growing else shape.n
-            needs.append((plan.ranker_entry.label, _of_ranker(learned, shape, k, bool(stored))))
+            learner = estimator(plan, plan.ranker_entry, combination.ranker, ids)
+            is_growing = plan.entry.step_kind is StepKind.FEATURES and not feature_groups_of(plan)
+            k = selector.n_steps(shape.n) if is_growing else shape.n
+            needs.append((plan.ranker_entry.label, _of_ranker(learner, shape, k, bool(stored))))
         if shape.sharded and plan.leaves_out:
-            needs.append((plan.title, learned.left_out_need(shape)))
+            needs.append((plan.title, learner.left_out_need(shape)))
         if shape.sharded and preferences_of(plan):  # they are between any of the documents
             needs.append((plan.title, whole_need(shape)))
     return max(needs, key=lambda pair: (pair[1].least, pair[1].reading is Reading.WHOLE))

@@ -128,10 +128,10 @@ class PathResult:
 
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Axes:
         """Draw a validation measure after each step; see :meth:`RunResult.plot`."""
-        measured = _validated([self], name or next(iter(self.validation), ""), asked=name is not None)
+        measure_name = _validated([self], name or next(iter(self.validation), ""), asked=name is not None)
         ax = _new_axes() if ax is None else ax
-        _draw(ax, *_mean_curve((self,), measured), "", _colors(1)[0])
-        _label_axes(ax, [self], measured, f"Fold {self.unit.fold}")
+        _draw(ax, *_mean_curve((self,), measure_name), "", _colors(1)[0])
+        _label_axes(ax, [self], measure_name, f"Fold {self.unit.fold}")
         return ax
 
     def _repr_html_(self) -> str:
@@ -512,8 +512,8 @@ def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 
 def untested_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return a note where the rule "smallest" had too few queries to test models, so the best was chosen."""
-    tested = all(any(plan.select_by in path.p_values for path in fold.paths) for fold in folds)
-    if plan.rule != SMALLEST or plan.select_by == CRITERION or tested:
+    has_tests = all(any(plan.select_by in path.p_values for path in fold.paths) for fold in folds)
+    if plan.rule != SMALLEST or plan.select_by == CRITERION or has_tests:
         return ()
     text = tr(
         "The rule “smallest” tests models on at least {least} validation queries. There are fewer, so the "
@@ -553,15 +553,15 @@ def _nothing_varies(folds: Sequence[FoldResult]) -> bool:
 
 def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return a note on the features that all folds leave out as constant; none if there are none."""
-    shared = set.intersection(*(set(fold.constant) for fold in folds)) if folds else set()
-    if not shared:
+    constant_columns = set.intersection(*(set(fold.constant) for fold in folds)) if folds else set()
+    if not constant_columns:
         return ()
     text = trn(
         "{n} feature is constant within every query and was left out.",
         "{n} features are constant within every query and were left out.",
-        len(shared),
+        len(constant_columns),
     )
-    return (Note(text.format(n=len(shared))),)
+    return (Note(text.format(n=len(constant_columns))),)
 
 
 def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
@@ -626,11 +626,13 @@ def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]
     if paths[0].step_kind is StepKind.ITERATIONS:
         last = [_curve(path, name)[-1] for path in paths]
         return paths[0].x_values[-1:], np.array([np.mean(last)])
-    shared = min(len(path.steps) for path in paths)
-    rows = np.array([_curve(path, name)[:shared] for path in paths])
+    shared_length = min(len(path.steps) for path in paths)
+    rows = np.array([_curve(path, name)[:shared_length] for path in paths])
     counts = np.sum(~np.isnan(rows), axis=0)
-    means: Floats = np.divide(np.nansum(rows, axis=0), counts, out=np.full(shared, np.nan), where=counts > 0)
-    return paths[0].x_values[:shared], means
+    means: Floats = np.divide(
+        np.nansum(rows, axis=0), counts, out=np.full(shared_length, np.nan), where=counts > 0
+    )
+    return paths[0].x_values[:shared_length], means
 
 
 def _curve(path: PathResult, name: str) -> Floats:
@@ -640,14 +642,14 @@ def _curve(path: PathResult, name: str) -> Floats:
 def _validated(paths: list[PathResult], name: str, *, asked: bool) -> str:
     """Return the measure to draw; "" for the criterion, if nothing was validated and none is required."""
     name_sets = [set(path.validation) for path in paths]
-    shared = sorted(set.intersection(*name_sets)) if name_sets else []
-    if name in shared:
+    shared_names = sorted(set.intersection(*name_sets)) if name_sets else []
+    if name in shared_names:
         return name
     if asked:
         raise ParameterError(
-            "name", name, f"one of {', '.join(shared)}" if shared else "none without validation"
+            "name", name, f"one of {', '.join(shared_names)}" if shared_names else "none without validation"
         )
-    return shared[0] if shared else ""
+    return shared_names[0] if shared_names else ""
 
 
 def _label_axes(ax: Axes, paths: list[PathResult], name: str, title: str) -> None:

@@ -81,8 +81,8 @@ def typical_seconds(plan: Plan, n_folds: int, n_features: int = SAMPLE_FEATURES)
     if ranker is None:
         return n_folds * (typical.fold + n_fits * typical.fit * (steps if plan.entry.selects else 1.0))
     n_own = prod(len(axis.values) for axis in plan.axes if not axis.ranker)
-    ranked = n_fits * ranker.seconds.path
-    return n_folds * (typical.fold + steps * (n_own * typical.fit + ranked))
+    ranker_seconds = n_fits * ranker.seconds.path
+    return n_folds * (typical.fold + steps * (n_own * typical.fit + ranker_seconds))
 
 
 def _pace(run: RunResult) -> float:

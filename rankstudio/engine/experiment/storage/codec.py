@@ -98,12 +98,12 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
 
 def _header(path: PathResult, steps: Sequence[Step], model: Step, ids: Sequence[int]) -> dict[str, Any]:
     """Return all of a path except its arrays."""
-    partly = bool(path.standard_errors) and list(path.standard_errors) != list(path.validation)
+    is_partial = bool(path.standard_errors) and list(path.standard_errors) != list(path.validation)
     return {
         "divisor": path.divisor,
         "along": path.step_kind.value,
         "measures": list(path.validation),
-        **({"errors_of": list(path.standard_errors)} if partly else {}),
+        **({"errors_of": list(path.standard_errors)} if is_partial else {}),
         **({"p_values_of": list(path.p_values)} if path.p_values else {}),
         **({"choices_of": list(path.choices.per_query)} if path.choices else {}),
         "kinds": [_class(step).__name__ for step in steps],
@@ -115,7 +115,7 @@ def _header(path: PathResult, steps: Sequence[Step], model: Step, ids: Sequence[
 
 def _arrays_of(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any]]:
     """Return the arrays of a path, in the order in which they stand in the archive."""
-    used = [_used(step.coef) for step in steps]
+    sparse_weights = [_used(step.coef) for step in steps]
     return {
         "validation": np.array(list(path.validation.values()), dtype="<f8"),
         "number": np.array([step.number for step in steps], dtype="<i8"),
@@ -126,8 +126,8 @@ def _arrays_of(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any
         **({"p_values": np.array(list(path.p_values.values()), dtype="<f8")} if path.p_values else {}),
         **(_choices_arrays(path.choices) if path.choices else {}),
         **_joined("selected", [np.array(step.selected, dtype="<i8") for step in steps], "<i8"),
-        **_joined("used", [columns for columns, _ in used], "<i8"),
-        **_joined("weights", [weights for _, weights in used], "<f8"),
+        **_joined("used", [columns for columns, _ in sparse_weights], "<i8"),
+        **_joined("weights", [weights for _, weights in sparse_weights], "<f8"),
         **_joined("candidates", [step.candidates for step in steps], "<f8"),
     }
 
@@ -375,7 +375,7 @@ def _divisor(value: Any) -> float:
 
 def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stored: str) -> PathSteps:
     selected, candidates = _apart("selected", arrays, "<i8"), _apart("candidates", arrays, "<f8")
-    used, weights = _apart("used", arrays, "<i8"), _apart("weights", arrays, "<f8")
+    used_columns, weights = _apart("used", arrays, "<i8"), _apart("weights", arrays, "<f8")
     kinds, n = header["kinds"], len(ids)
     for name in ("used", "selected"):
         check_column_rows(arrays[name], arrays[f"{name}_sizes"], n)
@@ -387,7 +387,7 @@ def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stor
     steps: list[Step] = []
     for k, kind in enumerate(kinds):
         coef = np.zeros(n)
-        coef[used[k]] = weights[k]
+        coef[used_columns[k]] = weights[k]
         cls = _CLASSES.get(kind, Step)
         plain_extras = header["extras"][k]
         extras: dict[str, Any] = {name: exactly(plain_extras[name], _EXTRAS[name]) for name in _extras(cls)}

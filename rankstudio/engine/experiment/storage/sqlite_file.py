@@ -445,9 +445,9 @@ def _is_foreign(db: sqlite3.Connection) -> bool:
         _make_tables(empty)
         ours = _columns(empty)
     columns = _columns(db)
-    lacking = {column for column in ours - columns if column[:2] not in study_rows.added_columns()}
+    missing_columns = {column for column in ours - columns if column[:2] not in study_rows.added_columns()}
     otherwise = {column for column in columns - ours if column[:2] in study_rows.added_columns()}
-    return bool(db.execute(_ACTIVE).fetchone()[0] or lacking or otherwise)
+    return bool(db.execute(_ACTIVE).fetchone()[0] or missing_columns or otherwise)
 
 
 def _columns(db: sqlite3.Connection) -> set[tuple[Any, ...]]:

@@ -253,13 +253,13 @@ class Study:
                 file = shown(str(run.plan.parameters[name]))
                 raise ChangedDataError(text.format(file=file, name=name, id=run.id))
         by = json.loads(self._run(run.id)["versions"])
-        installed = versions(run.plan.sources)
-        if by != installed:
+        installed_versions = versions(run.plan.sources)
+        if by != installed_versions:
             text = tr(
                 "{path}: run {id} was started with {by}, but {versions} is installed. Start the run again."
             )
             raise StoreError(
-                text.format(path=self.path, id=run.id, by=_words(by), versions=_words(installed))
+                text.format(path=self.path, id=run.id, by=_words(by), versions=_words(installed_versions))
             )
 
     def data(self, run: RunKey) -> RecordedData:
@@ -334,8 +334,8 @@ class Study:
         keys: list[str] = []
         for row in self._sound("dataset", "ORDER BY id"):
             with suppress(*IMPOSSIBLE):
-                recorded = _recorded(row)
-                keys += dataset_keys(recorded) if recorded.first_file is None else ()
+                recorded_data = _recorded(row)
+                keys += dataset_keys(recorded_data) if recorded_data.first_file is None else ()
         return tuple(dict.fromkeys(keys))
 
     def note_seal(self, mark: SealMark) -> None:
@@ -563,8 +563,8 @@ class Study:
 
     def _listed(self) -> list[Row]:
         """Return the records of all runs that are not removed, damaged ones too, the oldest first."""
-        removed = {row["run"] for row in self._sound("removed")}
-        return [row for row in self._file.records("run", "ORDER BY id") if row.id not in removed]
+        removed_ids = {row["run"] for row in self._sound("removed")}
+        return [row for row in self._file.records("run", "ORDER BY id") if row.id not in removed_ids]
 
     def _run(self, run: int) -> Row:
         """Return the record of a run."""
@@ -578,8 +578,8 @@ class Study:
         """Return the data of a run."""
         try:
             (row,) = self._sound("dataset", "WHERE id = ?", run["dataset"])
-            recorded = _recorded(row)
-            return replace(recorded, feature_set=self._feature_set(recorded.checksum))
+            recorded_data = _recorded(row)
+            return replace(recorded_data, feature_set=self._feature_set(recorded_data.checksum))
         except IMPOSSIBLE as error:
             text = tr("{path}: the stored data description of run {id} is damaged. Run it again.")
             raise StoreError(text.format(path=self.path, id=run.id)) from error
@@ -589,9 +589,9 @@ class Study:
         condition = (
             "WHERE versions = ? AND dataset IN (SELECT id FROM dataset WHERE checksum = ?) ORDER BY id DESC"
         )
-        listed, own_files = {row.id for row in self._listed()}, _own_files(plan)
+        listed_ids, own_files = {row.id for row in self._listed()}, _own_files(plan)
         for row in self._sound("run", condition, versions, checksum):
-            if row.id not in listed:
+            if row.id not in listed_ids:
                 continue
             try:
                 # Where the data are does not count: they have their checksum.
@@ -604,18 +604,18 @@ class Study:
     def _refuse_changes(self, plan: Plan, place: str, found: Sequence[Source]) -> None:
         """Raise ChangedDataError where files of a place changed since a run read the same columns of them."""
         # The same file with other columns, or the labels of another judge, has another checksum.
-        alike = None, plan_as_dict(plan).get("columns", {})
-        used = {row["dataset"] for row in self._listed() if _columns_of(row) in alike}
+        same_columns = None, plan_as_dict(plan).get("columns", {})
+        used_datasets = {row["dataset"] for row in self._listed() if _columns_of(row) in same_columns}
         for row in self._sound("dataset", "WHERE place = ?", place):
-            changed = ""
+            change_text = ""
             with suppress(*IMPOSSIBLE):
-                changed = change(_sources(row["files"]), found)
-            if changed and row.id in used:
+                change_text = change(_sources(row["files"]), found)
+            if change_text and row.id in used_datasets:
                 text = tr(
                     "{changed}. The runs in {path} used the earlier version of this file: restore "
                     "it, or start a new study."
                 )
-                raise ChangedDataError(text.format(changed=changed, path=self.path))
+                raise ChangedDataError(text.format(changed=change_text, path=self.path))
 
     def _asked(self, row: Row) -> tuple[Row, Plan, RecordedData]:
         """Return a run with its plan and its data; StoreError if they cannot be read."""
@@ -645,8 +645,8 @@ class Study:
             return
         for payload, digest in self._file.rows("SELECT payload, digest FROM method WHERE run = ?", run.id):
             if digest == payload_digest(run.id, payload) and len(payload) <= _MOST_METHOD:
-                for described in json.loads(payload):
-                    entry = described_method(described)
+                for description in json.loads(payload):
+                    entry = described_method(description)
                     if entry.key in unknown:
                         remember_entry(entry)
 
@@ -656,8 +656,8 @@ class Study:
             return
         for payload, digest in self._file.rows("SELECT payload, digest FROM measure WHERE run = ?", run.id):
             if digest == payload_digest(run.id, payload) and len(payload) <= _MOST_METHOD:
-                for described in json.loads(payload):
-                    entry = described_measure(described)
+                for description in json.loads(payload):
+                    entry = described_measure(description)
                     if MEASURES.find(entry.key) is None:
                         MEASURES.remember(entry)
 
@@ -678,9 +678,9 @@ class Study:
         mentioned_ids = (
             row["run"] for table in ("unit", "fold", "removed", "label") for row in self._file.records(table)
         )
-        named = {run for run in mentioned_ids if isinstance(run, int) and run > last}
+        lost_ids = {run for run in mentioned_ids if isinstance(run, int) and run > last}
         gaps = [(a + 1, b - 1) for a, b in zip([0, *run_ids], run_ids, strict=False) if a + 1 < b]
-        gaps += [(run, run) for run in sorted(named)]
+        gaps += [(run, run) for run in sorted(lost_ids)]
         return [f"run {first}" if first == last else f"runs {first} to {last}" for first, last in gaps]
 
     def _summary(self, row: Row) -> RunSummary:
@@ -690,8 +690,8 @@ class Study:
         n_folds = len(plan.folds or data.folds)
         n_units = _count(plan) * n_folds
         n_sound = len(_sound_rows(units))
-        lacking = n_units + n_folds - n_sound - len(_sound_rows(folds)) if run["finished"] else 0
-        damaged = ", ".join(_damaged(units, folds)) or (f"{lacking} of its parts" if lacking else "")
+        n_missing = n_units + n_folds - n_sound - len(_sound_rows(folds)) if run["finished"] else 0
+        damage = ", ".join(_damaged(units, folds)) or (f"{n_missing} of its parts" if n_missing else "")
         return RunSummary(
             RunKey(row.id, plan, data.feature_ids),
             data.name,
@@ -701,7 +701,7 @@ class Study:
             n_sound,
             n_units,
             recorded_versions(json.loads(run["versions"])),
-            damaged and f"{self.path}: run {row.id} is damaged ({damaged}). Resume it to repair it.",
+            damage and f"{self.path}: run {row.id} is damaged ({damage}). Resume it to repair it.",
         )
 
     def _seconds(self, run: int) -> float:
@@ -749,24 +749,24 @@ def write_data(db: sqlite3.Connection, dataset: FoldedDataset, place: str, found
 
 def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
     """Describe the methods of a run that are not RankStudio's own; a reader may not have them."""
-    described = [
+    descriptions = [
         description_of(entry)
         for entry in plan.entries
         if entry.origin is not None and entry.origin.kind is not OriginKind.ABILITY
     ]
-    if described:
+    if descriptions:
         db.execute(METHOD)
-        payload = as_json(described)
+        payload = as_json(descriptions)
         cells = run, payload, payload_digest(run, payload)
         db.execute("INSERT OR REPLACE INTO method VALUES (?, ?, ?)", cells)
 
 
 def _write_measures(db: sqlite3.Connection, run: int, plan: Plan) -> None:
     """Describe the measures of a run that are not RankStudio's own; a reader may not have them."""
-    described = [description_of_measure(entry) for entry in plan.foreign_measures]
-    if described:
+    descriptions = [description_of_measure(entry) for entry in plan.foreign_measures]
+    if descriptions:
         db.execute(MEASURE)
-        payload = as_json(described)
+        payload = as_json(descriptions)
         db.execute(
             "INSERT OR REPLACE INTO measure VALUES (?, ?, ?)", (run, payload, payload_digest(run, payload))
         )
@@ -900,12 +900,12 @@ def _count(plan: Plan) -> int:
 
 def _damaged(units: Sequence[Row], folds: Sequence[Row]) -> list[str]:
     """Return in words which rows of a run are damaged."""
-    named = [
+    unit_texts = [
         f"fold {_shown(row['fold'])} with combination {_next(row['position'])}"
         for row in units
         if not row.sound
     ]
-    return named + [f"the results of fold {_shown(row['fold'])}" for row in folds if not row.sound]
+    return unit_texts + [f"the results of fold {_shown(row['fold'])}" for row in folds if not row.sound]
 
 
 def as_json(values: Any) -> str:

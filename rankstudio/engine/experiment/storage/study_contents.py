@@ -142,8 +142,8 @@ class RecordedData:
         data_fingerprint = fingerprint(dataset)
         if data_fingerprint.checksum == self.checksum:
             return ""
-        changed = change(self.files, data_fingerprint.files)
-        return f"{changed or f'{self.place or self.name}: these are other data than those of the run'}."
+        change_text = change(self.files, data_fingerprint.files)
+        return f"{change_text or f'{self.place or self.name}: these are other data than those of the run'}."
 
     def without_documents(self, *, validated: bool = True, tested: bool = True) -> AbsentData:
         """Return a stand-in for missing data: folds and features without documents.
@@ -257,10 +257,10 @@ def n_looks(marks: Sequence[SealMark], data: SealedData | None) -> int:
 def seal_text(marks: Sequence[SealMark], data: SealedData) -> str:
     """Return the state for a report: "test part sealed", "test part shown twice"; "" if never sealed."""
     looks = n_looks(marks, data)
-    often = f"shown {_TIMES.get(looks, f'{looks} times')}" if looks else ""
+    looks_text = f"shown {_TIMES.get(looks, f'{looks} times')}" if looks else ""
     if is_sealed(marks, data):
-        return f"test part sealed, {often} before" if often else "test part sealed"
-    return f"test part {often}" if often else ""
+        return f"test part sealed, {looks_text} before" if looks_text else "test part sealed"
+    return f"test part {looks_text}" if looks_text else ""
 
 
 @dataclass(frozen=True)

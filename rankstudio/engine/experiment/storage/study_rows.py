@@ -113,10 +113,10 @@ def added_columns() -> frozenset[tuple[str, str]]:
 
 def row_of(table: str, found: Iterable[Any]) -> Row:
     """Return a result of the query of :func:`select` as a row."""
-    rowid, written, origin, *cells = found
+    rowid, digest, origin, *cells = found
     values = dict(zip(COLUMNS[table], cells, strict=True))
-    typed = all(isinstance(values[name], kind) for name, kind in COLUMNS[table].items())
-    return Row(rowid, values, typed and _digest({**values, "": origin}) == written)
+    has_types = all(isinstance(values[name], kind) for name, kind in COLUMNS[table].items())
+    return Row(rowid, values, has_types and _digest({**values, "": origin}) == digest)
 
 
 def write(db: sqlite3.Connection, table: str, **values: Any) -> None:

@@ -434,14 +434,16 @@ class FoldContext:
             return
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
         yield from self._constant_objective(ranker)
-        sets, compared, combinations = yield from self._select(selector, unit)
+        sets, comparison_rows, combinations = yield from self._select(selector, unit)
         if combinations is None:
-            ranked = two_stage_steps(ranker, self.train, sets)
+            ranker_steps = two_stage_steps(ranker, self.train, sets)
         else:
-            ranked = combined_steps(ranker, self.train.for_method(accepts_sparse=False), sets, combinations)
-        for event in ranked:
+            ranker_steps = combined_steps(
+                ranker, self.train.for_method(accepts_sparse=False), sets, combinations
+            )
+        for event in ranker_steps:
             yield (
-                replace(event, candidates=compared.row(event.number - 1))
+                replace(event, candidates=comparison_rows.row(event.number - 1))
                 if isinstance(event, Step)
                 else event
             )
@@ -476,19 +478,21 @@ class FoldContext:
         """
         entry, key, ids = self.plan.entry, self._selecting(unit), self.fold.train.feature_ids
         if key not in self._selected:
-            selecting = selector.work(self.train.for_method(selector.accepts_sparse))
+            selector_steps = selector.work(self.train.for_method(selector.accepts_sparse))
             steps = yield from steps_of(
-                _until_constant(selecting, self.plan, unit.parameters, self.train, ids),
+                _until_constant(selector_steps, self.plan, unit.parameters, self.train, ids),
                 lambda step: WorkProgress(
                     tr("selecting features"), min(1.0, len(step.selected) / step.coef.size)
                 ),
             )
-            growing = entry.step_kind is StepKind.FEATURES
+            is_growing = entry.step_kind is StepKind.FEATURES
             divisor = float(self.fold.train.n_documents) if entry.criterion.per_document else 1.0
-            compared = comparisons(steps, growing, entry.candidate_score, divisor)
+            compared = comparisons(steps, is_growing, entry.candidate_score, divisor)
             # An attribute of estimators whose steps are new features, as the catalog says.
             sums = selector.combinations_[: len(steps)] if entry.combines else None  # type: ignore[attr-defined]
-            self._selected[key] = _Selection(selections(steps, growing), packed_rows(compared, np.nan), sums)
+            self._selected[key] = _Selection(
+                selections(steps, is_growing), packed_rows(compared, np.nan), sums
+            )
         return self._selected[key]
 
     def _compared(self, unit: Unit) -> Mapping[str, Rows]:
@@ -603,8 +607,9 @@ class NestedFold(FoldContext):
     def _inner(self) -> tuple[FoldContext, ...]:
         plan = self.plan
         folds = inner_folds(self.fold, plan.inner, plan.seed)
-        validating = plan.changed(select_by=plan.chosen_by)  # queries are left out of the whole training part
-        return tuple(FoldContext(validating, fold, group_training(fold)) for fold in folds)
+        # Queries are left out of the whole training part.
+        validation_plan = plan.changed(select_by=plan.chosen_by)
+        return tuple(FoldContext(validation_plan, fold, group_training(fold)) for fold in folds)
 
     @cached_property
     def _inner_paths(self) -> dict[int, _Inner]:
@@ -624,12 +629,12 @@ class NestedFold(FoldContext):
         path, queries = measured
         inner = self._inner_paths[path.unit.position]
         means, errors = inner.averages(path)
-        validated = replace(
+        validated_path = replace(
             path,
             validation=FrozenMapping({**means, **only_left_out(path.validation)}),
             standard_errors=FrozenMapping({**errors, **path.standard_errors}),
         )
-        return MeasuredPath(validated, queries or inner.queries(path))
+        return MeasuredPath(validated_path, queries or inner.queries(path))
 
     def _find_baseline(self) -> Waiting[None]:
         """Find the baseline; its validation is the mean of those that the inner folds find for themselves."""

@@ -284,7 +284,9 @@ def seen_sentence(name: str, counts: Mapping[int, tuple[int, int]]) -> str:
     counts : Mapping of int to tuple of int
         By fold number: how many measured queries the model was trained on, and how many are measured.
     """
-    n_seen, measured = (sum(numbers) for numbers in zip(*counts.values(), strict=True)) if counts else (0, 0)
+    n_seen, n_measured = (
+        (sum(numbers) for numbers in zip(*counts.values(), strict=True)) if counts else (0, 0)
+    )
     if not n_seen:
         return ""
     folds = [number for number, (n, _) in counts.items() if n]
@@ -293,8 +295,8 @@ def seen_sentence(name: str, counts: Mapping[int, tuple[int, int]]) -> str:
         "{name} was trained or selected on the query it is measured on, so its result is optimistic.",
         "{name} was trained or selected on {seen} of the {n} queries it is measured on "
         "(fold {folds}), so its result is optimistic.",
-        measured,
-    ).format(name=name, seen=n_seen, n=measured, folds=numbers)
+        n_measured,
+    ).format(name=name, seen=n_seen, n=n_measured, folds=numbers)
 
 
 def _same_data(model: Model, plan: Plan, dataset: FoldedDataset) -> bool:

@@ -156,8 +156,8 @@ class LeftOutQueries:
 
         Their standard errors are recorded, and the values of the selection measure in each query.
         """
-        measured = self._pairs if self._plan.pairs_out else self._per_query
-        per_query = yield from measured(ranker, step.selected)
+        measure_queries = self._pairs if self._plan.pairs_out else self._per_query
+        per_query = yield from measure_queries(ranker, step.selected)
         measures = {left_out_name(name, pairs=self._plan.pairs_out): v for name, v in per_query.items()}
         self._errors[unit.position].append({name: standard_error(v) for name, v in measures.items()})
         self._queries[unit.position].append(measures[self._plan.select_by])

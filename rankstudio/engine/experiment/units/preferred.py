@@ -71,9 +71,9 @@ def named_for(
     DataError
         As in :func:`check_preferences`.
     """
-    named = named_preferences(path, rule)
-    check_preferences(plan.changed(preferences=named), dataset)
-    return named
+    source = named_preferences(path, rule)
+    check_preferences(plan.changed(preferences=source), dataset)
+    return source
 
 
 def describe_preferences(plan: Plan, dataset: FoldedDataset, number: int | None) -> PreferenceSummary:
@@ -89,10 +89,10 @@ def describe_preferences(plan: Plan, dataset: FoldedDataset, number: int | None)
     file = preference_file(plan)
     folds = [fold for fold in dataset.folds if number in (None, fold.number)]
     parts = [part for fold in folds for part in (fold.parts.values() if number is None else (fold.train,))]
-    counted, summary = set[str](), NO_PREFERENCES
+    counted_queries, summary = set[str](), NO_PREFERENCES
     for part in parts:
-        fresh = [query not in counted for query in part.query_ids]
-        counted.update(part.query_ids)
+        fresh = [query not in counted_queries for query in part.query_ids]
+        counted_queries.update(part.query_ids)
         if any(new and query in file.queries for query, new in zip(part.query_ids, fresh, strict=True)):
             part_preferences = file.of_part(part, file.queries)
             is_fresh = np.array(fresh)[part.query_index[part_preferences.winner]]
@@ -116,12 +116,12 @@ def check_preferences(plan: Plan, dataset: FoldedDataset) -> None:
     file = preference_file(plan)
     parts = [part for fold in dataset.folds for part in fold.parts.values()]
     query_ids = {query for part in parts for query in part.query_ids}
-    checked: set[str] = set()
+    checked_queries: set[str] = set()
     for part in parts:
-        if checked.isdisjoint(part.query_ids) and file.queries.intersection(part.query_ids):
+        if checked_queries.isdisjoint(part.query_ids) and file.queries.intersection(part.query_ids):
             file.of_part(part, query_ids)
-            checked.update(part.query_ids)
-    if not checked:
+            checked_queries.update(part.query_ids)
+    if not checked_queries:
         file.of_part(parts[0], query_ids)
 
 

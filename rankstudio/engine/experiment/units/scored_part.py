@@ -68,13 +68,13 @@ class ScoredPart:
         """Return the scores of linear models (K, n), shape (K, m)."""
         if not self._large:
             return linear_scores(self._columns, coefs)
-        used = np.flatnonzero(coefs.any(axis=0))
-        weights = np.ascontiguousarray(coefs[:, used])
+        used_columns = np.flatnonzero(coefs.any(axis=0))
+        weights = np.ascontiguousarray(coefs[:, used_columns])
         out = np.empty((coefs.shape[0], self._data.n_documents))
 
         def score(piece: slice) -> None:
             rows = self._data.X[piece]
-            out[:, piece] = linear_scores(np.ascontiguousarray(rows[:, used].T), weights)
+            out[:, piece] = linear_scores(np.ascontiguousarray(rows[:, used_columns].T), weights)
             release(rows)
 
         self._spread(score)

@@ -30,9 +30,9 @@ def formats_of(text: str) -> tuple[str, ...]:
         For an unknown format.
     """
     names = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
-    wrong = next((name for name in names if name not in FORMATS), None)
-    if wrong is not None or not names:
-        raise ParameterError("format", wrong or text, f"one or more of {', '.join(FORMATS)}")
+    unknown_name = next((name for name in names if name not in FORMATS), None)
+    if unknown_name is not None or not names:
+        raise ParameterError("format", unknown_name or text, f"one or more of {', '.join(FORMATS)}")
     return names
 
 
@@ -97,9 +97,9 @@ def write_figure_files(files: Iterable[FigureFile]) -> list[Path]:
     OutputError
         If a file cannot be written.
     """
-    written = []
+    paths = []
     for path, content in files:
         make_folder(path.parent)
         write_bytes(path, content)
-        written.append(path)
-    return written
+        paths.append(path)
+    return paths

@@ -182,14 +182,14 @@ class FigurePage:
         renderer = RendererAgg(8, 8, _DPI)  # type: ignore[no-untyped-call]
         edge = _EDGE * em
         wide, high = 0.7 * style.width, 0.3 * style.width
-        fitted = not self._find_other_font(wide, high)
+        is_fitted = not self._find_other_font(wide, high)
         legends = self._legends()
         legends_height = _LINE * em * len(legends) + (0.35 * em if legends else 0.0)
         sizes: tuple[float, ...] = ()
         for _ in range(_ROUNDS):
-            if not fitted:
+            if not is_fitted:
                 self._fit(wide, high)
-            fitted = False
+            is_fitted = False
             for text in self.paper.findobj(Text):
                 text.set_fontproperties(self._font_of(text.get_text()))
             inner, outer = self.area.get_window_extent(renderer), self.area.get_tightbbox(renderer)
@@ -223,11 +223,11 @@ class FigurePage:
         self._fit(wide, high)
         texts = [text.get_text() for text in self.paper.findobj(Text) if isinstance(text, Text)]
         texts += [one_line(label) for _, label in self.entries] + [one_line(self.style.heading)]
-        missing = frozenset("".join(texts)) - _characters(_INTER) - {"\n"}
-        if missing:
-            self._other_font = self._font_of_file(_font_with(missing))
+        missing_characters = frozenset("".join(texts)) - _characters(_INTER) - {"\n"}
+        if missing_characters:
+            self._other_font = self._font_of_file(_font_with(missing_characters))
             self._widths.clear()
-        return bool(missing)
+        return bool(missing_characters)
 
     def _font_of(self, text: str) -> FontProperties:
         return self._font if _characters(_INTER).issuperset(text.replace("\n", "")) else self._other_font

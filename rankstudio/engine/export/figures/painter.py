@@ -173,8 +173,8 @@ def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float,
         m.y for m in figure.marks
     ]
     ys += [level.value for level in figure.levels if not level.vertical]
-    filled = any(series.kind in ("area", "bars") for series in figure.series) and not figure.y.logarithmic
-    if filled:
+    is_filled = any(series.kind in ("area", "bars") for series in figure.series) and not figure.y.logarithmic
+    if is_filled:
         ys.append(0.0)
     if figure.square:
         square_range = value_range(figure.x, xs + ys, 0.03)
@@ -183,8 +183,8 @@ def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float,
     half = max((_bar_width(series) / 2 for series in bars), default=0.0)
     xs += [end + side * half for series in bars for end in (series.x[0], series.x[-1]) for side in (-1, 1)]
     y_low, y_high = value_range(figure.y, ys, 0.05)
-    grounded = filled and min((v for v in ys if isfinite(v)), default=0.0) >= 0
-    return value_range(figure.x, xs, 0.02), (0.0 if grounded else y_low, y_high)
+    is_grounded = is_filled and min((v for v in ys if isfinite(v)), default=0.0) >= 0
+    return value_range(figure.x, xs, 0.02), (0.0 if is_grounded else y_low, y_high)
 
 
 def _x_values(figure: CurvesFigure) -> list[float]:
@@ -267,15 +267,15 @@ class _SeriesPainter:
             self._area.plot(
                 [x[index] for index in lone], [y[index] for index in lone], linestyle="None", **dots
             )
-        named = series.order is None or len(self._figure.series) <= _LOOKS
-        if not (self._style.print and named):
+        is_named = series.order is None or len(self._figure.series) <= _LOOKS
+        if not (self._style.print and is_named):
             dots = {"marker": "None"}
-        apart, first = 2.6 * em / self._style.width, 0.5 * em * (self._at % _LOOKS) / self._style.width
+        spacing, first = 2.6 * em / self._style.width, 0.5 * em * (self._at % _LOOKS) / self._style.width
         thick = _LINE * em * (_BOLD if series.bold else 1.0 if series.order is None or self._of_few else 0.8)
         look: Look = {"color": self._color, "linewidth": thick, "linestyle": (0, self._dashes() or None)}
         look |= {"zorder": 2.5} if series.bold else {}
         style = "steps-post" if series.kind == "steps" else "default"
-        return self._area.plot(x, y, drawstyle=style, markevery=(first, apart), **look, **dots)[0]
+        return self._area.plot(x, y, drawstyle=style, markevery=(first, spacing), **look, **dots)[0]
 
     def _marker(self) -> Look:
         return self._page.marker(self._number, self._color, 0.64)
@@ -402,9 +402,9 @@ def _limits(figure: RowsFigure) -> tuple[float, float]:
     """Return the range of the axis of the values."""
     values = _values(figure)
     low, high = value_range(figure.axis, values, 0.04)
-    grounded = figure.bars and not figure.axis.logarithmic
-    below = any(isfinite(v) and v < 0 for v in values)
-    return (0.0 if grounded and not below else low), high
+    is_grounded = figure.bars and not figure.axis.logarithmic
+    has_negative = any(isfinite(v) and v < 0 for v in values)
+    return (0.0 if is_grounded and not has_negative else low), high
 
 
 def _values(figure: RowsFigure) -> list[float]:
@@ -544,18 +544,18 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
         return
     style, (low, high) = page.style, color_range(figure)
     cells = [(r, c, v) for r, row in enumerate(figure.values) for c, v in enumerate(row) if isfinite(v)]
-    written = []
+    written_texts = []
     for row, column, value in cells:
         share = min(max((value - low) / (high - low), 0.0), 1.0)
         color = on_ground(style.heat(share, first_dark=figure.first_dark))
         text = fixed(value, figure.decimals)
         look: Look = {"ha": "center", "va": "center_baseline", "color": color}
-        written.append(page.area.text(column, row, text, **look))
+        written_texts.append(page.area.text(column, row, text, **look))
     widest = max((page.width(fixed(value, figure.decimals)) for _, _, value in cells), default=0.0)
 
     def fit(wide: float, high: float) -> None:
         broad = widest + 0.4 * style.em <= wide / len(figure.columns)
-        for text in written:
+        for text in written_texts:
             text.set_visible(broad and high / len(figure.rows) >= 1.2 * style.em)
 
     page.fitters.append(fit)
@@ -584,17 +584,19 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
 def _name_groups(page: FigurePage, figure: MapFigure) -> None:
     """Write the names of groups of columns over lines that hold them together."""
     em, first = page.style.em, 0
-    above = page.area.get_xaxis_transform() + ScaledTranslation(0, 0.25 * em / 72, page.paper.dpi_scale_trans)
+    transform = page.area.get_xaxis_transform() + ScaledTranslation(
+        0, 0.25 * em / 72, page.paper.dpi_scale_trans
+    )
     line: Look = {"color": page.style.line, "linewidth": 0.09 * em, "clip_on": False}
     look: Look = {"color": page.style.text, "ha": "center", "va": "bottom"}
-    written = []
+    written_texts = []
     for name, n in figure.groups:
-        page.area.plot([first - 0.44, first + n - 0.56], [1, 1], transform=above, **line)
-        written.append(page.area.text(first + (n - 1) / 2, 1.0, name, transform=above, **look))
+        page.area.plot([first - 0.44, first + n - 0.56], [1, 1], transform=transform, **line)
+        written_texts.append(page.area.text(first + (n - 1) / 2, 1.0, name, transform=transform, **look))
         first += n
 
     def fit(wide: float, _: float) -> None:
-        for text, (name, n) in zip(written, figure.groups, strict=True):
+        for text, (name, n) in zip(written_texts, figure.groups, strict=True):
             text.set_text(page.elided(name, n * wide / len(figure.columns) - 0.4 * em))
 
     page.fitters.append(fit)

@@ -176,8 +176,8 @@ def _millimetres(name: str, text: str) -> float:
     read = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*(mm|cm|in|pt)\s*", text.lower())
     value = float(read[1]) * _UNITS[read[2]] if read else 0.0
     if not _WIDTHS[0] <= value <= _WIDTHS[1]:
-        named = f", or {', '.join(PRESETS)}" if name == "width" else ""
-        raise ParameterError(name, text, f"a length from 20mm to 2000mm in mm, cm, in or pt{named}")
+        presets_text = f", or {', '.join(PRESETS)}" if name == "width" else ""
+        raise ParameterError(name, text, f"a length from 20mm to 2000mm in mm, cm, in or pt{presets_text}")
     return value
 
 

@@ -110,8 +110,8 @@ def integer_ticks(low: float, high: float, count: float) -> list[float]:
     if step == 1:
         return [float(i) for i in range(first, last + 1)]
     inner = range(math.ceil(first / step) * step, last + 1, step)
-    apart = [i for i in inner if i - first >= 0.5 * step and last - i >= 0.5 * step]
-    return [float(i) for i in sorted({first, *apart, last})]
+    inner_ticks = [i for i in inner if i - first >= 0.5 * step and last - i >= 0.5 * step]
+    return [float(i) for i in sorted({first, *inner_ticks, last})]
 
 
 def power_label(value: float) -> str:

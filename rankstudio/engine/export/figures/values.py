@@ -156,16 +156,16 @@ class CurvesFigure:
 
     def table(self) -> Table:
         """Return the plotted values, one row per point."""
-        ranged = any(series.low for series in self.series)
-        header = ["series", self.x.text, self.y.text, *(["low", "high"] if ranged else [])]
+        has_ranges = any(series.low for series in self.series)
+        header = ["series", self.x.text, self.y.text, *(["low", "high"] if has_ranges else [])]
         rows: list[list[Cell]] = []
         for series in self.series:
             ends = _padded(series.low, series), _padded(series.high, series)
             for index, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
                 rows.append(
-                    [series.label or series.note, x, y, *([e[index] for e in ends] if ranged else [])]
+                    [series.label or series.note, x, y, *([e[index] for e in ends] if has_ranges else [])]
                 )
-        blanks: list[Cell] = [float("nan")] * 2 if ranged else []
+        blanks: list[Cell] = [float("nan")] * 2 if has_ranges else []
         for level in self.levels:
             ends_of: list[Cell] = (
                 [level.value, float("nan")] if level.vertical else [float("nan"), level.value]
@@ -274,10 +274,10 @@ class RowsFigure:
         """Return the plotted values, one row per name."""
         header, columns = [self.row_title], list[tuple[Cell, ...]]()
         for series in self.series:
-            called = series.label or self.axis.text
-            header += [called, *([f"{called}, low", f"{called}, high"] if series.low else [])]
+            title = series.label or self.axis.text
+            header += [title, *([f"{title}, low", f"{title}, high"] if series.low else [])]
             columns += [series.values, *((series.low, series.high) if series.low else ())]
-            header += [f"{called}, marks"] if series.marks else []
+            header += [f"{title}, marks"] if series.marks else []
             columns += [series.marks] if series.marks else []
         if self.strong:
             header.append(self.strong_label or "marked")

@@ -121,10 +121,10 @@ def catboost_model(values: Mapping[str, Any]) -> ParsedModel:
     A value above the border sets a bit of the leaf's number, the first split the lowest; both are floats.
     """
     try:
-        described = values["features_info"]["float_features"]
-        columns = {index: whole(_CATBOOST, f["flat_feature_index"]) for index, f in enumerate(described)}
-        called = [str(f.get("feature_id", f.get("feature_name", ""))) for f in described]
-        labels = {columns[index]: name for index, name in enumerate(called)}
+        feature_infos = values["features_info"]["float_features"]
+        columns = {index: whole(_CATBOOST, f["flat_feature_index"]) for index, f in enumerate(feature_infos)}
+        feature_names = [str(f.get("feature_id", f.get("feature_name", ""))) for f in feature_infos]
+        labels = {columns[index]: name for index, name in enumerate(feature_names)}
         scale, *_ = values.get("scale_and_bias") or [1.0]
         scale = finite(_CATBOOST, scale[0] if isinstance(scale, list) else scale)
         if "oblivious_trees" in values:

@@ -38,9 +38,9 @@ def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
     values = X.astype(dtype)
     rows = np.arange(X.shape[0])
     for tree in trees:
-        added = np.zeros_like(total)
-        _evaluate(tree, values, rows, added)
-        total = total + added
+        outputs = np.zeros_like(total)
+        _evaluate(tree, values, rows, outputs)
+        total = total + outputs
     return total
 
 
@@ -51,9 +51,9 @@ def _evaluate(node: Node, X: Floats, rows: Any, added: Floats) -> None:
         return
     column, threshold, below, above = node
     low = X[rows, column] <= X.dtype.type(threshold)
-    for child, inside in ((below, low), (above, ~low)):
-        if inside.any():
-            _evaluate(child, X, rows[inside], added)
+    for child, is_inside in ((below, low), (above, ~low)):
+        if is_inside.any():
+            _evaluate(child, X, rows[is_inside], added)
 
 
 class Trial:

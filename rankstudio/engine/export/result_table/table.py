@@ -54,7 +54,7 @@ class ResultCell:
     @property
     def mark(self) -> str:
         """The mark of the corrected p: one of `MARKS`, or ""."""
-        return next((mark for below, mark in MARKS if self.p < below), "")
+        return next((mark for limit, mark in MARKS if self.p < limit), "")
 
 
 @dataclass(frozen=True)
@@ -246,5 +246,7 @@ def _plain(value: float, style: TableStyle, kind: str) -> float | None:
 def _ranks(values: list[float], higher_is_better: bool) -> list[Rank]:
     """Return which values are the best and the second; none of them where all are equal."""
     levels = sorted({value for value in values if not isnan(value)}, reverse=higher_is_better)
-    named: dict[float, Rank] = dict(zip(levels, ("best", "second"), strict=False)) if len(levels) > 1 else {}
-    return [named.get(value, "") for value in values]
+    rank_of_level: dict[float, Rank] = (
+        dict(zip(levels, ("best", "second"), strict=False)) if len(levels) > 1 else {}
+    )
+    return [rank_of_level.get(value, "") for value in values]

@@ -258,8 +258,8 @@ def analyses(taken: Collection[str] = ()) -> dict[str, Analysis]:
             raise PlanError(problem)
 
     exists = tr("An analysis {key} exists already. Choose another key.")
-    unusable = tr("An analysis of the plug-in {name} cannot be used: {reason}")
-    return {entry.key: entry for _, entry in entries_of("analyses", refuse_invalid, exists, unusable)}
+    message = tr("An analysis of the plug-in {name} cannot be used: {reason}")
+    return {entry.key: entry for _, entry in entries_of("analyses", refuse_invalid, exists, message)}
 
 
 def analysis(key: str) -> Analysis:

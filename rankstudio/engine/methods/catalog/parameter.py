@@ -391,12 +391,12 @@ class Parameter:
         if self.none_label and value in (None, "", self.none_label):
             return None
         try:
-            chosen = measure(value)
+            named_measure = measure(value)
         except ParameterError as error:
             raise ParameterError(self.label, value, error.expected, error.meant) from None
-        if not chosen.by_rank:
+        if not named_measure.by_rank:
             raise ParameterError(self.label, value, tr("a measure of rankings, such as MAP or NDCG@10"))
-        return chosen.name
+        return named_measure.name
 
     def _validate_text(self, value: Any) -> str:
         if not isinstance(value, str) or len(value) > _LONGEST_TEXT or not value.isprintable():

@@ -108,18 +108,22 @@ class MethodRegistry:
 
 def _by_kind(entries: Iterable[Method]) -> dict[str, Method]:
     """Return methods by key, selectors first, otherwise in their order."""
-    listed = {entry.key: entry for entry in entries}
-    return {entry.key: entry for entry in sorted(listed.values(), key=lambda entry: not entry.selects)}
+    by_key = {entry.key: entry for entry in entries}
+    return {entry.key: entry for entry in sorted(by_key.values(), key=lambda entry: not entry.selects)}
 
 
 def _of_plugins() -> list[Method]:
     """Return the methods of all plug-ins, and warn of those that cannot be used."""
     entries: list[Method] = []
     exists = tr("A method with the key {key} exists already. Choose another key.")
-    unusable = tr("A method of the plug-in {name} cannot be used: {reason}")
-    for loaded, entry in entries_of("methods", refuse_invalid, exists, unusable):
+    message = tr("A method of the plug-in {name} cannot be used: {reason}")
+    for loaded_plugin, entry in entries_of("methods", refuse_invalid, exists, message):
         assert isinstance(entry, Method)
-        origin = None if loaded.built_in else Origin(OriginKind.PACKAGE, loaded.package, loaded.version)
+        origin = (
+            None
+            if loaded_plugin.built_in
+            else Origin(OriginKind.PACKAGE, loaded_plugin.package, loaded_plugin.version)
+        )
         entries.append(replace(entry, origin=origin) if origin else entry)
     return entries
 
@@ -169,8 +173,8 @@ def _refuse_unknown(key: str, field: str, names: Iterable[str], known: tuple[str
     unknown = [name for name in names if name not in known]
     if unknown:
         text = tr("{key}: {field}: expected some of {known}, got {name}.")
-        named = {"key": key, "field": field, "known": ", ".join(known)}
-        raise PlanError(text.format(**named, name=shown(unknown[0])))
+        arguments = {"key": key, "field": field, "known": ", ".join(known)}
+        raise PlanError(text.format(**arguments, name=shown(unknown[0])))
 
 
 def refuse_parameters(owner: str, parameters: Iterable[object]) -> None:

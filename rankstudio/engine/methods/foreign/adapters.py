@@ -188,11 +188,11 @@ class WrappedSelector(Wrapped, PathSelector):
         if ranks is not None and np.unique(ranks).size > 2:
             return self._by_scores(-np.asarray(ranks, dtype=np.float64), n, "ranking_")
         for name in ("support_", "k_feature_idx_", "get_support"):
-            chosen = getattr(fitted, name, None)
-            if chosen is not None:
-                chosen = chosen() if callable(chosen) else chosen
-                chosen = np.asarray(chosen)
-                columns = np.flatnonzero(chosen) if chosen.dtype == bool else np.sort(chosen)
+            support = getattr(fitted, name, None)
+            if support is not None:
+                support = support() if callable(support) else support
+                support = np.asarray(support)
+                columns = np.flatnonzero(support) if support.dtype == bool else np.sort(support)
                 return _Order(self._columns(columns, n), np.full(n, np.nan), is_set=True)
         if ranks is not None:
             return self._by_scores(-np.asarray(ranks, dtype=np.float64), n, "ranking_")

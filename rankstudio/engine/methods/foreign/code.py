@@ -238,9 +238,9 @@ def code_of_file(path: Path, name: str = "") -> Code:
         hint = tr("did you mean {name}?").format(name=close) if close else ", ".join(names)
         raise PlanError(tr("{path} has no {name}; {hint}").format(path=path, name=name, hint=hint))
     if not name and len(names) != 1:
-        listed = ", ".join(f"{path.name}:{candidate}" for candidate in names)
+        names_text = ", ".join(f"{path.name}:{candidate}" for candidate in names)
         text = tr("{path}: expected one class with fit or function scores(X, y, qid), found {n}: {names}")
-        raise PlanError(text.format(path=path, n=len(names), names=listed or tr("none")))
+        raise PlanError(text.format(path=path, n=len(names), names=names_text or tr("none")))
     return Code(origin, name or names[0], source)
 
 
@@ -344,11 +344,11 @@ def _wrapped_entry(code: Code, target: Callable[..., Any]) -> LocalMethod:
     seeds = [name for name in SEED if name in inspect.signature(target).parameters]
     parameters = parameters_of(target, skip=(*DATA, *seeds, "regularization", "groups", CENTRED))
     seed = ("seed",) if seeds else ()
-    shared = _shared_fields(code, target, selects=is_selector)
+    shared_fields = _shared_fields(code, target, selects=is_selector)
     if not is_selector:
-        return LocalMethod(**shared, parameters=parameters, takes=seed)
+        return LocalMethod(**shared_fields, parameters=parameters, takes=seed)
     return LocalMethod(
-        **shared,
+        **shared_fields,
         criterion=LEAVE_QUERY_OUT,
         ranks_with="RankRLS",
         candidate_score=CandidateScore(tr("score"), "", from_zero=False),

@@ -171,9 +171,9 @@ def _check_parts(key: str, words: list[str], names: set[str]) -> bool:
         raise PlanError(text.format(key=one_line(key)))
     middle = words.index(THEN)
     parts = words[:middle], words[middle + 1 :]
-    named = [{name for word in part for name in PLACEHOLDER.findall(word)} for part in parts]
-    trains = {"train", "model"} <= named[0] and not {"documents", "scores", "order", "k"} & named[0]
-    scores = {"model", "documents", "scores"} <= named[1] and not {"train", "order", "k"} & named[1]
+    names_in = [{name for word in part for name in PLACEHOLDER.findall(word)} for part in parts]
+    trains = {"train", "model"} <= names_in[0] and not {"documents", "scores", "order", "k"} & names_in[0]
+    scores = {"model", "documents", "scores"} <= names_in[1] and not {"train", "order", "k"} & names_in[1]
     if parts[0] and parts[1] and THEN not in parts[1] and trains and scores:
         return True
     text = tr(

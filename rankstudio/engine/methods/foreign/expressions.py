@@ -75,15 +75,15 @@ def _value(node: ast.AST, modules: Sequence[str]) -> Any:
 
 def _called(node: ast.Call, modules: Sequence[str]) -> Any:
     assert isinstance(node.func, ast.Name)
-    called: Callable[..., Any] = _named(node.func.id, modules)
-    if not isinstance(called, type) or not hasattr(called, "get_params"):
+    estimator_class: Callable[..., Any] = _named(node.func.id, modules)
+    if not isinstance(estimator_class, type) or not hasattr(estimator_class, "get_params"):
         raise LookupError(tr("the name of an estimator before the brackets"))
     if any(keyword.arg is None for keyword in node.keywords):
         raise LookupError(tr("arguments with names"))
     arguments = [_value(item, modules) for item in node.args]
-    named = {str(keyword.arg): _value(keyword.value, modules) for keyword in node.keywords}
+    keywords = {str(keyword.arg): _value(keyword.value, modules) for keyword in node.keywords}
     try:
-        return called(*arguments, **named)
+        return estimator_class(*arguments, **keywords)
     except Exception as error:
         raise LookupError(
             tr("arguments of {name} ({error})").format(name=node.func.id, error=error)

@@ -236,15 +236,15 @@ def _found_code(key: str, folders: Sequence[Path]) -> Code:
     places += [
         Path(path) for name, path in _allowed().items() if path and name.startswith(file.digest or "-")
     ]
-    changed: Path | None = None
+    changed_path: Path | None = None
     for path in places:
         if not path.is_file():
             continue
         if not file.digest or digest_of(path).startswith(file.digest):
             return code_of_file(path, file.method)
-        changed = path
-    if changed is not None:
-        raise changed_since(changed)
+        changed_path = path
+    if changed_path is not None:
+        raise changed_since(changed_path)
     text = tr("{file}: the file of the method is not found. Put it beside the plan, or add it as a method.")
     raise PlanError(text.format(file=file.name))
 

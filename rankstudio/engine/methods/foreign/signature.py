@@ -39,19 +39,19 @@ def parameters_of(target: Callable[..., Any], skip: Sequence[str] = ()) -> tuple
         In the order of the signature. Their kinds come from annotations, scikit-learn's
         ``_parameter_constraints``, or defaults; their help from the docstring.
     """
-    documented = _documentation(target)
+    documentation = _documentation(target)
     annotations = _annotations(target)
     constraints = getattr(target, "_parameter_constraints", {}) if isinstance(target, type) else {}
-    skipped = {*_IGNORED, *SIZES, *skip}
+    skipped_names = {*_IGNORED, *SIZES, *skip}
     return tuple(
         _parameter(
             argument,
             annotations.get(argument.name, inspect.Parameter.empty),
             constraints.get(argument.name, ()) if isinstance(constraints, Mapping) else (),
-            documented.get(argument.name, ""),
+            documentation.get(argument.name, ""),
         )
         for argument in _arguments(target)
-        if argument.name not in skipped and not argument.name.startswith("_")
+        if argument.name not in skipped_names and not argument.name.startswith("_")
     )
 
 
@@ -99,11 +99,16 @@ def _parameter(
     if isinstance(default, bool) or bool in members:
         return Parameter(name, label, Kind.SWITCH, bool(default), about)
     if choices and (default is None or default in choices):
-        listed = tuple((choice, choice) for choice in choices)
+        choice_labels = tuple((choice, choice) for choice in choices)
         if default is None and argument.default is not inspect.Parameter.empty:
-            listed = (("none", "none"), *listed)
+            choice_labels = (("none", "none"), *choice_labels)
         return Parameter(
-            name, label, Kind.CHOICE, listed[0][0] if default is None else default, about, choices=listed
+            name,
+            label,
+            Kind.CHOICE,
+            choice_labels[0][0] if default is None else default,
+            about,
+            choices=choice_labels,
         )
     numeric = _numeric(default, members, constraints)
     if numeric is not None:

@@ -273,12 +273,12 @@ def nystrom_features(
     refuse_too_large(m, n_basis)
     basis = basis_rows(ptr, m if n_basis is None else n_basis, way, seed)
     features = NystromFeatures.of(kernel_rows(basis), basis)
-    dropped = basis.size - features.basis.size
+    n_dropped = basis.size - features.basis.size
     note = (
-        f"{dropped:,} of {basis.size:,} basis vectors are linearly dependent and were dropped; the model is "
-        "unchanged."
+        f"{n_dropped:,} of {basis.size:,} basis vectors are linearly dependent and were dropped; the model "
+        "is unchanged."
     )
-    return features, note if dropped else ""
+    return features, note if n_dropped else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,12 +309,12 @@ def kernel_need(shape: DataShape, n_basis: int | None, exact: bool = False, othe
 
     If memory allows, the maps of a number of other kernel functions are cached, too.
     """
-    needed = _n_bytes(shape.m, n_basis, exact)
+    needed_bytes = _n_bytes(shape.m, n_basis, exact)
     cached_bytes = min(2e9, 8.0 * others * shape.m * min(shape.m, n_basis or shape.m))
     free = shape.free - shape.read
-    less = needed > free and _n_bytes(shape.m, 1, exact=False) <= free
-    fits = f"n_basis={_fitting(shape.m, free)}" if less else ""
-    least = shape.read + needed
+    fewer_fit = needed_bytes > free and _n_bytes(shape.m, 1, exact=False) <= free
+    fits = f"n_basis={_fitting(shape.m, free)}" if fewer_fit else ""
+    least = shape.read + needed_bytes
     return MemoryNeed(least, usual=least + cached_bytes, fits=fits)
 
 
@@ -336,13 +336,13 @@ def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
     """
     free = memory.available()
     r = m if n_basis is None else min(n_basis, m)
-    needed = _n_bytes(m, n_basis, exact)
-    if needed <= free:
+    needed_bytes = _n_bytes(m, n_basis, exact)
+    if needed_bytes <= free:
         return
     size_text = f"{m:,} documents" if r == m else f"{m:,} documents with {r:,} basis vectors"
     raise OutOfMemoryError(
-        f"The kernel of {size_text} needs {memory.size(needed)} of memory, and {memory.size(free)} are free. "
-        f"Use n_basis={_fitting(m, free)}."
+        f"The kernel of {size_text} needs {memory.size(needed_bytes)} of memory, and {memory.size(free)} are "
+        f"free. Use n_basis={_fitting(m, free)}."
     )
 
 

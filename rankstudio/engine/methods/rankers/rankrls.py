@@ -323,9 +323,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
                 "solver", "cg", "direct when further queries are added, because it keeps X^'X^"
             )
         earlier_queries: frozenset[Any] = getattr(self, "_queries", frozenset())
-        further = query_ids(qid)
-        self._sums = added(before, earlier_queries, data, outputs, further)
-        self._queries = earlier_queries | further
+        further_ids = query_ids(qid)
+        self._sums = added(before, earlier_queries, data, outputs, further_ids)
+        self._queries = earlier_queries | further_ids
         self.coef_ = solved(*self._sums, regularization)
         self.criterion_ = np.nan if outputs is None else np.full(outputs.shape[1], np.nan)
         self.n_iter_ = 1

@@ -273,10 +273,10 @@ def left_out_models(
     One pass over the data, O(mn²), shared by all features and λ.
     """
     total = yield from products_of(data, cost)
-    chosen = sorted(columns)
-    indices = np.array([*chosen, total.shape[0] - 1])
+    chosen_columns = sorted(columns)
+    indices = np.array([*chosen_columns, total.shape[0] - 1])
     of_chosen = np.ascontiguousarray(total[np.ix_(indices, indices)])
-    return LeftOutRankRLS(tuple(chosen), of_chosen, regularization, cost, data.several)
+    return LeftOutRankRLS(tuple(chosen_columns), of_chosen, regularization, cost, data.several)
 
 
 def left_out_predictions(data: TrainingData, regularizations: Sequence[float], cost: PairCost) -> Floats:

@@ -299,12 +299,12 @@ class PathSelector(GrowingSelector):
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
         k = self._most(len(groups.groups))
         regularization = self.checked("regularization")
-        priced = self.costs is not None or self.budget is not None
-        if priced:
+        has_costs = self.costs is not None or self.budget is not None
+        if has_costs:
             of_costs = None, 0, self.costs, self.budget, 0.0
             rules = Constraints.of(groups, self.n_features_to_select, (), (), *of_costs)
-        ordering = yield from self._order(data, data.X.shape[1] if priced or not groups.trivial else k)
-        if priced:
+        ordering = yield from self._order(data, data.X.shape[1] if has_costs or not groups.trivial else k)
+        if has_costs:
             ordering = ordering.per_cost(groups, rules)
         elif not groups.trivial:
             ordering = ordering.joined(groups, k)

@@ -173,8 +173,8 @@ class FSBFS(PathSelector):
         max_iter = self.checked("max_iter")
         tolerance = self.checked("tolerance")
         rng = np.random.default_rng(between("seed", self.seed, 0, MOST_SEED))
-        with ascent_search(data, self.measure, objective(self.convention)) as opened:
-            ascent = yield from opened
+        with ascent_search(data, self.measure, objective(self.convention)) as opening:
+            ascent = yield from opening
             remaining: list[int] = ascent.informative.tolist()
             if not remaining:
                 yield Node((0,), np.eye(1, n)[0], (yield from ascent.measured(np.zeros(n))))
@@ -184,8 +184,8 @@ class FSBFS(PathSelector):
                 singles[feature] = yield from search.single(feature)
             n_informative = len(remaining)
             while remaining:
-                looking = search.best_subset(remaining, singles)
-                node = yield from _telling(looking, 1.0 - len(remaining) / n_informative)
+                search_events = search.best_subset(remaining, singles)
+                node = yield from _telling(search_events, 1.0 - len(remaining) / n_informative)
                 remaining = [feature for feature in remaining if feature not in node.features]
                 yield node
 
@@ -208,16 +208,16 @@ class FSBFS(PathSelector):
             values = yield from measured_by_query(
                 data, combinations, self.measure, objective(self.convention)
             )
-            counted = ~np.isnan(values[0])
-            values = np.where(counted, values, 0.0) / max(1, counted.sum())
-            scores, parts = np.full(n, np.nan), np.zeros((n, counted.size))
+            is_counted = ~np.isnan(values[0])
+            values = np.where(is_counted, values, 0.0) / max(1, is_counted.sum())
+            scores, parts = np.full(n, np.nan), np.zeros((n, is_counted.size))
             inside = list(node.features)
             scores[inside], parts[inside] = node.value, values[0]
             scores[other_columns], parts[other_columns] = (
                 [node.reached[column] for column in other_columns],
                 values[1:],
             )
-            yield ComparedByQuery(node.features, scores, parts, counted)
+            yield ComparedByQuery(node.features, scores, parts, is_counted)
             n_taken += len(node.features)
             if n_taken >= n_features:
                 return
@@ -327,12 +327,12 @@ class BestFirstSearch:
         turn = count()
         queue = [(-singles[f].value, next(turn), singles[f]) for f in left]
         heapq.heapify(queue)
-        best, fruitless = queue[0][2], 0
-        reached = {f: singles[f] for f in left}
+        best, n_fruitless = queue[0][2], 0
+        best_nodes = {f: singles[f] for f in left}
         visited = {frozenset(node.features) for _, _, node in queue}
-        while queue and fruitless < self._patience:
+        while queue and n_fruitless < self._patience:
             node = heapq.heappop(queue)[2]
-            fruitless += 1
+            n_fruitless += 1
             if len(node.features) >= self._size:
                 continue
             for feature in left:
@@ -344,12 +344,12 @@ class BestFirstSearch:
                 grown = yield from self._grow(node, feature)
                 heapq.heappush(queue, (-grown.value, next(turn), grown))
                 for member in (f for f in grown.features if grown.coef[f] != 0):
-                    reached[member] = max(reached[member], grown, key=lambda node: node.value)
+                    best_nodes[member] = max(best_nodes[member], grown, key=lambda node: node.value)
                 if grown.value > best.value:
-                    best, fruitless = grown, 0
+                    best, n_fruitless = grown, 0
         used = tuple(feature for feature in best.features if best.coef[feature] != 0)
-        values = {f: node.value for f, node in reached.items()}
-        return Node(used, best.coef, best.value, values, {f: node.coef for f, node in reached.items()})
+        values = {f: node.value for f, node in best_nodes.items()}
+        return Node(used, best.coef, best.value, values, {f: node.coef for f, node in best_nodes.items()})
 
     def _grow(self, node: Node, feature: int) -> Generator[WorkProgress | None, None, Node]:
         """Add a feature to a subset and learn its combination, from that of the subset on."""

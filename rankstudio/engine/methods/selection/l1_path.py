@@ -148,8 +148,8 @@ class _Entry:
         ]
         fits = [(alpha > 0) & (alpha <= most * (1 + _SAME)) for alpha in alphas]
         up, down = (np.where(fit, alpha, np.nan) for fit, alpha in zip(fits, alphas, strict=True))
-        turned = fits[1] & ~(up >= down)
-        return np.where(turned, down, up), np.where(turned, -1.0, 1.0)
+        is_negative = fits[1] & ~(up >= down)
+        return np.where(is_negative, down, up), np.where(is_negative, -1.0, 1.0)
 
     def alphas(self, gram: Floats, inside: Ints, candidates: Ints, sigma: Floats) -> Floats:
         """Return the α of each candidate by some sums [X y]'[X y] (B, n + 1, n + 1), shape (B, c)."""

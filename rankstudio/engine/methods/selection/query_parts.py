@@ -60,11 +60,11 @@ def compared_means(
     """
     steps = yield from sized_steps(estimator, data, n_features)
     measured = yield from values
-    counted = ~np.isnan(measured[0])
-    parts = np.where(counted, measured, 0.0) / max(1, counted.sum())
+    is_counted = ~np.isnan(measured[0])
+    parts = np.where(is_counted, measured, 0.0) / max(1, is_counted.sum())
     if others is not None:
         parts = parts + (yield from others)
-    yield from compared_parts(steps, parts, counted)
+    yield from compared_parts(steps, parts, is_counted)
 
 
 def compared_parts(steps: Sequence[Step], parts: Floats, counted: Bools) -> Compared:

@@ -195,12 +195,12 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             return whole_need(shape, 3.0).plus(matrices)
         groups = ColumnGroups.of(shape.n, self.groups)
         k = groups.greatest(self.n_steps(shape.n))
-        searched = Shape(shape.m, shape.n, shape.Q, k)
-        way = self._way(searched, groups, shape.sharded)
+        search_shape = Shape(shape.m, shape.n, shape.Q, k)
+        way = self._way(search_shape, groups, shape.sharded)
         if way == "forward":
             return path_need(shape, k, "statistics" if groups.joint else self.algorithm)
         best = self.search == "best"
-        return on_demand_need(shape, k, best) if way == "on demand" else searched.need(way, shape)
+        return on_demand_need(shape, k, best) if way == "on demand" else search_shape.need(way, shape)
 
     def check_sparse(self, *, one_ranking: bool, preferring: bool) -> None:  # noqa: D102 - inherited
         if one_ranking or self.checked("pairs") == "pointwise":
@@ -282,9 +282,9 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         if not pointwise and held_out_weighting(cost) != "size":
             raise ParameterError("weighting", cost.weighting, "size for one ranking")
         condition = "without pairs" if pointwise else "for one ranking"
-        for name, able in (("fitting", ("pre",)), ("search", ("forward", "floating", "swap"))):
-            if getattr(self, name) not in able:
-                raise ParameterError(name, getattr(self, name), f"{' or '.join(able)} {condition}")
+        for name, choices in (("fitting", ("pre",)), ("search", ("forward", "floating", "swap"))):
+            if getattr(self, name) not in choices:
+                raise ParameterError(name, getattr(self, name), f"{' or '.join(choices)} {condition}")
         if self.algorithm != "auto":
             raise ParameterError("algorithm", self.algorithm, f"auto {condition}")
 
@@ -435,8 +435,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             if is_set:
                 raise ParameterError("search", self.search, f"forward where {reason}")
         if self.algorithm in ("algorithm1", "rows"):
-            able = "auto or statistics" if self.search == "best" else "auto, statistics or columns"
-            expected = f"{able} with {search_text} (only these can remove features)"
+            choices = "auto or statistics" if self.search == "best" else "auto, statistics or columns"
+            expected = f"{choices} with {search_text} (only these can remove features)"
             raise ParameterError("algorithm", self.algorithm, expected)
         if self.search == "best" and self.algorithm == "columns":
             expected = f"auto or statistics with {search_text}, which needs Gram matrices of the queries"

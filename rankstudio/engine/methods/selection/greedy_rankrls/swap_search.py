@@ -59,10 +59,10 @@ def swap_features(
         if better is None:
             break
         search.move_to(better)
-        changed = search.criterion()
-        if changed >= criterion - tie:  # its price was lower by rounding alone
+        new_criterion = search.criterion()
+        if new_criterion >= criterion - tie:  # its price was lower by rounding alone
             break
-        selected, criterion = better, changed
+        selected, criterion = better, new_criterion
     search.move_to(selected)
     return selected, criterion
 

@@ -500,10 +500,10 @@ def search(
     depth = 0 if n_wanted > 0 else -1
     while depth >= 0 and stop[0] == 0:
         n_left, item, t = n_wanted - depth, chosen_items[depth], ends[depth]
-        inside = item <= items - n_left
-        if inside and n_left >= 3:
-            inside = _bound(matrices[depth], item, n_left, starts, greatest) <= _limit(task, found)
-        if inside and n_left > 1:
+        within = item <= items - n_left
+        if within and n_left >= 3:
+            within = _bound(matrices[depth], item, n_left, starts, greatest) <= _limit(task, found)
+        if within and n_left > 1:
             if spent[depth] + prices[item] <= numbers[2]:
                 ends[depth + 1] = _append_item(item, starts[item], t, chosen, starts, total, prefix, work)
                 spent[depth + 1] = spent[depth] + prices[item]
@@ -513,7 +513,7 @@ def search(
                     matrices[depth] = matrices[depth - 1]
                 continue
         else:
-            if inside:
+            if within:
                 _judge_last(item, chosen, t, spent[depth], totals, starts, prefix, work, task, found, stop)
             depth -= 1
         if depth >= 0:
