@@ -309,10 +309,10 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
     folds_by_number = {fold.number: fold for fold in dataset.folds}
     for number in plan.folds:
         if number not in folds_by_number:
-            numbers = ", ".join(str(n) for n in folds_by_number)
+            numbers_text = ", ".join(str(n) for n in folds_by_number)
             raise PlanError(
                 tr("folds: {name} has no fold {number}; it has {known}.").format(
-                    name=dataset.name, number=number, known=numbers
+                    name=dataset.name, number=number, known=numbers_text
                 )
             )
     folds = [folds_by_number[number] for number in plan.folds or folds_by_number]
@@ -370,12 +370,12 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
     """Refuse a measure of left-out queries where nothing predicts them, or there is only one."""
     if not plan.can_leave_out:
         ranker = plan.ranker_entry or plan.entry
-        labels = ", ".join(entry.label for entry in methods() if entry.left_out)
+        labels_text = ", ".join(entry.label for entry in methods() if entry.left_out)
         text = tr(
             "criterion {measure}: {label} cannot compute leave-query-out predictions. Methods "
             "that can: {methods}."
         )
-        raise PlanError(text.format(measure=plan.select_by, methods=labels, label=ranker.label))
+        raise PlanError(text.format(measure=plan.select_by, methods=labels_text, label=ranker.label))
     if not plan.pairs_out:
         _check_several_queries(plan, fold, data)
         return

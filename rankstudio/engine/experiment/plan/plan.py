@@ -655,9 +655,9 @@ def named_preferences(path: Path, rule: ClickRule | None = None) -> dict[str, st
 
 def refusal_of_preferences(entry: Method) -> str:
     """Return the message that a method does not support preferences."""
-    labels = ", ".join(other.label for other in methods() if other.learns_preferences)
+    labels_text = ", ".join(other.label for other in methods() if other.learns_preferences)
     return tr("{label} cannot learn from preferences. Choose {able}, or remove the preferences.").format(
-        label=entry.label, able=labels
+        label=entry.label, able=labels_text
     )
 
 

@@ -464,10 +464,10 @@ class Method:
         for p in self.parameters:
             if p.name == name:
                 return p
-        names = ", ".join(p.name for p in self.parameters)
+        names_text = ", ".join(p.name for p in self.parameters)
         raise PlanError(
             tr("{label} has no parameter {name}; its parameters are {known}.").format(
-                label=self.label, name=shown(name), known=names
+                label=self.label, name=shown(name), known=names_text
             )
         )
 

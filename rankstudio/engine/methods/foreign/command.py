@@ -106,12 +106,12 @@ def method_of_command(key: str) -> Method:
         elif name in (*FILES, *NUMBERS):
             names.add(name)
         else:
-            placeholders = ", ".join(f"{{{placeholder}}}" for placeholder in (*FILES, *NUMBERS))
+            placeholders_text = ", ".join(f"{{{placeholder}}}" for placeholder in (*FILES, *NUMBERS))
             text = tr("{key}: unknown placeholder {name}; expected {known}, or a parameter as in {example}.")
             arguments = {
                 "key": one_line(key),
                 "name": shown(name),
-                "known": placeholders,
+                "known": placeholders_text,
                 "example": "{depth=3}",
             }
             raise PlanError(text.format(**arguments))
