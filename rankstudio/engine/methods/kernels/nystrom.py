@@ -81,8 +81,8 @@ def independent(gram: Floats) -> tuple[Ints, Floats]:
 
     Returns
     -------
-    kept : ndarray of shape (s,)
-        Positions, ascending.
+    positions : ndarray of shape (s,)
+        Of independent basis vectors, ascending.
     factor : ndarray of shape (s, s)
         C, lower triangular, with CC' = K_RR of the independent ones.
 
