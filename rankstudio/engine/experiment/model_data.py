@@ -46,10 +46,10 @@ def trial_parts(model: Model, place: Path | str | None = None) -> tuple[list[Ran
     dataset = _named(model) if place is None else _opened(model, place)
     folds, name = _trial(dataset, model.origin.get("fold"))
     of_fold = f" of fold {folds[0].number}" if len(dataset.folds) > 1 and len(folds) == 1 else ""
-    alone = len(folds[0].parts) == 1 and len(dataset.folds) == 1
-    part = "documents" if alone else f"{_PARTS[name]}{'s' if len(folds) > 1 else ''}"
-    what = f"the {part}{of_fold} of {dataset.name}"
-    return [fold.parts.get(name, fold.train) for fold in folds], what
+    is_only_part = len(folds[0].parts) == 1 and len(dataset.folds) == 1
+    part = "documents" if is_only_part else f"{_PARTS[name]}{'s' if len(folds) > 1 else ''}"
+    description = f"the {part}{of_fold} of {dataset.name}"
+    return [fold.parts.get(name, fold.train) for fold in folds], description
 
 
 def parts_to_try(dataset: FoldedDataset, fold: object) -> list[RankingDataset]:

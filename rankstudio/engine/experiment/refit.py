@@ -85,13 +85,13 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
     data = every_query(dataset)
     unit = Unit(1, 0, plan.combination(choice.values))
     step = yield from _trained(plan, data, unit, choice, ascending=_ascend(result, choice))
-    most = parse_rule(plan.rule).most
-    if most is not None and step.n_selected > most:
+    max_features = parse_rule(plan.rule).most
+    if max_features is not None and step.n_selected > max_features:
         text = tr(
             "rule: trained on all queries, the chosen model has {size} features, but the rule allows {most}. "
             "Run the plan with a rule that allows more features, or with other parameters."
         )
-        raise PlanError(text.format(size=step.n_selected, most=most))
+        raise PlanError(text.format(size=step.n_selected, most=max_features))
     features = result.feature_ids.tolist(), result.feature_names
     model = portable_model(plan, features, result.data_name, Chosen(unit, step), {}, fold=ALL)
     return replace(model, origin={**model.origin, **_origin(plan, choice, data)})
@@ -119,8 +119,8 @@ def check_refit(plan: Plan, *, finished: bool) -> None:
 
 
 def _check_data(result: RunResult, dataset: FoldedDataset) -> None:
-    same = np.array_equal(result.feature_ids, dataset.feature_ids)
-    if not same or result.feature_names != tuple(dataset.feature_names):
+    has_same_ids = np.array_equal(result.feature_ids, dataset.feature_ids)
+    if not has_same_ids or result.feature_names != tuple(dataset.feature_names):
         text = tr("{name}: the features are not those of the run. Open the data of the run.")
         raise DatasetError(text.format(name=dataset.name))
     if not dataset.folds[0].train.n_documents:
@@ -146,23 +146,23 @@ def _trained(
     below it is returned, or the smallest of all.
     """
     fold = Fold(1, data)
-    measured = plan.changed(select_by=CRITERION, rule=BEST)  # nothing is left out: no measure is needed
-    context = FoldContext(measured, fold, group_training(fold))
-    most = n_steps(plan, data.feature_ids) if choice.length is None else choice.length
-    chosen: Step | None = None
+    criterion_plan = plan.changed(select_by=CRITERION, rule=BEST)  # nothing is left out: no measure is needed
+    context = FoldContext(criterion_plan, fold, group_training(fold))
+    path_length = n_steps(plan, data.feature_ids) if choice.length is None else choice.length
+    chosen_step: Step | None = None
     with closing(_steps(context, unit)) as steps:
         for event in steps:
             if isinstance(event, WorkProgress):
                 if not isinstance(event, Note):  # the run has them already
                     yield event
                 continue
-            chosen = event if chosen is None else _nearer(plan, choice, chosen, event)
-            yield _progress(plan, event, most)
+            chosen_step = event if chosen_step is None else _nearer(plan, choice, chosen_step, event)
+            yield _progress(plan, event, path_length)
             if ascending and choice.length is not None and _length(plan, event) >= choice.length:
                 break
-    if chosen is None:
+    if chosen_step is None:
         raise PlanError(tr("{method} found no model on all queries.").format(method=plan.title))
-    return chosen
+    return chosen_step
 
 
 def _steps(context: FoldContext, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
@@ -178,8 +178,9 @@ def _nearer(plan: Plan, choice: ProtocolChoice, earlier: Step, later: Step) -> S
     """Return which of two models on a path is the one to take for a length."""
     if choice.length is None:
         return later
-    most = parse_rule(plan.rule).most
-    if most is not None and later.n_selected > most:  # more rounds may use more features than in the folds
+    max_features = parse_rule(plan.rule).most
+    # More rounds may use more features than in the folds.
+    if max_features is not None and later.n_selected > max_features:
         return earlier
     before, after = _length(plan, earlier), _length(plan, later)
     if before > choice.length:
@@ -200,7 +201,7 @@ def _progress(plan: Plan, step: Step, most: int) -> WorkProgress:
 
 
 def _origin(plan: Plan, choice: ProtocolChoice, data: RankingDataset) -> dict[str, Any]:
-    """Return what a file says of the queries, of the choice and of the quality of a final model."""
+    """Return the origin of a final model for its file: its queries, the choice, and its quality."""
     names = {StepKind.FEATURES: "n_features", StepKind.ROUNDS: "n_rounds"}
     length = {} if choice.length is None else {names[plan.step_kind]: choice.length}
     return {

@@ -34,7 +34,7 @@ Row = tuple[Any, ...]
 
 RESULT_FILES = ("results.json", "metrics.csv", "selection_path.csv", "plan.toml")
 LEFT_OUT, PAIRS_LEFT_OUT = "leave-query-out", "leave-pair-out"
-"""What stands for left-out training queries where a part of the data stands else."""
+"""Names of left-out training queries and pairs in the column of parts."""
 MODELS = FOLDER
 """Name of the folder with the chosen model of each fold: fold1.json and so on."""
 REFITTED = f"{MODELS}/all.json"
@@ -81,7 +81,7 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
 
 
 def _left_out(result: RunResult, fold: FoldResult) -> dict[str, Any]:
-    """Return what a fold measured on left-out training queries: of the chosen model, and along all paths."""
+    """Return the left-out measures of a fold: of the chosen model, and along all paths."""
     return {
         "chosen": _defined(plain(fold.left_out)),
         "paths": [
@@ -109,13 +109,13 @@ def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
     axes = result.plan.axes
     rows: list[Row] = []
     for fold in result.folds:
-        chosen = chosen_values(result, fold)
-        left = PAIRS_LEFT_OUT if result.plan.pairs_out else LEFT_OUT
-        parts = ("validation", fold.validation), ("test", fold.test), (left, plain(fold.left_out))
+        chosen_by_name = chosen_values(result, fold)
+        left_out_part = PAIRS_LEFT_OUT if result.plan.pairs_out else LEFT_OUT
+        parts = ("validation", fold.validation), ("test", fold.test), (left_out_part, plain(fold.left_out))
         for part, values in parts:
             if values:
-                combinations = (_cell(axis, chosen[axis.name]) for axis in axes)
-                head = (fold.fold, part, *combinations, chosen["n_features"])
+                combinations = (_cell(axis, chosen_by_name[axis.name]) for axis in axes)
+                head = (fold.fold, part, *combinations, chosen_by_name["n_features"])
                 rows.append((*head, *(_undefined_blank(values.get(name, nan)) for name in names)))
     average = result.reported_average
     if average:
@@ -153,9 +153,9 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
         for step in steps:
             for column in step.selected:
                 came.setdefault(column, step)
-        weights, chosen = model.coef, set(model.selected)
+        weights, selected = model.coef, set(model.selected)
         for rank, column in enumerate(dict.fromkeys((*model.selected, *last.selected)), start=1):
-            step, inside = came.get(column, last), column in chosen
+            step, is_selected = came.get(column, last), column in selected
             feature = int(result.feature_ids[column])
             rows.append(
                 (
@@ -163,8 +163,8 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
                     rank,
                     feature,
                     result.feature_names[column],
-                    int(inside),
-                    float(weights[column]) if inside else "",
+                    int(is_selected),
+                    float(weights[column]) if is_selected else "",
                     step.criterion / path.divisor,
                     *((groups.get(feature, ""),) if groups else ()),
                 )
@@ -191,8 +191,9 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
     write_text(folder / "results.json", text)
     save_csv(folder / "metrics.csv", *metrics_table(result))
     save_csv(folder / "selection_path.csv", *features_table(result))
-    own = _plan_in(folder / "plan.toml")
-    if own is None or not own.agrees(result.plan):  # one that a person wrote keeps its comments
+    existing_plan = _plan_in(folder / "plan.toml")
+    # One that a person wrote keeps its comments.
+    if existing_plan is None or not existing_plan.agrees(result.plan):
         save_plan(result.plan, folder / "plan.toml")
     return [*(folder / name for name in RESULT_FILES), *_write_models(result, folder / MODELS)]
 

@@ -1,4 +1,4 @@
-"""A run that a study remembers: the same events as ever, and what is finished is stored before it is told."""
+"""Runs with a study: the events of a plain run, each result stored before its event is yielded."""
 
 from __future__ import annotations
 
@@ -77,27 +77,30 @@ def run_stored(
         study.check(key, dataset)
     study.discard_damaged(key)
     units = study.finished_units(key)
-    done = Finished(units, {fold.fold: fold for fold in study.folds(key, units)})
-    worked = study.seconds(key)
+    finished = Finished(units, {fold.fold: fold for fold in study.folds(key, units)})
+    total_seconds = study.seconds(key)
     spent: defaultdict[tuple[int, int], float] = defaultdict(float)
-    for event, seconds in _timed(run(plan, dataset, grouped, done, executor)):
-        told, worked = event, worked + seconds
+    for event, seconds in _timed(run(plan, dataset, grouped, finished, executor)):
+        outgoing_event, total_seconds = event, total_seconds + seconds
         match event:
             case StepDone(unit=unit) | UnitProgress(unit=unit):
                 spent[unit.fold, unit.position] += seconds
-            case UnitFinished(unit=unit, path=path, seconds=own) if (unit.fold, unit.position) not in units:
-                here = spent.pop((unit.fold, unit.position), 0.0) + seconds
-                study.save_unit(key, path, here if own is None else own)
-            case FoldFinished(result=fold) if fold.fold not in done.folds:
+            case UnitFinished(unit=unit, path=path, seconds=unit_seconds) if (
+                unit.fold,
+                unit.position,
+            ) not in units:
+                measured_seconds = spent.pop((unit.fold, unit.position), 0.0) + seconds
+                study.save_unit(key, path, measured_seconds if unit_seconds is None else unit_seconds)
+            case FoldFinished(result=fold) if fold.fold not in finished.folds:
                 study.save_fold(key, fold)
             case RunFinished(result=result):
-                study.finish(key, worked)
-                told = RunFinished(replace(result, seconds=study.seconds(key)))
-        yield told
+                study.finish(key, total_seconds)
+                outgoing_event = RunFinished(replace(result, seconds=study.seconds(key)))
+        yield outgoing_event
 
 
 def _timed(events: Generator[Event, None, None]) -> Iterator[tuple[Event, float]]:
-    """Yield each event with the seconds that it took to come, not those in which nobody asked for it."""
+    """Yield each event with the seconds of its computation, without the consumer's time."""
     with closing(events):
         while True:
             began = time.perf_counter()

@@ -122,8 +122,8 @@ def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) ->
     if "convention" not in stated or not plan.convention:
         plan = plan.changed(convention=dataset.convention)
     plan = with_known_costs(with_data_format(plan, dataset), dataset)
-    validated = plan.inner or any(fold.vali is not None for fold in dataset.folds)
-    return plan if "select_by" in stated or validated else plan.changed(select_by=CRITERION)
+    has_validation = plan.inner or any(fold.vali is not None for fold in dataset.folds)
+    return plan if "select_by" in stated or has_validation else plan.changed(select_by=CRITERION)
 
 
 def check(plan: Plan, dataset: FoldedDataset | RankingDataset) -> None:
@@ -197,46 +197,48 @@ def run(
     plan = with_usual_convention(plan, dataset)
     dataset, folds, most_steps = _work(plan, dataset)
     done = done or Finished()
-    computed = [fold for fold in folds if fold.number not in done.folds]
-    estimated = _estimated(plan, computed, executor)
+    open_folds = [fold for fold in folds if fold.number not in done.folds]
+    need = _estimated(plan, open_folds, executor)
     numbers = tuple(fold.number for fold in folds)
     units = tuple(
-        Unit(fold, position, one) for fold in numbers for position, one in enumerate(plan.combinations)
+        Unit(fold, position, combination)
+        for fold in numbers
+        for position, combination in enumerate(plan.combinations)
     )
     names = dataset.feature_names
-    yield RunStarted(plan, numbers, units, most_steps, dataset.feature_ids, names, estimated)
+    yield RunStarted(plan, numbers, units, most_steps, dataset.feature_ids, names, need)
     finished: list[FoldResult] = []
     keep = path_keeper(plan)
-    given = plan.entry.given and computed
-    prepare = given_folds(plan, dataset) if given else partial(make_fold_context, plan)
-    digest = data_digest(dataset) if computed else ""
-    sharded = _learns_by_shards(plan, folds)
-    workers = shard_executor(executor if sharded else None, estimated)
+    is_given = plan.entry.given and open_folds
+    prepare = given_folds(plan, dataset) if is_given else partial(make_fold_context, plan)
+    digest = data_digest(dataset) if open_folds else ""
+    is_sharded = _learns_by_shards(plan, folds)
+    workers = shard_executor(executor if is_sharded else None, need)
     with ExitStack() as stack:
         stack.enter_context(sufficient(plan.entry.label))
         spread = None
-        if executor is not None and not (plan.entry.given or sharded):
+        if executor is not None and not (plan.entry.given or is_sharded):
             spread = stack.enter_context(_scheduler(executor, plan, folds, units, done, keep))
         for fold in folds:
             if fold.number in done.folds:
                 result = yield from _tell_again(done.folds[fold.number], keep)
             else:
-                own = [unit for unit in units if unit.fold == fold.number]
+                fold_units = [unit for unit in units if unit.fold == fold.number]
                 prepared = prepare(fold, _training(fold, grouped, workers))
-                measured = yield from _run_fold(prepared, own, done, spread, keep)
-                result = replace(measured, data_digest=digest)
+                fold_result = yield from _run_fold(prepared, fold_units, done, spread, keep)
+                result = replace(fold_result, data_digest=digest)
             finished.append(result)
             yield FoldFinished(result)
     yield RunFinished(collect(plan, dataset, finished, time.perf_counter() - began))
 
 
 def _estimated(plan: Plan, folds: Sequence[Fold], executor: Executor | None) -> MemoryEstimate | None:
-    """Return what a plan needs of memory on folds, None for no folds; refuse it where there is too little."""
+    """Return the memory estimate of a plan on folds, None for no folds; raise if there is too little."""
     if not folds:
         return None
-    found = memory_estimate(plan, folds, workers_here(executor))
-    found.refuse()
-    return found
+    need = memory_estimate(plan, folds, workers_here(executor))
+    need.refuse()
+    return need
 
 
 def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
@@ -255,19 +257,21 @@ def _scheduler(
     done: Finished,
     keep: Keeper,
 ) -> UnitScheduler:
-    """Return what spreads the missing units over an executor, with the data of their folds alone."""
-    missing = [unit for unit in units if not done.has(unit)]
-    numbers = {unit.fold for unit in missing}
-    return UnitScheduler(executor, plan, [fold for fold in folds if fold.number in numbers], missing, keep)
+    """Return a scheduler of the missing units on an executor, with the data of their folds alone."""
+    missing_units = [unit for unit in units if not done.has(unit)]
+    numbers = {unit.fold for unit in missing_units}
+    return UnitScheduler(
+        executor, plan, [fold for fold in folds if fold.number in numbers], missing_units, keep
+    )
 
 
 def _training(fold: Fold, grouped: dict[int, TrainingData] | None, workers: ShardExecutor) -> TrainingData:
     """Return the training part of a fold: one that is known, unless its shards go to other workers."""
     # Of folds that share their data each would put a copy there.
-    known = {} if grouped is None or isinstance(fold.train, PartOfWhole) else grouped
-    data = known.get(fold.number)
+    cache = {} if grouped is None or isinstance(fold.train, PartOfWhole) else grouped
+    data = cache.get(fold.number)
     if data is None or (data.several and data.executor is not workers):
-        data = known[fold.number] = group_training(fold, workers)
+        data = cache[fold.number] = group_training(fold, workers)
     return data
 
 
@@ -292,30 +296,30 @@ def collect(plan: Plan, dataset: FoldedDataset, folds: Sequence[FoldResult], sec
 
 def _work(plan: Plan, dataset: FoldedDataset | RankingDataset) -> tuple[FoldedDataset, list[Fold], int]:
     """Return the data with the plan's folds, those of them to run, and how many steps a unit has at most."""
-    divided = parse_protocol(plan.protocol).divide(FoldedDataset.of(dataset), plan.seed)
-    _check_rule(plan, divided)
+    divided_dataset = parse_protocol(plan.protocol).divide(FoldedDataset.of(dataset), plan.seed)
+    _check_rule(plan, divided_dataset)
     _check_criterion(plan)
-    check_preferences(plan, divided)
+    check_preferences(plan, divided_dataset)
     for entry in plan.foreign_measures:
         entry.load()  # better now than after hours
-    return divided, _folds(plan, divided), n_steps(plan, divided.feature_ids)
+    return divided_dataset, _folds(plan, divided_dataset), n_steps(plan, divided_dataset.feature_ids)
 
 
 def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
-    there = {fold.number: fold for fold in dataset.folds}
+    folds_by_number = {fold.number: fold for fold in dataset.folds}
     for number in plan.folds:
-        if number not in there:
-            known = ", ".join(str(n) for n in there)
+        if number not in folds_by_number:
+            numbers_text = ", ".join(str(n) for n in folds_by_number)
             raise PlanError(
                 tr("folds: {name} has no fold {number}; it has {known}.").format(
-                    name=dataset.name, number=number, known=known
+                    name=dataset.name, number=number, known=numbers_text
                 )
             )
-    folds = [there[number] for number in plan.folds or there]
+    folds = [folds_by_number[number] for number in plan.folds or folds_by_number]
     # The error of no model is the same for every λ and every set of features: nothing to choose by.
-    several = len(plan.combinations) > 1 or n_steps(plan, dataset.feature_ids) > 1
+    has_choice = len(plan.combinations) > 1 or n_steps(plan, dataset.feature_ids) > 1
     for fold in folds:
-        _check_sparse(plan, fold, dataset.name, by_criterion=plan.select_by == CRITERION and several)
+        _check_sparse(plan, fold, dataset.name, by_criterion=plan.select_by == CRITERION and has_choice)
         if plan.leaves_out:
             _check_left_out(plan, fold, dataset.name)
         elif plan.select_by != CRITERION and fold.vali is None and not plan.inner:
@@ -326,23 +330,23 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
             raise PlanError(
                 text.format(measure=plan.select_by, fold=fold.number, data=dataset.name, criterion=CRITERION)
             )
-        elif plan.select_by == CRITERION and several:
+        elif plan.select_by == CRITERION and has_choice:
             _check_left_out_criterion(plan, fold, dataset)
     return folds
 
 
 def _check_sparse(plan: Plan, fold: Fold, data: str, *, by_criterion: bool) -> None:
-    """Refuse what a method cannot learn from, or be chosen by, with sparse features."""
+    """Raise an error if a method cannot learn from sparse features, or be chosen by them."""
     if plan.entry.given or not isinstance(fold.train.X, SparseRows):
         return
     if plan.method == RANKRLS.key:
         _check_sparse_rankrls(plan, data, by_criterion=by_criterion)
     if plan.entry.load().accepts_sparse:  # others learn from an array of them
-        preferring = bool(preferences_of(plan))
-        one_ranking = fold.train.n_queries < 2 and not preferring
+        has_preferences = bool(preferences_of(plan))
+        one_ranking = fold.train.n_queries < 2 and not has_preferences
         for combination in plan.combinations:
             learner = estimator(plan, plan.entry, combination.parameters, fold.train.feature_ids)
-            learner.check_sparse(one_ranking=one_ranking, preferring=preferring)
+            learner.check_sparse(one_ranking=one_ranking, preferring=has_preferences)
 
 
 def _check_sparse_rankrls(plan: Plan, data: str, *, by_criterion: bool) -> None:
@@ -366,12 +370,12 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
     """Refuse a measure of left-out queries where nothing predicts them, or there is only one."""
     if not plan.can_leave_out:
         ranker = plan.ranker_entry or plan.entry
-        known = ", ".join(entry.label for entry in methods() if entry.left_out)
+        labels_text = ", ".join(entry.label for entry in methods() if entry.left_out)
         text = tr(
             "criterion {measure}: {label} cannot compute leave-query-out predictions. Methods "
             "that can: {methods}."
         )
-        raise PlanError(text.format(measure=plan.select_by, methods=known, label=ranker.label))
+        raise PlanError(text.format(measure=plan.select_by, methods=labels_text, label=ranker.label))
     if not plan.pairs_out:
         _check_several_queries(plan, fold, data)
         return
@@ -406,8 +410,8 @@ def _check_document_errors(plan: Plan, fold: Fold) -> None:
         learner = estimator(plan, ranker, values, fold.train.feature_ids)
         if ranker.ranks_with == RANKRLS.label and not ranker.left_out:  # a filter, whose models are RankRLS's
             learner = RANKRLS.load()()
-        if why := learner.why_no_error(fold.train.n_documents):
-            raise PlanError(tr("The training criterion cannot choose: {why}").format(why=why))
+        if reason := learner.why_no_error(fold.train.n_documents):
+            raise PlanError(tr("The training criterion cannot choose: {why}").format(why=reason))
 
 
 def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
@@ -447,19 +451,19 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
 def _check_criterion(plan: Plan) -> None:
     """Refuse to choose by criteria that are none of one kind."""
     ranker = plan.ranker_entry.label if plan.ranker_entry else ""
-    apart = [
+    criterion_axes = [
         axis
         for axis in plan.axes
         if axis.ranker == ranker
         # Without queries, what is left out are pairs of documents, or single ones.
         and (axis.parameter.changes_criterion or (plan.one_ranking and axis.parameter.name == "pairs"))
     ]
-    if plan.select_by == CRITERION and apart:
+    if plan.select_by == CRITERION and criterion_axes:
         text = tr(
             'The training criterion cannot choose among values of "{label}": each value defines another '
             "criterion. Choose by a validation measure, or give one value."
         )
-        raise PlanError(text.format(label=apart[0].label))
+        raise PlanError(text.format(label=criterion_axes[0].label))
 
 
 def _tell_again(result: FoldResult, keep: Keeper) -> Generator[Event, None, FoldResult]:
@@ -479,19 +483,19 @@ def _run_fold(
     spread: UnitScheduler | None,
     keep: Keeper,
 ) -> Generator[Event, None, FoldResult]:
-    for working in prepared.find_baseline():
-        yield UnitProgress(units[0], working)
+    for progress in prepared.find_baseline():
+        yield UnitProgress(units[0], progress)
     yield BaselineFound(prepared.fold.number, prepared.baseline)
     if spread is not None:
         yield from spread.finish(prepared.fold.number)
     paths: list[PathResult] = []
     for unit in units:
         if spread is not None and _unit_key(unit) in spread.paths:
-            paths.append(spread.paths.pop(_unit_key(unit)))  # it was told of
+            paths.append(spread.paths.pop(_unit_key(unit)))  # its events were yielded
             continue
         yield UnitStarted(unit)
-        known = done.units.get(_unit_key(unit))
-        paths.append(keep(known or (yield from _run_unit(prepared, unit))))
+        stored_path = done.units.get(_unit_key(unit))
+        paths.append(keep(stored_path or (yield from _run_unit(prepared, unit))))
         yield UnitFinished(unit, paths[-1])
     return prepared.result(select_model(prepared.plan, paths), paths)
 
@@ -501,15 +505,15 @@ def _unit_key(unit: Unit) -> tuple[int, int]:
 
 
 def _run_unit(prepared: FoldContext, unit: Unit) -> Generator[Event, None, PathResult]:
-    taken: list[tuple[Step, Mapping[str, float]]] = []
+    measured_steps: list[tuple[Step, Mapping[str, float]]] = []
     notes: list[Note] = []
-    for told in prepared.work(unit):
-        if isinstance(told, Note):
-            notes.append(told)
+    for event in prepared.work(unit):
+        if isinstance(event, Note):
+            notes.append(event)
             continue
-        if isinstance(told, WorkProgress):
-            yield UnitProgress(unit, told)
+        if isinstance(event, WorkProgress):
+            yield UnitProgress(unit, event)
             continue
-        taken.append(told)
-        yield StepDone(unit, *told, prepared.divisor, prepared.plan.step_kind)
-    return replace(prepared.collect(unit, taken), notes=tuple(notes))
+        measured_steps.append(event)
+        yield StepDone(unit, *event, prepared.divisor, prepared.plan.step_kind)
+    return replace(prepared.collect(unit, measured_steps), notes=tuple(notes))

@@ -18,9 +18,9 @@ def run_with_data(study: Study, key: RunKey) -> tuple[RunResult, Plan, FoldedDat
     PlanError, DataError
         If the data cannot be opened, or have changed.
     """
-    result, recorded = study.result(key), study.data(key)
-    plan = result.plan.changed(data=recorded.opened_by(result.plan))
+    result, recorded_data = study.result(key), study.data(key)
+    plan = result.plan.changed(data=recorded_data.opened_by(result.plan))
     dataset = open_data(plan)
-    if difference := recorded.difference(dataset):
+    if difference := recorded_data.difference(dataset):
         raise PlanError(f"{plan.data}: {difference}")
     return result, plan, dataset

@@ -1,4 +1,4 @@
-"""Which versions computed a result."""
+"""Versions of the packages that computed a result."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ def versions(entries: Iterable[Method | MeasureEntry | FormatSource] = ()) -> di
         Methods, measures and data format of a run: the packages that they come from are added. A file is part
         of its method's key.
     """
-    found = dict(_looked_up())
+    package_versions = dict(_looked_up())
     for entry in entries:
         origin = entry.origin
         if origin is not None and origin.kind is not OriginKind.FILE and origin.version:
-            found.setdefault(origin.name, origin.version)
-    return found
+            package_versions.setdefault(origin.name, origin.version)
+    return package_versions
 
 
 @cache
 def _looked_up() -> dict[str, str]:
     """Look for what is installed, which takes a while, and cannot change while it is in use."""
-    found = {"rankstudio": __version__, "python": platform.python_version()}
+    package_versions = {"rankstudio": __version__, "python": platform.python_version()}
     for name in _COUNTED:
         try:
-            found[name] = version(name)
+            package_versions[name] = version(name)
         except PackageNotFoundError:  # a frozen application carries no metadata
-            found[name] = "unknown"
-    return found
+            package_versions[name] = "unknown"
+    return package_versions

@@ -90,11 +90,11 @@ class DatasetFiles:
     @property
     def _reduced_set(self) -> FeatureSet | None:
         """The feature set of the features that are kept, where the data have one that has all of them."""
-        found = self.dataset.extension(FeatureSet)
-        kept = self.dataset.feature_ids.tolist() if self.kept is None else list(self.kept)
-        if found is None or not self.renumber or not set(kept) <= set(found.ids):
+        feature_set = self.dataset.extension(FeatureSet)
+        kept_ids = self.dataset.feature_ids.tolist() if self.kept is None else list(self.kept)
+        if feature_set is None or not self.renumber or not set(kept_ids) <= set(feature_set.ids):
             return None
-        return found.reduced(found.ids[i] for i in kept)
+        return feature_set.reduced(feature_set.ids[i] for i in kept_ids)
 
     def _set_path(self, found: FeatureSet) -> Path:
         """Return where the feature set goes: beside the table of features."""
@@ -105,9 +105,9 @@ class DatasetFiles:
     def paths(self) -> tuple[Path, ...]:
         """All output files."""
         files = [file for path in self.parts for file in written_files(path, self.form)]
-        found = self._reduced_set
-        beside = [] if found is None else [self._set_path(found)]
-        return (*files, *([self.feature_table, *beside] if self.renumber else []))
+        feature_set = self._reduced_set
+        set_files = [] if feature_set is None else [self._set_path(feature_set)]
+        return (*files, *([self.feature_table, *set_files] if self.renumber else []))
 
     def written_data(self, part: RankingDataset) -> RankingDataset:
         """Return a part with the kept features, under their new ids.
@@ -129,11 +129,11 @@ class DatasetFiles:
             As in `written_data` and `save_dataset`.
         """
         table: tuple[Path, ...] = (self.feature_table,) if self.renumber else ()
-        for path, whole in self.parts.items():
-            data = self.written_data(whole)
+        for path, part in self.parts.items():
+            data = self.written_data(part)
             make_folder(path.parent)
             if table:  # all parts have the same features
-                self._save_table(table[0], whole)
+                self._save_table(table[0], part)
                 table = (*table, *self._save_set())
             files = save_dataset(data, path, self.form, comments=comments)
             yield WrittenPart(path, data, (*table, *files), losses(data, self.form))
@@ -141,11 +141,11 @@ class DatasetFiles:
 
     def _save_set(self) -> tuple[Path, ...]:
         """Write the feature set of the features that are kept, where there is one."""
-        found = self._reduced_set
-        if found is None:
+        feature_set = self._reduced_set
+        if feature_set is None:
             return ()
-        write_text(self._set_path(found), found.text())
-        return (self._set_path(found),)
+        write_text(self._set_path(feature_set), feature_set.text())
+        return (self._set_path(feature_set),)
 
     def _save_table(self, path: Path, whole: RankingDataset) -> None:
         """Write which feature has which id now: id, name, id as it was."""

@@ -19,8 +19,8 @@ def exported_names(features: Sequence[tuple[int, str]]) -> tuple[str, ...]:
     plain = [identifier(name) for _, name in features]
     twice = {name for name, count in Counter(plain).items() if count > 1}
     return tuple(
-        f"feature_{i}" if own in twice or own.startswith("feature_") else own
-        for (i, _), own in zip(features, plain, strict=True)
+        f"feature_{i}" if name in twice or name.startswith("feature_") else name
+        for (i, _), name in zip(features, plain, strict=True)
     )
 
 

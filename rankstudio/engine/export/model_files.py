@@ -40,7 +40,7 @@ FOLDER = "models"
 
 _RESULTS = "results.json"
 _FOLD = re.compile(r"fold[ ._-]?([0-9]{1,6})", re.IGNORECASE)
-_MOST_FILES = 20_000  # somebody chose their home: reading it all would take minutes
+_MOST_FILES = 20_000  # a home folder, for example: reading it all would take minutes
 
 
 def read_for(
@@ -62,10 +62,10 @@ def read_for(
     DataError
         If it cannot be read, or a feature of the model is in another column.
     """
-    told = columns or model.plan.get("columns", {})
+    table_columns = columns or model.plan.get("columns", {})
     data = load_data(
         path,
-        columns=told,
+        columns=table_columns,
         missing=cast(Missing, model.missing),
         normalize=scaling(model.normalize),
         labels=labels,
@@ -100,8 +100,8 @@ def model_and_data(
     model_path: Path, data_path: Path, columns: Mapping[str, Any] | None = None, *, labels: bool = True
 ) -> tuple[Model, RankingDataset]:
     """Read a model, of another program too, and the documents that it is to score; see `score_file`."""
-    parsed = parsed_file(model_path)
-    if parsed is None:
+    parsed_model = parsed_file(model_path)
+    if parsed_model is None:
         if may_be_plugin_model(model_path):
             data = load_data(data_path, columns=columns, labels=labels)
             foreign = plugin_model(model_path, FoldedDataset.of(data))
@@ -110,7 +110,7 @@ def model_and_data(
         model = own_model(model_path)
         return model, read_for(model, data_path, columns, labels=labels)
     data = load_data(data_path, columns=columns, labels=labels)
-    return model_in_data(parsed, FoldedDataset.of(data), model_path), data
+    return model_in_data(parsed_model, FoldedDataset.of(data), model_path), data
 
 
 def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
@@ -118,10 +118,10 @@ def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
     names = data.feature_names
     by_name = dict(zip(names, data.feature_ids.tolist(), strict=True))
     for feature in model.features:
-        found = by_name.get(feature.name, feature.id)
-        if found != feature.id and names.count(feature.name) == 1:
+        data_id = by_name.get(feature.name, feature.id)
+        if data_id != feature.id and names.count(feature.name) == 1:
             raise DatasetError(
-                f"{shown_path(path)}: found {feature.name} as feature {found}, expected it as feature "
+                f"{shown_path(path)}: found {feature.name} as feature {data_id}, expected it as feature "
                 f"{feature.id}, as in the training data of the model. List the columns in that order "
                 "(--columns)."
             )
@@ -133,9 +133,11 @@ def other_names(model: Model, data: RankingDataset) -> tuple[str, ...]:
     Features are matched by id, and a table with other or reordered columns has other ids.
     """
     ids = data.feature_ids
-    named = dict(zip(ids.tolist(), zip(data.feature_names, default_names(ids), strict=True), strict=True))
+    names_by_id = dict(
+        zip(ids.tolist(), zip(data.feature_names, default_names(ids), strict=True), strict=True)
+    )
     for feature in model.features:
-        name, default = named.get(feature.id, (feature.name, ""))
+        name, default = names_by_id.get(feature.id, (feature.name, ""))
         if name != feature.name and default not in (name, feature.name):
             return (
                 f"Feature {feature.id} is {feature.name!r} in the model and {name!r} in the data; both are "
@@ -187,10 +189,10 @@ def fold_of_name(path: Path) -> int | None:
     >>> fold_of_name(Path("models/fold2.json")), fold_of_name(Path("models/all.json"))
     (2, None)
     """
-    found = _FOLD.fullmatch(path.stem)
-    if found and path.suffix.lower() not in ENDINGS and not is_plugin_model(path):
+    match = _FOLD.fullmatch(path.stem)
+    if match and path.suffix.lower() not in ENDINGS and not is_plugin_model(path):
         return None
-    return int(found[1]) if found else None
+    return int(match[1]) if match else None
 
 
 def models_in(folder: Path) -> dict[int, Path]:
@@ -203,19 +205,23 @@ def models_in(folder: Path) -> dict[int, Path]:
     DatasetError
         If a fold has two models.
     """
-    found: dict[int, Path] = {}
+    models_by_fold: dict[int, Path] = {}
     for path in files_of_models(folder):
         number = fold_of_name(path)
-        if number is not None and number in found:
+        if number is not None and number in models_by_fold:
             raise DatasetError(
                 tr("{folder}: found {a} and {b} for fold {fold}, expected one model.").format(
-                    folder=shown_path(folder), a=found[number].name, b=path.name, fold=number
+                    folder=shown_path(folder), a=models_by_fold[number].name, b=path.name, fold=number
                 )
             )
         if number is not None:
-            found[number] = path
-    inside = folder / FOLDER
-    return dict(sorted(found.items())) if found or not inside.is_dir() else models_in(inside)
+            models_by_fold[number] = path
+    subfolder = folder / FOLDER
+    return (
+        dict(sorted(models_by_fold.items()))
+        if models_by_fold or not subfolder.is_dir()
+        else models_in(subfolder)
+    )
 
 
 def holds_models(path: Path) -> bool:
@@ -223,8 +229,8 @@ def holds_models(path: Path) -> bool:
     try:
         if not path.is_dir():
             return path.suffix.lower() == ".json" or is_foreign_text(path) or is_plugin_model(path)
-        own = any(fold_of_name(child) is not None for child in files_of_models(path))
-        return own or ((path / _RESULTS).is_file() and bool(models_in(path)))
+        has_models = any(fold_of_name(child) is not None for child in files_of_models(path))
+        return has_models or ((path / _RESULTS).is_file() and bool(models_in(path)))
     except (OSError, DatasetError, FileAccessError):
         return False
 
@@ -241,8 +247,8 @@ def files_of_models(folder: Path) -> list[Path]:
     paths = [path for path in paths if not path.name.endswith(FEATURE_SET)]
     files = [path for path in paths[:_MOST_FILES] if path.suffix.lower() in ENDINGS and path.is_file()]
     of_plugins = [path for path in paths[:_MOST_FILES] if path not in files and is_plugin_model(path)]
-    own = [path for path in files if path.suffix.lower() == ".json" or is_foreign_text(path)]
-    return [*own, *of_plugins]
+    model_paths = [path for path in files if path.suffix.lower() == ".json" or is_foreign_text(path)]
+    return [*model_paths, *of_plugins]
 
 
 def find_models(place: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
@@ -283,22 +289,22 @@ def _paths(place: Path, numbers: list[int]) -> dict[int, Path]:
         return dict.fromkeys(numbers, place)
     by_fold = models_in(place)
     if not by_fold:
-        there = files_of_models(place)
-        if len(there) == 1:
-            return dict.fromkeys(numbers, there[0])
+        files = files_of_models(place)
+        if len(files) == 1:
+            return dict.fromkeys(numbers, files[0])
         raise DatasetError(
             tr("{folder}: found {n} files of models, expected fold1.json and so on, or one model.").format(
-                folder=shown_path(place), n=len(there)
+                folder=shown_path(place), n=len(files)
             )
         )
-    kept = {n: by_fold[n] for n in numbers if n in by_fold}
-    if not kept:
+    fold_paths = {n: by_fold[n] for n in numbers if n in by_fold}
+    if not fold_paths:
         raise DatasetError(
             tr("{folder}: found models of fold {found}, expected one of fold {folds}.").format(
                 folder=shown_path(place), found=_few(list(by_fold)), folds=_few(numbers)
             )
         )
-    return kept
+    return fold_paths
 
 
 def _few(numbers: list[int]) -> str:

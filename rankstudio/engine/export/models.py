@@ -140,13 +140,13 @@ class Model:
 
     def _scores(self, X: Floats, feature_ids: Ints | None) -> Floats:
         ids = range(1, X.shape[1] + 1) if feature_ids is None else feature_ids.tolist()
-        place = {int(i): column for column, i in enumerate(ids)}
-        missing = sorted({f.id for f in self.features} - set(place))
-        if missing:
-            raise _absent(missing[0], self.source)
+        column_of = {int(i): column for column, i in enumerate(ids)}
+        missing_ids = sorted({f.id for f in self.features} - set(column_of))
+        if missing_ids:
+            raise _absent(missing_ids[0], self.source)
         if isinstance(X, SparseRows) and "kind" in self.beyond:  # such models take few of many features
             ids = sorted(self.needed)
-            X, place = X[:, [place[i] for i in ids]], {i: column for column, i in enumerate(ids)}
+            X, column_of = X[:, [column_of[i] for i in ids]], {i: column for column, i in enumerate(ids)}
         match self.beyond.get("kind", "linear"):
             case "linear":
                 by_id = {f.id: f.weight for f in self.features}
@@ -156,34 +156,34 @@ class Model:
             case "thresholds":
                 scores = np.zeros(X.shape[0])
                 for weak in self.beyond["thresholds"]:
-                    scores += weak["adds"] * (X[:, place[weak["id"]]] > weak["above"])
+                    scores += weak["adds"] * (X[:, column_of[weak["id"]]] > weak["above"])
                 return scores
             case "kernel":
-                return kernel_scores(self.beyond, place, X)
+                return kernel_scores(self.beyond, column_of, X)
             case "plugin":
-                return plugin_scores(self.beyond, place, X, self.source)
+                return plugin_scores(self.beyond, column_of, X, self.source)
             case "sums":
-                columns = np.ascontiguousarray(X[:, [place[i] for i in self.beyond["columns"]]].T)
+                columns = np.ascontiguousarray(X[:, [column_of[i] for i in self.beyond["columns"]]].T)
                 new = linear_scores(columns, np.array(self.beyond["sums"], dtype=np.float64))
                 model = Model((), "", {}, {}, self.beyond["model"], self.source)
                 return model._scores(np.ascontiguousarray(new.T), None)
             case _:
-                return _trees(self.beyond["lightgbm"], self.beyond["columns"], place, X, self.source)
+                return _trees(self.beyond["lightgbm"], self.beyond["columns"], column_of, X, self.source)
 
 
 def _absent(feature: int, source: str) -> DataError:
-    what = f"{shown_path(source)}: the" if source else "The"
-    return DataError(f"{what} model needs feature {feature}, which the data do not have.")
+    subject = f"{shown_path(source)}: the" if source else "The"
+    return DataError(f"{subject} model needs feature {feature}, which the data do not have.")
 
 
 def _trees(text: str, ids: Sequence[int], place: Mapping[int, int], X: Floats, source: str) -> Floats:
     """Score documents with LightGBM's trees, which were learned from columns with these ids."""
     trees = checked_trees(text, len(ids))
-    asked = [ids[column] for column in trees.columns]
-    missing = [i for i in asked if i not in place]
-    if missing:
-        raise _absent(missing[0], source)
-    return tree_scores(trees, X[:, [place[i] for i in asked]], source)
+    needed_ids = [ids[column] for column in trees.columns]
+    missing_ids = [i for i in needed_ids if i not in place]
+    if missing_ids:
+        raise _absent(missing_ids[0], source)
+    return tree_scores(trees, X[:, [place[i] for i in needed_ids]], source)
 
 
 def save_model(path: str | Path, model: Model) -> None:
@@ -221,8 +221,8 @@ def model_json(model: Model) -> str:
         "features": [{"id": f.id, "name": f.name, "weight": f.weight} for f in model.features],
         **({"model": dict(model.beyond)} if model.beyond else {}),
     }
-    whole = {**head, "digest": _digest({**head, **values}), **values}
-    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+    fields = {**head, "digest": _digest({**head, **values}), **values}
+    return json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
 
 
 def _digest(values: Mapping[str, Any]) -> str:
@@ -276,9 +276,9 @@ def _model(values: Any) -> Model:
     if len(set(ids)) != len(ids):
         raise ValueError("a feature occurs twice")
     parameters, origin = (_field(values, name, dict) for name in ("parameters", "origin"))
-    for name, known in (("normalize", NORMALIZE), ("missing", MISSING)):
-        if origin.get(name, known[0]) not in known:
-            raise ValueError(f"found {shown(origin[name])} as {name}, expected one of {', '.join(known)}")
+    for name, choices in (("normalize", NORMALIZE), ("missing", MISSING)):
+        if origin.get(name, choices[0]) not in choices:
+            raise ValueError(f"found {shown(origin[name])} as {name}, expected one of {', '.join(choices)}")
     plan = _field(values, "plan", dict) if "plan" in values else {}
     beyond = checked_beyond(_field(values, "model", dict), set(ids)) if "model" in values else {}
     return Model(features, _field(values, "method", str), parameters, origin, beyond, plan=plan)
@@ -289,10 +289,12 @@ def _check_whole(values: Mapping[str, Any]) -> None:
     unknown = next((name for name in values if name not in _FIELDS), None)
     if unknown is not None:
         raise ValueError(f"found the field {shown(unknown)}, expected {', '.join(_FIELDS)}")
-    found = _digest(values)
-    digest = _field(values, "digest", str) if "digest" in values else found
-    if digest != found:
-        raise ValueError(f"the file was modified: found {shown(digest)} as digest, expected {found}")
+    computed_digest = _digest(values)
+    digest = _field(values, "digest", str) if "digest" in values else computed_digest
+    if digest != computed_digest:
+        raise ValueError(
+            f"the file was modified: found {shown(digest)} as digest, expected {computed_digest}"
+        )
 
 
 def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
@@ -345,9 +347,9 @@ def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     model = _field(values, "model", dict)
     if model.get("kind") == "sums":
         raise ValueError("found sums of sums, expected another kind of model of the sums")
-    known = set(range(1, len(rows) + 1))
-    of_sums = checked_beyond(model, known)
-    if unknown := set(of_sums.get("columns", ())) - known:
+    sum_ids = set(range(1, len(rows) + 1))
+    of_sums = checked_beyond(model, sum_ids)
+    if unknown := set(of_sums.get("columns", ())) - sum_ids:
         raise ValueError(f"the model uses sum {min(unknown)}, expected 1 to {len(rows)}")
     return {"kind": "sums", "columns": columns, "sums": rows, "model": of_sums}
 
@@ -398,8 +400,14 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     if not isinstance(vectors, list) or len(vectors) != len(weights):
         raise ValueError(f"expected {len(weights)} vectors, one per weight")
     rows = [_numbers(row, "a vector", len(columns)) for row in vectors]
-    written = {name: getattr(kernel, name) for name in _KERNEL_FIELDS}
-    return {"kind": "kernel", "kernel": written, "columns": columns, "vectors": rows, "weights": weights}
+    kernel_fields = {name: getattr(kernel, name) for name in _KERNEL_FIELDS}
+    return {
+        "kind": "kernel",
+        "kernel": kernel_fields,
+        "columns": columns,
+        "vectors": rows,
+        "weights": weights,
+    }
 
 
 def kernel_scores(values: Mapping[str, Any], place: Mapping[int, int], X: Floats) -> Floats:
@@ -475,7 +483,7 @@ class StoredStep(Step):
 
     @property
     def kind(self) -> str:
-        """What the model is made of; see :attr:`rankstudio.engine.steps.Step.kind`."""
+        """Kind of the model; see :attr:`rankstudio.engine.steps.Step.kind`."""
         kinds = self.beyond.get("model", {}).get("kind"), self.beyond.get("kind")
         return next((kind for kind in kinds if kind in ("kernel", "sums", "plugin")), "")
 

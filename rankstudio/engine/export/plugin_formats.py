@@ -111,15 +111,15 @@ class PluginModelFormat:
 def model_format_entries() -> tuple[tuple[LoadedPlugin, Any], ...]:
     """Return the model formats of all plug-ins, built-in ones first."""
     exists = tr("A model format with the key {key} exists already. Choose another key.")
-    unusable = tr("A model format of the plug-in {name} cannot be used: {reason}")
-    return tuple(entries_of("model_formats", refuse_invalid_model_format, exists, unusable))
+    message = tr("A model format of the plug-in {name} cannot be used: {reason}")
+    return tuple(entries_of("model_formats", refuse_invalid_model_format, exists, message))
 
 
 def readable_formats() -> tuple[PluginModelFormat, ...]:
     """Return the formats of plug-ins whose files can be opened, because they have a reader."""
     return tuple(
-        PluginModelFormat(entry, loaded.package, loaded.version)
-        for loaded, entry in model_format_entries()
+        PluginModelFormat(entry, loaded_plugin.package, loaded_plugin.version)
+        for loaded_plugin, entry in model_format_entries()
         if isinstance(entry, ModelFormatEntry) and entry.reader
     )
 
@@ -142,8 +142,8 @@ def plugin_scores(beyond: Mapping[str, Any], place: Mapping[int, int], X: Floats
     DataError
         If the package is not installed, or its reader fails.
     """
-    wanted = beyond["format"], beyond["package"]
-    form = next((form for form in readable_formats() if (form.entry.key, form.package) == wanted), None)
+    form_key = beyond["format"], beyond["package"]
+    form = next((form for form in readable_formats() if (form.entry.key, form.package) == form_key), None)
     before = f"{shown_path(source)}: " if source else ""
     if form is None:
         origin = Origin(OriginKind.PACKAGE, beyond["package"], beyond["version"], present=False)
@@ -171,9 +171,9 @@ def checked_plugin(values: Mapping[str, Any], columns: list[int]) -> dict[str, A
         Its columns, checked.
     """
     texts = {name: values.get(name) for name in ("format", "package", "version", "content")}
-    wrong = next((name for name, value in texts.items() if not isinstance(value, str)), None)
-    if wrong is not None:
-        raise ValueError(f"found {shown(texts[wrong])} as {wrong}, expected a text")
+    wrong_name = next((name for name, value in texts.items() if not isinstance(value, str)), None)
+    if wrong_name is not None:
+        raise ValueError(f"found {shown(texts[wrong_name])} as {wrong_name}, expected a text")
     try:
         base64.b64decode(str(texts["content"]), validate=True)
     except (binascii.Error, ValueError):
@@ -194,11 +194,11 @@ def refuse_invalid_model_format(entry: object) -> None:
     if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):
         text = tr("key: expected lower-case letters, digits, dots and hyphens, got {key}.")
         raise PlanError(text.format(key=shown(entry.key)))
-    for name, most in _LONGEST.items():
+    for name, max_length in _LONGEST.items():
         value = getattr(entry, name)
-        if not isinstance(value, str) or len(value) > most or one_line(value) != value:
+        if not isinstance(value, str) or len(value) > max_length or one_line(value) != value:
             text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
-            raise PlanError(text.format(key=entry.key, field=name, most=most, value=shown(value)))
+            raise PlanError(text.format(key=entry.key, field=name, most=max_length, value=shown(value)))
     if not entry.label.strip():
         raise PlanError(tr("{key}: the label is empty.").format(key=entry.key))
     if not isinstance(entry.suffix, str) or not _SUFFIX.fullmatch(entry.suffix):

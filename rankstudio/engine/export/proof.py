@@ -1,4 +1,4 @@
-"""Whether what was written for another program ranks as the model does, document by document."""
+"""Proof that an exported file ranks as the model does, document by document."""
 
 from __future__ import annotations
 
@@ -122,19 +122,21 @@ def ranking_proof(
         if 8.0 * len(function.inputs) * part.n_documents > memory.budget():
             return unproved(tr("Memory has no room for the values of all its features."))
         expected = model_scores(model, _scaled(part) if function.scaled else part)
-        given = _inputs(function, part)
+        inputs = _inputs(function, part)
         try:
             with np.errstate(all="ignore"):
-                found = form.read(files, function, Documents(given, part.query_ptr))
-                again = found
+                double_scores = form.read(files, function, Documents(inputs, part.query_ptr))
+                single_scores = double_scores
                 if wrote_single:
-                    again = form.read(files, function, Documents(given, part.query_ptr, np.float32))
+                    single_scores = form.read(files, function, Documents(inputs, part.query_ptr, np.float32))
         except (OutputError, MissingExtraError) as error:
             return unproved(str(error))
         except (OSError, subprocess.SubprocessError) as error:
             return unproved(f"the file could not be read back ({error}).")
-        same = [ranked_alike(expected, scores, part.query_ptr).sum() for scores in (found, again)]
-        counts += [part.n_queries, *same]
+        alike_counts = [
+            ranked_alike(expected, scores, part.query_ptr).sum() for scores in (double_scores, single_scores)
+        ]
+        counts += [part.n_queries, *alike_counts]
         release(part.X)
     n_queries, identical, single = counts.tolist()
     return RankingProof(n_queries, identical, single if wrote_single else None, form.single, form.prints)
@@ -162,12 +164,12 @@ def fitted_function(
     ):
         return function
     forms = form.fit(function, _value_ranges(function, parts))
-    best, most = forms[0], -1
-    for one in forms if len(forms) > 1 else ():
-        proof = ranking_proof(model, one, form, form.files(one), parts)
-        if (proof.single or 0) > most:
-            best, most = one, proof.single or 0
-        if most == proof.n_queries:
+    best, best_count = forms[0], -1
+    for candidate in forms if len(forms) > 1 else ():
+        proof = ranking_proof(model, candidate, form, form.files(candidate), parts)
+        if (proof.single or 0) > best_count:
+            best, best_count = candidate, proof.single or 0
+        if best_count == proof.n_queries:
             break
     return best
 
@@ -216,16 +218,16 @@ def ranked_alike(first: Floats, second: Floats, query_ptr: Ints) -> Bools:
     O(m log m).
     """
     differs = _ranks(first, query_ptr) != _ranks(second, query_ptr)
-    alike: Bools = ~np.logical_or.reduceat(differs, query_ptr[:-1])
-    return alike
+    is_alike: Bools = ~np.logical_or.reduceat(differs, query_ptr[:-1])
+    return is_alike
 
 
 def _ranks(scores: Floats, query_ptr: Ints) -> Ints:
     """Return how many different scores of its query are less than each document's."""
     query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))
     order = np.lexsort((scores, query))
-    ordered = scores[order]
-    rises = np.concatenate([[False], ordered[1:] != ordered[:-1]])
+    sorted_scores = scores[order]
+    rises = np.concatenate([[False], sorted_scores[1:] != sorted_scores[:-1]])
     rises[query_ptr[:-1]] = False  # the first of a query
     steps = np.cumsum(rises)
     ranks = np.empty(scores.size, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What a model computes, as plain as any other program can compute it: a weighted sum, or a sum of trees."""
+"""Score function of a model in a form that any program can compute: a weighted sum, or a sum of trees."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class ScoreFunction:
 
     @property
     def kind(self) -> str:
-        """What the model is made of; see :attr:`rankstudio.engine.steps.Step.kind`."""
+        """Kind of the model; see :attr:`rankstudio.engine.steps.Step.kind`."""
         return "sums" if self.sums else ""
 
     @property
@@ -123,12 +123,12 @@ class ScoreFunction:
     @property
     def columns(self) -> dict[str, int]:
         """Position of each input, by its identifier."""
-        return {given.identifier: position for position, given in enumerate(self.inputs)}
+        return {model_input.identifier: position for position, model_input in enumerate(self.inputs)}
 
     @property
     def called(self) -> dict[str, int]:
         """Position of each input, by its name in the other program."""
-        return {given.called: position for position, given in enumerate(self.inputs)}
+        return {model_input.called: position for position, model_input in enumerate(self.inputs)}
 
 
 def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
@@ -139,13 +139,15 @@ def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
     DatasetError
         If an input is not in the set.
     """
-    names = features.of([(given.id, given.name) for given in function.inputs])
+    names = features.of([(model_input.id, model_input.name) for model_input in function.inputs])
     inputs = tuple(
-        replace(given, definition=features.definitions[names[given.id]], defined=names[given.id])
-        for given in function.inputs
+        replace(
+            model_input, definition=features.definitions[names[model_input.id]], defined=names[model_input.id]
+        )
+        for model_input in function.inputs
     )
-    listed = tuple(features.definitions[name] for name in features.needed(names.values()))
-    return replace(function, inputs=inputs, listed=listed)
+    definitions = tuple(features.definitions[name] for name in features.needed(names.values()))
+    return replace(function, inputs=inputs, listed=definitions)
 
 
 def defined_where_possible(
@@ -233,9 +235,9 @@ def score_function(model: Model) -> ScoreFunction:
     fold = model.origin.get("fold", "")
     data = str(model.origin.get("data", "model"))
     name = identifier(f"{data} {'all' if fold == 'all' else f'fold{fold}'} {model.method}")
-    scaled = model.normalize != NORMALIZE[0]
+    is_scaled = model.normalize != NORMALIZE[0]
     about = _short(_about(model, data, len(ids)), _LONGEST_ABOUT)
-    return ScoreFunction(name, about, inputs, weights, trees, scaled, sums=sums)
+    return ScoreFunction(name, about, inputs, weights, trees, is_scaled, sums=sums)
 
 
 def _about(model: Model, data: str, size: int) -> str:
@@ -245,13 +247,13 @@ def _about(model: Model, data: str, size: int) -> str:
     value = model.parameters.get("regularization")
     if isinstance(value, int | float):
         about += f", lambda {value:g}" if isinstance(value, float) else f", lambda {value}"
-    chosen = model.origin.get("chosen")
-    if not isinstance(chosen, dict) or not isinstance(chosen.get("how"), str):
+    choice = model.origin.get("chosen")
+    if not isinstance(choice, dict) or not isinstance(choice.get("how"), str):
         return about
-    values = chosen.get("values", {})
+    values = choice.get("values", {})
     named = values.items() if isinstance(values, dict) else ()
-    others = [f"{name} {value}" for name, value in named if name != "regularization"]
-    return ", ".join([about, *others, f"chosen: {chosen['how']}"])
+    settings = [f"{name} {value}" for name, value in named if name != "regularization"]
+    return ", ".join([about, *settings, f"chosen: {choice['how']}"])
 
 
 def _trees_of(
@@ -276,15 +278,15 @@ def _stumps(weak: Sequence[Mapping[str, Any]]) -> tuple[list[int], tuple[ScoreTr
     """Return the ids that thresholds ask for, and each threshold as a tree of one split."""
     ids = sorted({w["id"] for w in weak})
     rows = [(ids.index(w["id"]), float(w["above"]), float(w["adds"])) for w in weak]
-    return ids, tuple(ScoreTree(((place, above, -1, -2),), (0.0, adds)) for place, above, adds in rows)
+    return ids, tuple(ScoreTree(((column, above, -1, -2),), (0.0, adds)) for column, above, adds in rows)
 
 
 def _trees(text: str, columns: Sequence[int]) -> tuple[list[int], tuple[ScoreTree, ...]]:
     """Return the ids that LightGBM's trees ask for, and the trees."""
-    parsed = parsed_trees(text, len(columns))
-    ids = sorted({columns[feature] for tree in parsed for feature in tree.features})
+    trees = parsed_trees(text, len(columns))
+    ids = sorted({columns[feature] for tree in trees for feature in tree.features})
     place_of = {column: ids.index(i) for column, i in enumerate(columns) if i in set(ids)}
-    return ids, tuple(_tree(tree, place_of) for tree in parsed)
+    return ids, tuple(_tree(tree, place_of) for tree in trees)
 
 
 def _tree(tree: TextTree, place_of: Mapping[int, int]) -> ScoreTree:
@@ -306,7 +308,10 @@ def _tree(tree: TextTree, place_of: Mapping[int, int]) -> ScoreTree:
 def model_inputs(features: Sequence[tuple[int, str]]) -> tuple[ModelInput, ...]:
     """Return inputs from features by id and name, with distinct identifiers."""
     names = exported_names(features)
-    return tuple(ModelInput(i, _short(name), own) for (i, name), own in zip(features, names, strict=True))
+    return tuple(
+        ModelInput(i, _short(name), exported_name)
+        for (i, name), exported_name in zip(features, names, strict=True)
+    )
 
 
 def _short(text: str, most: int = _LONGEST) -> str:

@@ -26,8 +26,10 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]], separator:
 
 def csv_of_values(header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ",") -> str:
     """Return plotted values as CSV, as in :func:`csv_text`, with NaN as ""."""
-    known = ([None if isinstance(cell, float) and isnan(cell) else cell for cell in row] for row in rows)
-    return csv_text(header, known, separator)
+    blanked_rows = (
+        [None if isinstance(cell, float) and isnan(cell) else cell for cell in row] for row in rows
+    )
+    return csv_text(header, blanked_rows, separator)
 
 
 def _csv_line(cells: Sequence[object], separator: str) -> str:
@@ -94,12 +96,14 @@ def markdown_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Se
 def markdown_lines(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
     """Return rows of Markdown as a table with the first row as its header, padded for readability."""
     widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
-    ruler = ["-" * width if at in left else "-" * (width - 1) + ":" for at, width in enumerate(widths)]
+    ruler = [
+        "-" * width if column in left else "-" * (width - 1) + ":" for column, width in enumerate(widths)
+    ]
     return "\n".join(
         "| "
         + " | ".join(
-            cell.ljust(width) if at in left else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.ljust(width) if column in left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         + " |"
         for row in (rows[0], ruler, *rows[1:])

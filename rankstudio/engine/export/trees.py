@@ -138,9 +138,9 @@ def checked_trees(text: str, n_columns: int) -> Trees:
     """
     trees = parsed_trees(text, n_columns)
     columns = tuple(sorted({feature for tree in trees for feature in tree.features}))
-    place = {column: number for number, column in enumerate(columns)}
-    written = [f"Tree={number}\n{tree.text(place)}\n\n" for number, tree in enumerate(trees)]
-    return Trees(columns, model_text(written, [f"Column_{c}" for c in range(len(columns) + 1)], "none"))
+    numbers = {column: number for number, column in enumerate(columns)}
+    tree_texts = [f"Tree={number}\n{tree.text(numbers)}\n\n" for number, tree in enumerate(trees)]
+    return Trees(columns, model_text(tree_texts, [f"Column_{c}" for c in range(len(columns) + 1)], "none"))
 
 
 def model_text(trees: Sequence[str], names: Sequence[str], info: str) -> str:
@@ -219,8 +219,8 @@ class TextTree:
         leaves = _numbers(where, values, "leaf_value")
         splits = len(leaves) - 1
         if splits < 0 or values.get("num_leaves") != str(len(leaves)):
-            found = f"{len(leaves)} values of leaves"
-            raise _refusal(where, found, f"num_leaves={values.get('num_leaves', '')}")
+            leaf_count = f"{len(leaves)} values of leaves"
+            raise _refusal(where, leaf_count, f"num_leaves={values.get('num_leaves', '')}")
         features = _integers(where, values, "split_feature", splits, range(n_columns))
         decisions = _integers(where, values, "decision_type", splits, _DECISIONS)
         thresholds = _numbers(where, values, "threshold", splits)
@@ -261,13 +261,13 @@ def _blocks(text: str) -> list[dict[str, str]]:
     head, *trees = re.split(r"\nTree=[0-9]+\n", body)
     if not end or not trees or not head.startswith("tree\n"):
         raise _refusal("their text", "no trees or no end marker", "the text of a LightGBM model")
-    found = []
+    blocks = []
     for block in (head.removeprefix("tree\n"), *trees):
         pairs = [line.partition("=")[::2] for line in block.split("\n") if line]
-        found.append(dict(pairs))
-        if len(found[-1]) != len(pairs):
+        blocks.append(dict(pairs))
+        if len(blocks[-1]) != len(pairs):
             raise _refusal("it", "a key that occurs twice", "each key once")
-    return found
+    return blocks
 
 
 def _integers(
@@ -321,27 +321,30 @@ def tree_scores(trees: Trees, X: Floats, source: str = "") -> Floats:
     DataError
         If LightGBM rejects the trees, or crashes on them in a separate process.
     """
-    booster, given = _booster(trees, X, _SCORES, source)
-    return np.asarray(booster.predict(given, raw_score=True))
+    booster, documents = _booster(trees, X, _SCORES, source)
+    return np.asarray(booster.predict(documents, raw_score=True))
 
 
 def tree_contributions(trees: Trees, X: Floats, source: str = "") -> tuple[Floats, float]:
     """Return the contributions of columns to scores, (m, c), and the constant; see `tree_scores`."""
-    booster, given = _booster(trees, X, _CONTRIBUTIONS, source)
-    found = np.asarray(booster.predict(given, pred_contrib=True, num_threads=1))
-    return np.ascontiguousarray(found[:, : X.shape[1]]), float(found[0, -1]) if len(found) else 0.0
+    booster, documents = _booster(trees, X, _CONTRIBUTIONS, source)
+    contributions = np.asarray(booster.predict(documents, pred_contrib=True, num_threads=1))
+    return np.ascontiguousarray(contributions[:, : X.shape[1]]), float(contributions[0, -1]) if len(
+        contributions
+    ) else 0.0
 
 
 def _booster(trees: Trees, X: Floats, kind: int, source: str) -> tuple[Any, Floats]:
     """Return LightGBM's model, which it survives, and the documents with the column that no tree asks for."""
     lightgbm = lightgbm_library(tr("A tree model"))
-    given = np.column_stack([X, np.zeros(X.shape[0])])
-    if end := _end_of_trial(trees.text, given.shape[1], kind, lightgbm.basic._LIB._name):
-        whose = f"{source}: the" if source else "The"
+    documents = np.column_stack([X, np.zeros(X.shape[0])])
+    if end := _end_of_trial(trees.text, documents.shape[1], kind, lightgbm.basic._LIB._name):
+        subject = f"{source}: the" if source else "The"
         raise DataError(
-            f"{whose} model's trees cannot be used: LightGBM, in a separate process, {end}; expected a score."
+            f"{subject} model's trees cannot be used: LightGBM, in a separate process, {end}; "
+            "expected a score."
         )
-    return lightgbm.Booster(model_str=trees.text), given
+    return lightgbm.Booster(model_str=trees.text), documents
 
 
 @lru_cache(maxsize=64)
@@ -349,10 +352,10 @@ def _end_of_trial(text: str, n_columns: int, kind: int, library: str) -> str:
     """Try a text in a process of its own, once; return how that ended, "" where it ended well."""
     content = text.encode()
     limits = _SECONDS, _BYTES + _BYTES_PER_CHARACTER * len(content)
-    asked = map(str, (*limits, library, n_columns, kind))
-    command = [sys.executable, "-I", "-S", str(_SCRIPT), "trees", *asked]
+    arguments = map(str, (*limits, library, n_columns, kind))
+    command = [sys.executable, "-I", "-S", str(_SCRIPT), "trees", *arguments]
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command,
             input=content,
             stdout=subprocess.DEVNULL,
@@ -365,6 +368,6 @@ def _end_of_trial(text: str, n_columns: int, kind: int, library: str) -> str:
         return f"took more than {_WAITED:g} seconds"
     except OSError as error:
         return f"could not be started ({error.strerror})"
-    if done.returncode < 0:
-        return f"was ended by signal {-done.returncode}"
-    return f"failed with status {done.returncode}" if done.returncode else ""
+    if process.returncode < 0:
+        return f"was ended by signal {-process.returncode}"
+    return f"failed with status {process.returncode}" if process.returncode else ""

@@ -1,4 +1,4 @@
-"""What somebody wrote, tried by a process of its own, which it may end: a script alone.
+"""Trial of files in a process of its own, which they may end: a script without imports of RankStudio.
 
     python -I -S trial_script.py trees SECONDS BYTES LIBRARY COLUMNS KIND < TEXT
 
@@ -37,13 +37,21 @@ def try_trees(library: str, text: bytes, n_columns: int, kind: int) -> bool:
     booster, number, length = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_int64()
     if lightgbm.LGBM_BoosterLoadModelFromString(text, ctypes.byref(number), ctypes.byref(booster)):
         return False
-    document, found = (ctypes.c_double * n_columns)(), (ctypes.c_double * (n_columns + 1))()
+    document, predictions = (ctypes.c_double * n_columns)(), (ctypes.c_double * (n_columns + 1))()
     doubles, rows, by_row, first, all_of_them = 1, 1, 1, 0, -1
     shape = doubles, ctypes.c_int32(rows), ctypes.c_int32(n_columns), by_row
-    failed = lightgbm.LGBM_BoosterPredictForMat(
-        booster, document, *shape, kind, first, all_of_them, b"num_threads=1", ctypes.byref(length), found
+    has_failed = lightgbm.LGBM_BoosterPredictForMat(
+        booster,
+        document,
+        *shape,
+        kind,
+        first,
+        all_of_them,
+        b"num_threads=1",
+        ctypes.byref(length),
+        predictions,
     )
-    return not failed
+    return not has_failed
 
 
 def module_scores(
@@ -69,7 +77,7 @@ def module_scores(
 
     names = runpy.run_path(module)
     k = len(ids)
-    rows = [dict(zip(ids, values[at * k : (at + 1) * k])) for at in range(ends[-1])]  # noqa: B905
+    rows = [dict(zip(ids, values[row * k : (row + 1) * k])) for row in range(ends[-1])]  # noqa: B905
     if not scaled:
         return [names["score"](row) for row in rows]
     return [score for a, b in pairwise(ends) for score in names["scores"](rows[a:b])]
@@ -81,11 +89,11 @@ def limit(seconds: int, n_bytes: int) -> None:
         import resource
     except ImportError:  # on Windows
         return
-    for what, most in (("CPU", seconds), ("AS", n_bytes), ("CORE", 0)):
-        kind = getattr(resource, f"RLIMIT_{what}")
+    for resource_name, maximum in (("CPU", seconds), ("AS", n_bytes), ("CORE", 0)):
+        kind = getattr(resource, f"RLIMIT_{resource_name}")
         hard = resource.getrlimit(kind)[1]
-        if hard == resource.RLIM_INFINITY or most < hard:
-            resource.setrlimit(kind, (most, most))
+        if hard == resource.RLIM_INFINITY or maximum < hard:
+            resource.setrlimit(kind, (maximum, maximum))
 
 
 def _score_file(module: str, ids: str, ends: str, scaled: str, documents: str, scores: str) -> None:
@@ -95,8 +103,8 @@ def _score_file(module: str, ids: str, ends: str, scaled: str, documents: str, s
 
     numbers = [[int(word) for word in Path(name).read_text("ascii").split()] for name in (ids, ends)]
     values = array("d", Path(documents).read_bytes())
-    found = module_scores(module, numbers[0], numbers[1], scaled == "1", values)
-    Path(scores).write_bytes(array("d", found).tobytes())
+    score_list = module_scores(module, numbers[0], numbers[1], scaled == "1", values)
+    Path(scores).write_bytes(array("d", score_list).tobytes())
 
 
 if __name__ == "__main__":

@@ -84,10 +84,10 @@ def pair_losses(
     """
     for row in range(hat.shape[0]):
         i, total = first + row, 0.0
-        own = scale * along[i]
-        a, r = leverages[i] + own * along[i], residuals[i]
+        scaled_u = scale * along[i]
+        a, r = leverages[i] + scaled_u * along[i], residuals[i]
         for j in range(i + 1, residuals.shape[0]):
-            b = hat[row, j] + own * along[j]
+            b = hat[row, j] + scaled_u * along[j]
             d = leverages[j] + scale * along[j] * along[j]
             e, g = _solve(a, b, d, r, residuals[j], others, border)
             total += (e - g) * (e - g)

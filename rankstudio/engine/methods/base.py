@@ -1,4 +1,4 @@
-"""What all methods share: they learn step by step, and ``fit`` is the loop that asks for every step."""
+"""Base of all methods: they learn step by step, and ``fit`` runs through every step."""
 
 from __future__ import annotations
 
@@ -72,7 +72,10 @@ class LinearRanker(Capabilities, Estimator):
         return whole_need(shape)
 
     def learn(self, data: GivenData) -> Iterator[Step]:
-        """Yield one :class:`Step` per feature or iteration; the last one is the model."""
+        """Yield one :class:`Step` per feature or iteration.
+
+        The last one is the model.
+        """
         for step in self.work(data):
             if isinstance(step, Step):
                 yield step
@@ -117,7 +120,7 @@ class LinearRanker(Capabilities, Estimator):
         return None
 
     def why_no_error(self, n_documents: int) -> str:
-        """Return why one ranking of so many documents has no left-out error, as a sentence; "" if it has."""
+        """Return the reason why one ranking of n documents has no left-out error; "" if it has one."""
         return ""
 
     def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:
@@ -214,9 +217,9 @@ class LinearRanker(Capabilities, Estimator):
 
     def _fit(self, data: QueryData) -> Self:
         """Learn from grouped data."""
-        taken = list(self.learn(data))
-        self.coef_ = taken[-1].coef
-        self._finish(data, taken)
+        steps = list(self.learn(data))
+        self.coef_ = steps[-1].coef
+        self._finish(data, steps)
         return self
 
     def _group(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None, names: Any = None) -> Any:
@@ -232,9 +235,9 @@ class LinearRanker(Capabilities, Estimator):
                 stacklevel=4,
             )
         names = getattr(X, "columns", None) if names is None else names
-        called: Callable[[int], str] = column_name if names is None else lambda j: f"column {names[j]!r}"
+        name_of: Callable[[int], str] = column_name if names is None else lambda j: f"column {names[j]!r}"
         sparse = self.accepts_sparse and is_sparse(X)
-        return (group_sparse if sparse else group)(X, y, qid, called)
+        return (group_sparse if sparse else group)(X, y, qid, name_of)
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
         """Set the attributes of the fitted method beyond ``coef_``."""
@@ -290,22 +293,24 @@ def prices_of(costs: ArrayLike, n: int) -> Floats:
 def iterations(states: Iterable[OptimizerState | Sign], n: int) -> Iterator[Iteration | Sign]:
     """Yield the iterations of an optimiser of n weights as the steps of a path: of many weights, few are.
 
-    The steps of a path are kept. All iterations are told whose weights take 64 MB together, then every
+    The steps of a path are kept. All iterations are yielded whose weights take 64 MB together, then every
     further one whose number is a power of 2, and the last one.
     """
-    number, everything = 0, tuple(range(n))
-    held: Iteration | None = None  # until it is known whether it is the last one
-    for now in states:
-        if isinstance(now, WorkProgress):
-            yield now
+    number, all_columns = 0, tuple(range(n))
+    pending: Iteration | None = None  # until it is known whether it is the last one
+    for state in states:
+        if isinstance(state, WorkProgress):
+            yield state
             continue
         number += 1
-        held = Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
+        pending = Iteration(
+            number, all_columns, state.w, state.objective, np.empty(0), state.gap, state.converged
+        )
         if 8 * n * number <= _STEPS or number & (number - 1) == 0:
-            yield held
-            held = None
-    if held is not None:
-        yield held
+            yield pending
+            pending = None
+    if pending is not None:
+        yield pending
 
 
 class ConvergingRanker(LinearRanker):
@@ -340,7 +345,10 @@ class ConvergingRanker(LinearRanker):
         return sums_need(shape)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield an :class:`Iteration` per Newton step or cutting plane; its criterion is the objective."""
+        """Yield an :class:`Iteration` per Newton step or cutting plane.
+
+        Its criterion is the objective.
+        """
         C, tol, max_iter = self.checked("C"), self.checked("tol"), self.checked("max_iter")
         yield from iterations(self._minimise(training_data(data), C, tol, max_iter), data.X.shape[1])
 

@@ -1,6 +1,6 @@
-"""What a method can give to analyses beyond its steps, if it can.
+"""Abilities that a method may offer to analyses beyond its steps.
 
-An analysis asks the estimator, never for its class: somebody's own estimator gives the same by overriding a
+An analysis asks the estimator, never for its class: a user's estimator offers the same by overriding a
 method of :class:`Capabilities`. What it does not give is learned again where that is possible, and otherwise
 absent with a sentence. The method's entry in the catalog declares the most important ones
 (``Method.capabilities``), so that forms and menus know them without importing the estimator.
@@ -114,7 +114,7 @@ class PathsFromSums(Protocol):
 
 
 class StepTest(Protocol):
-    """What each step of a path lowers the error by, with other labels.
+    """Reduction of the error by each step of a path, with other labels.
 
     Attributes
     ----------
@@ -210,7 +210,7 @@ class ExactExchange:
 
 @dataclass(frozen=True, eq=False)
 class ComparedByQuery:
-    """What a step compares, divided among the queries.
+    """Scores of the features that a step compares, divided among the queries.
 
     Attributes
     ----------
@@ -322,7 +322,7 @@ class FeaturePenalties:
 
 
 class Capabilities:
-    """What analyses ask of a method, each with the answer that it gives nothing.
+    """Questions of analyses to a method, to each of which the default answer gives nothing.
 
     An estimator overrides what it can give. A subclass of an estimator whose learning differs overrides it,
     too, or returns None.
@@ -338,7 +338,7 @@ class Capabilities:
     """
 
     def paths_from_sums(self, data: TrainingData) -> Callable[[], PathsFromSums] | None:
-        """Return what adds up the documents of each query, and gives paths on any of the queries.
+        """Return a function that sums over each query's documents, for paths on any of the queries.
 
         Deciding queries, stability, the repeated selection and selections for some queries are then exact and
         fast; otherwise the method is trained again for each.
@@ -356,7 +356,7 @@ class Capabilities:
         return None
 
     def step_test(self, data: TrainingData) -> Callable[[], StepTest] | None:
-        """Return what prepares the test of each step against permuted residuals; None without.
+        """Return a function that prepares the test of each step against permuted residuals, or None.
 
         Parameters
         ----------
@@ -372,7 +372,7 @@ class Capabilities:
         return None
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
-        """Return what the steps that select the first features compare, divided among the queries.
+        """Return the comparisons of the steps that select the first features, divided among the queries.
 
         Deciding queries then follow without training again, to first order.
 
@@ -390,7 +390,7 @@ class Capabilities:
         return None
 
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
-        """Return what learns from the same documents with other labels, faster than by training again.
+        """Return a function that learns from the same documents with other labels, faster than by training.
 
         Parameters
         ----------
@@ -400,7 +400,7 @@ class Capabilities:
         return None
 
     def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:
-        """Return what gives the documents other parts in the preferences.
+        """Return a function that exchanges the parts of documents in the preferences.
 
         Parameters
         ----------
@@ -424,5 +424,8 @@ class Capabilities:
     def weighed_features(
         self, data: TrainingData, columns: Ints, others: Ints
     ) -> Waiting[FeaturePenalties] | None:
-        """Return the importance of some features and their similarity to others; None if it weighs none."""
+        """Return the importance of some features and their similarity to others.
+
+        None if it weighs none.
+        """
         return None

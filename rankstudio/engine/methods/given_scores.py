@@ -89,14 +89,14 @@ def stored_scores(beyond: Mapping[str, Any]) -> tuple[str, dict[str, Floats]]:
     name, parts = beyond["name"], beyond["parts"]
     if not isinstance(name, str) or not isinstance(parts, dict):
         raise ValueError("expected given scores")
-    found: dict[str, Floats] = {}
+    scores: dict[str, Floats] = {}
     for key, values in parts.items():
         if not isinstance(values, list) or any(type(value) is not float for value in values):
             raise ValueError("expected scores")
-        found[key] = np.array(values, dtype=np.float64)
-        if np.isnan(found[key]).any():
+        scores[key] = np.array(values, dtype=np.float64)
+        if np.isnan(scores[key]).any():
             raise ValueError("expected numbers")
-    return name, found
+    return name, scores
 
 
 def part_key(X: Floats) -> str:

@@ -44,8 +44,8 @@ class KernelDecomposition:
         """Decompose the linear kernel of documents with features X, shape (m, n): O(mn min(m, n))."""
         features = np.asarray(X, dtype=np.float64)
         shifted = features - features[0]  # so that a constant feature comes out as exactly 0
-        left, singular, _ = np.linalg.svd(shifted - shifted.mean(axis=0), full_matrices=False)
-        return cls(left, singular**2)
+        left_vectors, singular, _ = np.linalg.svd(shifted - shifted.mean(axis=0), full_matrices=False)
+        return cls(left_vectors, singular**2)
 
     @classmethod
     def of_kernel(cls, kernel: ArrayLike) -> KernelDecomposition:
@@ -134,9 +134,9 @@ class HeldOutPredictor:
     weighting: str = "size"
 
     def __post_init__(self) -> None:
-        for name, value, known in (("loss", self.loss, LOSSES), ("weighting", self.weighting, WEIGHTINGS)):
-            if value not in known:
-                raise ParameterError(name, value, f"one of {', '.join(known)}")
+        for name, value, choices in (("loss", self.loss, LOSSES), ("weighting", self.weighting, WEIGHTINGS)):
+            if value not in choices:
+                raise ParameterError(name, value, f"one of {', '.join(choices)}")
         for column in self._outputs:
             check_labels((self.kernel.n_documents, 1), column)
 
@@ -173,20 +173,20 @@ class HeldOutPredictor:
         "none".
         """
         labels, m = self._centred, self.kernel.n_documents
-        known: dict[float, Floats] = {}
-        predicted = []
-        for given in sets:
-            rows = self._rows(given)
-            left = m - rows.size
-            strength = self._strength(left)
-            if strength not in known:
-                known[strength] = self.kernel.residuals(labels, strength)
+        residuals_by_strength: dict[float, Floats] = {}
+        predictions = []
+        for held_out in sets:
+            rows = self._rows(held_out)
+            n_left = m - rows.size
+            strength = self._strength(n_left)
+            if strength not in residuals_by_strength:
+                residuals_by_strength[strength] = self.kernel.residuals(labels, strength)
             hat = self.kernel.hat_of(rows, strength)
             matrix = np.eye(rows.size) - hat
-            matrix -= hat.sum(axis=1)[:, None] / left if self.loss == "differences" else 1.0 / m
-            residuals = np.linalg.solve(matrix, known[strength][rows])
-            predicted.append(self._answers[rows] - residuals)
-        return predicted
+            matrix -= hat.sum(axis=1)[:, None] / n_left if self.loss == "differences" else 1.0 / m
+            residuals = np.linalg.solve(matrix, residuals_by_strength[strength][rows])
+            predictions.append(self._answers[rows] - residuals)
+        return predictions
 
     def each(self) -> Floats:
         """Predict each document by the model trained without it, shape (m,) or (m, v): O(mr)."""
@@ -197,8 +197,8 @@ class HeldOutPredictor:
         leverage: Floats = self.kernel.vectors**2 @ shrinkage
         leverage += leverage / (m - 1) if self.loss == "differences" else 1.0 / m
         residuals = self.kernel.residuals(self._centred, strength)
-        predicted: Floats = self._answers - (residuals.T / (1.0 - leverage)).T
-        return predicted
+        predictions: Floats = self._answers - (residuals.T / (1.0 - leverage)).T
+        return predictions
 
     def document_error(self) -> float:
         """Return the leave-one-out error: the squared errors of documents by models without them, summed."""
@@ -241,12 +241,12 @@ class HeldOutPredictor:
 
         rounding = self.kernel.n_documents * float(np.finfo(np.float64).eps)
         answers, constants = np.ascontiguousarray(self._answers), self._constants
-        same = np.unique(kinds, return_counts=True)[1].astype(np.float64)
-        pairs = float(same.sum() ** 2 - (same**2).sum()) / 2.0
+        counts = np.unique(kinds, return_counts=True)[1].astype(np.float64)
+        pairs = float(counts.sum() ** 2 - (counts**2).sum()) / 2.0
 
         def orders(hat: Floats, leverages: Floats, residuals: Floats, first: int, out: Floats) -> None:
-            given = hat, leverages, residuals, answers, kinds, *constants, first, rounding
-            _pair_kernel.pair_orders(*given, out)
+            arguments = hat, leverages, residuals, answers, kinds, *constants, first, rounding
+            _pair_kernel.pair_orders(*arguments, out)
 
         right = float((yield from self._over_pairs(orders)).sum())
         return right / pairs if pairs else float("nan")
@@ -254,7 +254,7 @@ class HeldOutPredictor:
     def _over_pairs(
         self, count: Callable[[Floats, Floats, Floats, int, Floats], None]
     ) -> Generator[WorkProgress, None, Floats]:
-        """Return what is counted of each document's pairs with later ones (m,), some rows of H at a time."""
+        """Return the counts of each document's pairs with later ones, (m,), some rows of H at a time."""
         m = self.kernel.n_documents
         self._left(m - 2)
         strength = self._strength(m - 2)
@@ -262,19 +262,19 @@ class HeldOutPredictor:
         shrinkage = self.kernel.values / (self.kernel.values + strength)
         shrunk = self.kernel.vectors * shrinkage
         leverages = np.einsum("ir,ir->i", shrunk, self.kernel.vectors)
-        counted = np.empty(m)
+        counts = np.empty(m)
         size = max(1, _AT_ONCE // m)
         blocks = [(first, min(first + size, m)) for first in range(0, m, size)]
 
         def work(block: tuple[int, int]) -> None:
             first, last = block
-            count(shrunk[first:last] @ self.kernel.vectors.T, leverages, residuals, first, counted)
+            count(shrunk[first:last] @ self.kernel.vectors.T, leverages, residuals, first, counts)
 
         with STEADY, pool(worthwhile(6.0 * m * (m - 1) / 2)) as (executor, workers):
             for begin in range(0, len(blocks), workers):
                 yield WorkProgress(tr("leaving pairs out"), begin / len(blocks))
                 share(executor, workers, work, blocks[begin : begin + workers])
-        return counted
+        return counts
 
     @property
     def _constants(self) -> tuple[float, float]:
@@ -301,10 +301,10 @@ class HeldOutPredictor:
             raise DatasetError(f"pairs: expected two different rows from 0 to {m - 1} for each pair.")
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
-        hat, answers, residuals, others, border = self._pair_arguments(m**2)
+        hat, answers, residuals, inverse_count, border = self._pair_arguments(m**2)
         out = np.empty((answers.shape[0], rows.shape[0], 2))
         for labels, rest, predicted in zip(answers, residuals, out, strict=True):
-            _pair_kernel.some_pairs(hat, rest, labels, others, border, rows, predicted)
+            _pair_kernel.some_pairs(hat, rest, labels, inverse_count, border, rows, predicted)
         return self._last(out)
 
     def all_pairs(self) -> Floats:
@@ -327,7 +327,9 @@ class HeldOutPredictor:
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
         m = self.kernel.n_documents
-        hat, answers, residuals, others, border = self._pair_arguments(m**2 * (1 + self._outputs.shape[0]))
+        hat, answers, residuals, inverse_count, border = self._pair_arguments(
+            m**2 * (1 + self._outputs.shape[0])
+        )
         out = np.full((answers.shape[0], m, m), np.nan)
         # Row i has m - 1 - i pairs: as many in each range.
         with pool(worthwhile(6.0 * m * (m - 1) / 2)) as (executor, workers):
@@ -337,8 +339,8 @@ class HeldOutPredictor:
 
             def work(part: tuple[int, int, int]) -> None:
                 v, first, last = part
-                given = hat, residuals[v], answers[v], others, border
-                _pair_kernel.all_pairs(*given, first, last, out[v])
+                arguments = hat, residuals[v], answers[v], inverse_count, border
+                _pair_kernel.all_pairs(*arguments, first, last, out[v])
 
             share(executor, workers, work, ranges)
         return self._last(out)
@@ -364,11 +366,11 @@ class HeldOutPredictor:
 
     @property
     def _answers(self) -> Floats:
-        """What predictions are compared with: labels, centred where the model has no bias."""
+        """Labels that predictions are compared with, centred if the model has no bias."""
         return self._centred if self.loss == "differences" else self.y
 
     def _strength(self, left: int) -> float:
-        """Return λ against the loss of so many documents with the Laplacian I - 11'/c."""
+        """Return λ for ``left`` training documents and the Laplacian I - 11'/c."""
         plain = self.loss == "differences" and self.weighting == "none"
         return self.regularization / left if plain else self.regularization
 
@@ -469,7 +471,7 @@ class HoldOutRanker(LinearRanker):
         return predictor.document_error() if loss == "documents" else (yield from predictor.pair_error())
 
     def why_no_error(self, n_documents: int) -> str:
-        """Return why there is no criterion for one ranking of so many documents, as a sentence; or ""."""
+        """Return the reason why one ranking of n documents has no criterion; "" if it has one."""
         try:
             loss, _ = self.held_out_loss()
         except ParameterError as error:

@@ -17,7 +17,10 @@ from rankstudio.engine.support.work import Waiting, finish
 
 
 def with_columns(data: QueryData, columns: Sequence[int]) -> QueryData:
-    """Return the data with some of their features, in the order of the data; unchanged for all."""
+    """Return the data with some of their features, in the order of the data.
+
+    Unchanged for all.
+    """
     ascending = sorted(columns)
     return data if ascending == list(range(data.X.shape[1])) else data.narrowed(ascending)
 
@@ -40,8 +43,8 @@ def left_out_scores(data: QueryData, models: Floats, columns: Sequence[int] | No
     """
     sizes = np.diff(data.ptr)
     scores = np.zeros(len(data.X))
-    used = range(data.X.shape[1]) if columns is None else columns
-    for column, weights in zip(used, models.T, strict=True):
+    used_columns = range(data.X.shape[1]) if columns is None else columns
+    for column, weights in zip(used_columns, models.T, strict=True):
         scores += data.X[:, column] * np.repeat(weights, sizes)
     return scores
 
@@ -50,8 +53,8 @@ def centred_scores(data: QueryData, models: Floats) -> Floats:
     """Score centred documents (m,) by the linear models of their queries, shape (Q, n)."""
     X, scores = data.centred[0], np.empty(len(data.y))
     for query, (first, last) in enumerate(pairwise(data.ptr.tolist())):
-        own = np.repeat(models[query : query + 1], last - first, axis=0)  # a view would sum otherwise
-        scores[first:last] = np.einsum("mi,mi->m", X[first:last], own)
+        model_rows = np.repeat(models[query : query + 1], last - first, axis=0)  # a view would sum otherwise
+        scores[first:last] = np.einsum("mi,mi->m", X[first:last], model_rows)
     return scores
 
 
@@ -104,10 +107,10 @@ def _measures(
 ) -> tuple[Joined]:
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
-    found = Evaluator(data.y, data.ptr, convention, measures, grading=data.grading).per_query(
+    per_query = Evaluator(data.y, data.ptr, convention, measures, grading=data.grading).per_query(
         scorer.scores(data)
     )
-    return (Joined(np.stack([*found.values()])),)
+    return (Joined(np.stack([*per_query.values()])),)
 
 
 def first_twins(data: QueryData) -> Ints:

@@ -53,16 +53,16 @@ def own_importance(value: OwnValues, data: TrainingData, *, both: bool = True) -
     [0.5, 2.0, 0.5, 2.0]
     """
     n = data.X.shape[1]
-    found = _numbers("importance", value, data)
-    if found.shape == (n,) and both:
-        found = np.tile(found, 2)
-    if found.shape != ((2 * n,) if both else (n,)):
+    importance = _numbers("importance", value, data)
+    if importance.shape == (n,) and both:
+        importance = np.tile(importance, 2)
+    if importance.shape != ((2 * n,) if both else (n,)):
         expected = tr("one number for each of the {n} features").format(n=n)
-        raise ParameterError("importance", _shape(found), expected)
-    if not (np.isfinite(found).all() and (found >= 0).all()):
-        wrong = found[~(np.isfinite(found) & (found >= 0))][0]
+        raise ParameterError("importance", _shape(importance), expected)
+    if not (np.isfinite(importance).all() and (importance >= 0).all()):
+        wrong = importance[~(np.isfinite(importance) & (importance >= 0))][0]
         raise ParameterError("importance", float(wrong), tr("finite numbers from 0 up"))
-    return found
+    return importance
 
 
 def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
@@ -84,31 +84,33 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
     [[1.0, 0.0], [0.0, 1.0]]
     """
     n = data.X.shape[1]
-    found = _numbers("similarity", value, data)
-    if found.shape != (n, n):
+    similarity = _numbers("similarity", value, data)
+    if similarity.shape != (n, n):
         expected = tr("a row and a column for each of the {n} features").format(n=n)
-        raise ParameterError("similarity", _shape(found), expected)
-    if not np.isfinite(found).all():
-        raise ParameterError("similarity", float(found[~np.isfinite(found)][0]), tr("finite numbers"))
-    if (size := float(np.abs(found).max())) > _MOST:
+        raise ParameterError("similarity", _shape(similarity), expected)
+    if not np.isfinite(similarity).all():
+        raise ParameterError(
+            "similarity", float(similarity[~np.isfinite(similarity)][0]), tr("finite numbers")
+        )
+    if (size := float(np.abs(similarity).max())) > _MOST:
         raise ParameterError("similarity", size, tr("numbers up to {most:g}").format(most=_MOST))
-    if (least := float(np.diag(found).min())) < 0.0:
+    if (least := float(np.diag(similarity).min())) < 0.0:
         expected = tr("similarities of features with themselves from 0 up")
         raise ParameterError("similarity", least, expected)
-    i, j = np.unravel_index(int(np.argmax(np.abs(found - found.T))), found.shape)
-    if not np.isclose(found[i, j], found[j, i], rtol=1e-9, atol=1e-12):
+    i, j = np.unravel_index(int(np.argmax(np.abs(similarity - similarity.T))), similarity.shape)
+    if not np.isclose(similarity[i, j], similarity[j, i], rtol=1e-9, atol=1e-12):
         text = tr("{a:g} and {b:g} for features {i} and {j}").format(
-            a=found[i, j], b=found[j, i], i=i + 1, j=j + 1
+            a=similarity[i, j], b=similarity[j, i], i=i + 1, j=j + 1
         )
         raise ParameterError("similarity", text, tr("a symmetric matrix"))
-    return np.asarray((found + found.T) / 2.0)
+    return np.asarray((similarity + similarity.T) / 2.0)
 
 
 def _numbers(name: str, value: OwnValues, data: TrainingData) -> Floats:
     if callable(value):
-        whole = data.whole(name)
-        queries = np.repeat(np.arange(whole.ptr.size - 1), np.diff(whole.ptr))
-        value = value(whole.X, whole.y, queries)
+        query_data = data.whole(name)
+        queries = np.repeat(np.arange(query_data.ptr.size - 1), np.diff(query_data.ptr))
+        value = value(query_data.X, query_data.y, queries)
     try:
         return np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -151,22 +153,22 @@ def read_own_values(parameter: Parameter, path: str, columns: Mapping[int, int])
     places = [_column(path, 1, item, expected) for item in header[1:]] if square else [0]
     if not square and [item.strip().lower() for item in header[:2]] != ["feature", parameter.name]:
         raise DatasetError(_text(path, 1, ",".join(header) or tr("nothing"), expected))
-    found: dict[int, list[float]] = {}
+    feature_rows: dict[int, list[float]] = {}
     for number, row in enumerate(rows, start=2):
         feature = _column(path, number, row[0], expected)
-        found[feature] = _numbers_after(path, number, row, len(places), expected)
-    missing = [i for i in columns if i not in found or (square and i not in places)]
-    if missing:
+        feature_rows[feature] = _numbers_after(path, number, row, len(places), expected)
+    missing_columns = [i for i in columns if i not in feature_rows or (square and i not in places)]
+    if missing_columns:
         text = tr(
             "{path}: found no {what} of feature {feature}, expected that of all {n} features of the data."
         )
         raise DatasetError(
-            text.format(path=path, what=tr(parameter.label), feature=missing[0], n=len(columns))
+            text.format(path=path, what=tr(parameter.label), feature=missing_columns[0], n=len(columns))
         )
     if not square:
-        return tuple(found[i][0] for i in columns)
-    at = [places.index(i) for i in columns]
-    return tuple(tuple(found[i][place] for place in at) for i in columns)
+        return tuple(feature_rows[i][0] for i in columns)
+    column_order = [places.index(i) for i in columns]
+    return tuple(tuple(feature_rows[i][index] for index in column_order) for i in columns)
 
 
 def _numbers_after(path: str, line: int, row: list[str], size: int, expected: str) -> list[float]:

@@ -1,4 +1,4 @@
-"""What least squares of pairs compute once for many permutations of labels, or of parts in preferences."""
+"""Shared work of pairwise least squares for many permutations of labels or of parts in preferences."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def is_usual(estimator: LinearRanker, known: frozenset[str]) -> bool:
 def exchanged_rows(
     cost: PairCost, data: QueryData, plain: Callable[[Ints], QueryData]
 ) -> Callable[[Ints], QueryData]:
-    """Return what exchanges parts in preferences, and keeps the rows that the preferences make of documents.
+    """Return a function that exchanges parts in preferences and keeps the rows they make of documents.
 
     Parameters
     ----------
@@ -63,17 +63,20 @@ def exchanged_rows(
 
     def exchanged(order: Ints) -> QueryData:
         other = plain(order)
-        place = np.empty_like(order)
-        place[order] = np.arange(order.size)
+        inverse = np.empty_like(order)
+        inverse[order] = np.arange(order.size)
         # Who has the part of whom: what the preferences make of it is known.
-        PairRows.keep(other, cost, rows_of(data.X[place], blocks))
+        PairRows.keep(other, cost, rows_of(data.X[inverse], blocks))
         return other
 
     return exchanged
 
 
 def _blocks(cost: PairCost, data: QueryData) -> tuple[PreferenceBlock, ...] | None:
-    """Return what makes rows of the documents; None where it takes much memory."""
+    """Return the blocks that make rows of the documents.
+
+    None if they take too much memory.
+    """
     sizes = np.diff(data.ptr).astype(np.float64)
     if 8.0 * float(((sizes + 1) * sizes).sum()) > _MOST_ROOM_OF_BLOCKS:
         return None

@@ -1,4 +1,4 @@
-"""What each plug-in adds, of all kinds, as the terminal and the window list it."""
+"""Contents of each plug-in, of all kinds, as the terminal and the window list them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
             *(panel for panel, by in parts.panels if by.plugin is loaded.plugin),
             *(part for by, part in page_parts() if by.plugin is loaded.plugin),
         ],
-        **{kind: _declared(loaded, kind, known) for kind, known in _CLASSES.items()},
+        **{kind: _declared(loaded, kind, cls) for kind, cls in _CLASSES.items()},
     }
 
 

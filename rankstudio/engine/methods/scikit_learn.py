@@ -1,4 +1,4 @@
-"""What makes a class an estimator of scikit-learn, which is imported where one is used as such, not before.
+"""Interface of scikit-learn's estimators, without importing scikit-learn before it is used.
 
 To import scikit-learn takes a second and, with pandas and pyarrow, which it imports where they are, 150 MB. A
 plan, the window and workers use nothing of it. So the methods keep to what scikit-learn asks of an estimator,
@@ -19,17 +19,20 @@ class Estimator:
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; none of them is an estimator, so ``deep`` has no effect."""
+        """Return the parameters by name.
+
+        None of them is an estimator, so ``deep`` has no effect.
+        """
         return {name: getattr(self, name) for name in sorted(signature(type(self)).parameters)}
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by name; ValueError for an unknown one."""
-        known = signature(type(self)).parameters
+        accepted = signature(type(self)).parameters
         for name, value in parameters.items():
-            if name not in known:
+            if name not in accepted:
                 raise ValueError(
                     f"{name!r} is not a parameter of {type(self).__name__}; "
-                    f"expected one of {', '.join(known)}"
+                    f"expected one of {', '.join(accepted)}"
                 )
             setattr(self, name, value)
         return self
@@ -38,9 +41,9 @@ class Estimator:
         """Return the metadata that scikit-learn's routing passes to ``fit``."""
         from sklearn.utils.metadata_routing import MetadataRequest  # noqa: PLC0415 - where it is asked for
 
-        known = vars(self).get("_metadata_request")
-        if known is not None:
-            return deepcopy(known)
+        stored_request = vars(self).get("_metadata_request")
+        if stored_request is not None:
+            return deepcopy(stored_request)
         request = MetadataRequest(owner=type(self).__name__)
         for name in self._metadata():
             request.fit.add_request(param=name, alias=None)
@@ -71,15 +74,17 @@ class Estimator:
         """Return the constructor's call with the parameters that differ from their defaults."""
         defaults = signature(type(self)).parameters
         values = {name: repr(getattr(self, name)) for name in defaults}
-        given = [f"{name}={text}" for name, text in values.items() if text != repr(defaults[name].default)]
-        return f"{type(self).__name__}({', '.join(given)})"
+        arguments = [
+            f"{name}={text}" for name, text in values.items() if text != repr(defaults[name].default)
+        ]
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: scikit-learn's table of the parameters."""
+        """Return scikit-learn's table of the parameters, for notebooks."""
         from sklearn.utils import estimator_html_repr  # noqa: PLC0415 - as above
 
-        shown: str = estimator_html_repr(self)
-        return shown
+        html: str = estimator_html_repr(self)
+        return html
 
     def _metadata(self) -> list[str]:
         """Return the names of the keyword arguments of ``fit``."""

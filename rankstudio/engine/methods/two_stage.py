@@ -43,7 +43,7 @@ class Narrowed(Step):
 
     @property
     def kind(self) -> str:
-        """What the model is made of; see :attr:`rankstudio.engine.steps.Step.kind`."""
+        """Kind of the inner model; see :attr:`rankstudio.engine.steps.Step.kind`."""
         return self.inner.kind
 
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
@@ -69,7 +69,7 @@ class OfSums(Narrowed):
 
     @property
     def kind(self) -> str:
-        """What the model is made of; see :attr:`rankstudio.engine.steps.Step.kind`."""
+        """Kind of the inner model, or "sums"; see :attr:`rankstudio.engine.steps.Step.kind`."""
         return self.inner.kind or "sums"
 
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
@@ -154,12 +154,16 @@ def two_stage_steps(
     """
     data = training_data(data)
     if sets[-1] and all(columns == sets[-1][: len(columns)] for columns in sets):
-        every = ranker.nested(data, sets[-1])
-        if every is not None:
-            of_size = {len(step.selected): step for step in (yield from steps_of(every))}
+        nested_steps = ranker.nested(data, sets[-1])
+        if nested_steps is not None:
+            of_size = {len(step.selected): step for step in (yield from steps_of(nested_steps))}
             for number, columns in enumerate(sets, start=1):
-                known = of_size.get(len(columns))
-                yield replace(known, number=number) if known else widened(None, number, (), data.X.shape[1])
+                nested_step = of_size.get(len(columns))
+                yield (
+                    replace(nested_step, number=number)
+                    if nested_step
+                    else widened(None, number, (), data.X.shape[1])
+                )
             return
     for number, columns in enumerate(sets, start=1):
         ascending = tuple(sorted(columns))
@@ -190,28 +194,28 @@ def combined_steps(
     Step, WorkProgress
         Weights are those of the features, or their importance; the criterion is that of the ranker.
     """
-    whole = data.whole(trn("{n} new feature", "{n} new features", len(sets)).format(n=len(sets)))
+    query_data = data.whole(trn("{n} new feature", "{n} new features", len(sets)).format(n=len(sets)))
     deviation = yield from deviations(data, combinations)
     scaled = combinations / np.where(deviation > 0, deviation, 1.0)[:, None]
     new = replace(
-        whole,
-        X=_summed(whole.X, scaled),
-        validation=None if whole.validation is None else _summed(whole.validation, scaled),
+        query_data,
+        X=_summed(query_data.X, scaled),
+        validation=None if query_data.validation is None else _summed(query_data.validation, scaled),
         sharing=None,
     )
     for number, columns in enumerate(sets[first - 1 :], start=first):
         sums = tuple(range(number))
         model = yield from _learned(ranker, training_data(new), sums, (number - 1) / len(sets))
         assert model is not None  # a set of sums is never empty
-        told = number, columns
+        step_head = number, columns
         if model.linear:
-            yield Step(*told, model.coef @ scaled[:number], model.criterion, np.empty(0))
+            yield Step(*step_head, model.coef @ scaled[:number], model.criterion, np.empty(0))
             continue
         used = tuple(sorted(columns))
         weights = np.ascontiguousarray(scaled[:number, used])
         shares = np.abs(scaled[:number]) / np.abs(weights).sum(axis=1, keepdims=True)
         learned = model.criterion, np.empty(0)
-        yield OfSums(*told, model.coef @ shares, *learned, inner=model, columns=used, sums=weights)
+        yield OfSums(*step_head, model.coef @ shares, *learned, inner=model, columns=used, sums=weights)
 
 
 def _summed(X: Floats, sums: Floats) -> Floats:
@@ -234,7 +238,10 @@ class _Models:
 def _learned(
     ranker: LinearRanker, data: TrainingData, columns: Columns, share: float
 ) -> Waiting[Step | None]:
-    """Learn a model of some columns, once for whoever selects them; None without a column."""
+    """Learn a model of some columns, once for all that select them.
+
+    None without a column.
+    """
     models, key = data.shared.of(_Models).learned, (type(ranker), repr(ranker.get_params()), columns)
     if key in models:
         return models[key]
@@ -242,8 +249,8 @@ def _learned(
     for step in ranker.work(data.narrowed(columns)) if columns else ():
         if isinstance(step, Step):
             last = step
-        what = trn("ranking with {n} feature", "ranking with {n} features", len(columns))
-        yield WorkProgress(what.format(n=len(columns)), share)
+        text = trn("ranking with {n} feature", "ranking with {n} features", len(columns))
+        yield WorkProgress(text.format(n=len(columns)), share)
     if last is not None and last.linear:  # others hold on to more than a few numbers
         models[key] = last
     return last

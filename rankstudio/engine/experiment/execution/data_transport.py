@@ -27,7 +27,7 @@ class FoldSource(Protocol):
     """Source of a run's folds for a worker."""
 
     def follow(self, unit: Unit, told: Step | WorkProgress) -> None:
-        """Receive progress of a unit from a worker; raise Cancelled if nobody waits for it."""
+        """Receive progress of a unit from a worker; raise Cancelled if the run was given up."""
 
     def key(self, number: int) -> Hashable:
         """Return a key that is equal for folds with the same data."""
@@ -103,11 +103,11 @@ class InMemory:
         return self._latest
 
     def follow(self, unit: Unit, told: Step | WorkProgress) -> None:
-        """Receive progress of a unit from a worker; raise Cancelled if nobody waits for it."""
+        """Receive progress of a unit from a worker; raise Cancelled if the run was given up."""
         if self._given_up:
             raise Cancelled("The run")
-        doing = told if isinstance(told, WorkProgress) else WorkProgress(f"step {told.number}", 0.0)
-        self._latest = unit, doing
+        progress = told if isinstance(told, WorkProgress) else WorkProgress(f"step {told.number}", 0.0)
+        self._latest = unit, progress
 
     def key(self, number: int) -> Hashable:
         """Return a key that is equal for folds with the same data."""
@@ -148,8 +148,8 @@ class FoldFiles:
 
     def path_of(self, name: str) -> Path:
         """Return the location of a part on the calling machine: in the folder of the files, or in its own."""
-        shared = Path(self.folder) / name
-        return shared if store.is_whole(shared) else store.scratch_folder() / name
+        path = Path(self.folder) / name
+        return path if store.is_whole(path) else store.scratch_folder() / name
 
     def fold(self, number: int) -> Fold:
         """Return a fold by its number, its arrays mapped into memory.
@@ -207,8 +207,10 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
     if isinstance(first, PartOfWhole):
         name = shared_parts.keep([first.whole])[0]
         return WholeFile(str(store.scratch_folder()), {}, name, first.division)
-    found: dict[int, RankingDataset] = {id(part): part for fold in folds for part in fold.parts.values()}
-    names = dict(zip(found, shared_parts.keep(list(found.values())), strict=True))
+    parts_by_id: dict[int, RankingDataset] = {
+        id(part): part for fold in folds for part in fold.parts.values()
+    }
+    names = dict(zip(parts_by_id, shared_parts.keep(list(parts_by_id.values())), strict=True))
     parts = {
         fold.number: tuple(names[id(fold.parts[name])] if name in fold.parts else "" for name in _NAMES)
         for fold in folds

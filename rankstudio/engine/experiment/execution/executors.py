@@ -48,7 +48,7 @@ _NICE = 5  # of the 19 by which a process can stand back
 
 
 class _Counted:
-    """What threads and processes have in common as a `UnitExecutor`."""
+    """Base of threads and processes as a `UnitExecutor`."""
 
     count: int
     lost: tuple[type[BaseException], ...] = ()
@@ -79,7 +79,7 @@ class _Processes(_Counted, ProcessPoolExecutor):
         return InMemory(folds)
 
     def shard_executor(self) -> ShardExecutor:
-        """Return what has processes share the shards of one path, each with shards of its own."""
+        """Return an executor whose processes share the shards of one path, each with its own shards."""
         if self._shards is None:
             start = partial(_started, 1, self.gently, self.stack, _get_ready_for_shards)
             workers = ProcessWorkers(start, self.count, lambda: budget() / 2)
@@ -139,8 +139,10 @@ def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Exe
             pool = _started(count, gently, stack)
         except (OSError, BrokenExecutor) as error:  # no room for processes, or for semaphores between them
             stack.close()
-            why = getattr(error, "strerror", None) or error
-            yield stack.enter_context(_threads_instead(count, f"Worker processes cannot be started: {why}."))
+            reason = getattr(error, "strerror", None) or error
+            yield stack.enter_context(
+                _threads_instead(count, f"Worker processes cannot be started: {reason}.")
+            )
         else:
             yield pool
 
@@ -150,13 +152,13 @@ def _started(
 ) -> _Processes:
     """Return processes that are about to begin, and get ready for units at first; with the stack they end."""
     context = multiprocessing.get_context("spawn")
-    heard, held = context.Pipe(duplex=False)
-    stack.callback(heard.close)
-    stack.callback(held.close)
-    pool = _Processes(count, mp_context=context, initializer=_begin, initargs=(heard, gently))
+    worker_end, owner_end = context.Pipe(duplex=False)
+    stack.callback(worker_end.close)
+    stack.callback(owner_end.close)
+    pool = _Processes(count, mp_context=context, initializer=_begin, initargs=(worker_end, gently))
     pool.count, pool.stack, pool.gently = count, stack, gently
     stack.callback(pool.shutdown, cancel_futures=True)
-    stack.callback(held.close)  # which ends them in the middle of their work
+    stack.callback(owner_end.close)  # which ends them in the middle of their work
     with _deaf():
         for _ in range(count):
             pool.submit(
@@ -198,19 +200,19 @@ def on_cluster(address: str, certificates: Certificates | None = None) -> Iterat
     -----
     OpenClusterWarning Without TLS, unless the scheduler is on this machine: the network must be trusted.
     """
-    encrypted = address.startswith("tls://")
-    if certificates is not None and not encrypted:
+    is_encrypted = address.startswith("tls://")
+    if certificates is not None and not is_encrypted:
         expected = "a tls:// address when certificates are given"
         raise ParameterError("--scheduler", address, expected)
     entry = cluster_entry()
     if entry is None:
         raise WorkerError(tr("No cluster can be used: the plug-in cluster of RankStudio is not there."))
     try:
-        connected = imported(entry.connect)
+        connect = imported(entry.connect)
     except ImportError as error:
         raise MissingExtraError("A run on a cluster", entry.library, entry.extra) from error
-    with connected(address, certificates) as cluster:
-        if not (encrypted or _on_this_machine(address)):
+    with connect(address, certificates) as cluster:
+        if not (is_encrypted or _on_this_machine(address)):
             warnings.warn(
                 f"{address}: the connection has no TLS. Anyone with access to the scheduler can read the "
                 "data and run code on its workers. Use a trusted network, or tls:// with certificates.",
@@ -252,8 +254,8 @@ def _count(count: int | None) -> int:
 def _begin(line: Connection, gently: bool) -> None:
     """Make this process a worker: it has one thread, and ends when the line to its owner is dead.
 
-    The owner alone holds the other end. Whatever ends it, the system closes that, and nobody is left behind
-    computing for nobody. Ctrl+C is the owner's business.
+    The owner alone holds the other end, which the system closes however the owner ends: no worker goes on
+    without an owner. Ctrl+C is handled by the owner.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if gently and hasattr(os, "nice"):
@@ -270,14 +272,14 @@ def _end_with(line: Connection) -> None:
 
 
 def _get_ready() -> None:
-    """Load what every unit needs."""
+    """Load the modules that every unit needs."""
     from rankstudio.engine.experiment.units import fold_context  # noqa: F401, PLC0415 - to load it is all
 
     threads.blas()
 
 
 def _get_ready_for_shards() -> None:
-    """Load what every shard needs."""
+    """Load the modules that every shard needs."""
     from rankstudio.engine.experiment.execution import shard_calls  # noqa: F401, PLC0415 - to load it is all
 
     threads.blas()

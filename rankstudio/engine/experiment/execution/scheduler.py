@@ -60,11 +60,11 @@ class Task:
 
 
 Learned = tuple[PathResult, float]
-"""What a worker found, and how many seconds it took."""
+"""Path that a worker computed, and its duration in seconds."""
 
 
 class _FoldCache(threading.local):
-    """What a worker has ready: one a thread, as methods note with the data what they found out about them.
+    """Prepared data of a worker: one cache per thread, because methods store results with the data.
 
     The data outlive the run: the next one may be another method on the same folds.
     """
@@ -221,7 +221,7 @@ class UnitScheduler:
             raise _gone() from error
 
     def _sign(self) -> tuple[Unit, WorkProgress]:
-        """Return what some worker is doing; of those elsewhere only that they have work."""
+        """Return the activity of a worker; of workers elsewhere only that they have work."""
         latest = self._source.latest() if isinstance(self._source, InMemory) else None
         return latest or (next(iter(self._futures.values())), WorkProgress("waiting for the workers", 0.0))
 

@@ -1,4 +1,4 @@
-"""What a worker elsewhere does for a sum over shards: it keeps the states of its shards between calls."""
+"""Calls to workers elsewhere for a sum over shards: they keep the states of their shards between calls."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class PartFile:
     @property
     def path(self) -> Path:
         """Location on the calling machine."""
-        shared = Path(self.folder) / self.name
-        return shared if store.is_there(shared) else store.scratch_folder() / self.name
+        path = Path(self.folder) / self.name
+        return path if store.is_there(path) else store.scratch_folder() / self.name
 
     def open(self) -> TrainingData:
         """Return the part with mapped arrays; each shard is verified on first use.
@@ -113,16 +113,16 @@ class _Session:
         with self._locks[call.index]:  # a call that was given up may still be at work
             if call.index not in self._states:
                 self._part.check(self._data.shards[call.index].rows)
-            data, found = self._data.shard(call.index), self._states.pop(call.index, None)
-            if found is not None and call.work.replayed and found[2] != call.heard:
-                found[1].close()
-                found = None
-            if found is None:
+            data, stored_state = self._data.shard(call.index), self._states.pop(call.index, None)
+            if stored_state is not None and call.work.replayed and stored_state[2] != call.heard:
+                stored_state[1].close()
+                stored_state = None
+            if stored_state is None:
                 if call.work.replayed and call.heard:
                     return None
                 scratch = Scratch(self._room)
-                found = call.work.begin(data, scratch), scratch, 0
-            state, scratch, _ = found
+                stored_state = call.work.begin(data, scratch), scratch, 0
+            state, scratch, _ = stored_state
             for message in call.messages:
                 summands = state.step(data, message)
                 scratch.release()

@@ -94,8 +94,8 @@ def shard_executor(executor: Executor | None, estimate: MemoryEstimate | None = 
 
 def workers_here(executor: Executor | None) -> WorkersHere:
     """Return the workers of an executor that use the memory of this machine."""
-    shared = isinstance(executor, ProvidesShardExecutor)
-    return WorkersHere(getattr(executor, "count", 1), shared) if executor is not None else ALONE
+    shares_shards = isinstance(executor, ProvidesShardExecutor)
+    return WorkersHere(getattr(executor, "count", 1), shares_shards) if executor is not None else ALONE
 
 
 class Elsewhere:
@@ -126,13 +126,13 @@ class Elsewhere:
         """
         part = written(data)
         self._workers.give(part)
-        own = _Session(self._workers, part, work, len(data.shards))
+        session = _Session(self._workers, part, work, len(data.shards))
         if self.room is not None:
-            own.limit(self.room)
+            session.limit(self.room)
         try:
-            yield own
+            yield session
         finally:
-            self._workers.forget(own.name)
+            self._workers.forget(session.name)
 
 
 class _Session:
@@ -231,12 +231,12 @@ class ProcessWorkers:
 
     def ask(self, call: ShardCall) -> Answer:
         """Submit a call to the process with its shard, or to its replacement."""
-        place = call.index % self.count
+        process_index = call.index % self.count
         try:
-            return self._processes[place].submit(answer, call)
+            return self._processes[process_index].submit(answer, call)
         except BrokenExecutor:
-            self._processes[place] = self._start()
-            return self._processes[place].submit(answer, call)
+            self._processes[process_index] = self._start()
+            return self._processes[process_index].submit(answer, call)
 
     def stranded(self, asked: Answer) -> bool:
         """Return False: a call to a process that ends fails."""
@@ -272,9 +272,13 @@ def written(data: TrainingData) -> PartFile:
         return replace(written(data.source), columns=data.columns)
     ranks = data.grading.found_ranks
     files, with_ids = data.shared.of(_Files).written, ranks is not None
-    known = files.get(with_ids)
-    if known is not None and Path(known.folder) == store.scratch_folder() and store.is_whole(known.path):
-        return known
+    earlier_file = files.get(with_ids)
+    if (
+        earlier_file is not None
+        and Path(earlier_file.folder) == store.scratch_folder()
+        and store.is_whole(earlier_file.path)
+    ):
+        return earlier_file
     n = data.X.shape[1]
     ids = np.arange(1, n + 1, dtype=np.int64)
     queries = tuple(map(str, range(data.ptr.size - 1)))
@@ -289,6 +293,6 @@ def written(data: TrainingData) -> PartFile:
         greatest_grade=data.grading.greatest_grade,
     )
     part.grading.find_now(by_id=ranks is not None)
-    made = PartFile(str(store.scratch_folder()), shared_parts.keep([part])[0], data.documents)
-    files[with_ids] = made
-    return made
+    part_file = PartFile(str(store.scratch_folder()), shared_parts.keep([part])[0], data.documents)
+    files[with_ids] = part_file
+    return part_file

@@ -35,7 +35,7 @@ _SAID = (
 )
 
 UNKNOWN: Mapping[str, str] = FrozenMapping()
-"""Versions that nobody knows."""
+"""Unknown versions."""
 
 
 def as_command(plan: Plan, out: str = "") -> str:
@@ -52,8 +52,8 @@ def as_command(plan: Plan, out: str = "") -> str:
     str
         One line for a POSIX shell, without default values.
     """
-    place = ["--sample"] if plan.data == SAMPLE else ["--data", plan.data]
-    words = ["rankstudio", "run", *place, *plan_words(plan)]
+    data_words = ["--sample"] if plan.data == SAMPLE else ["--data", plan.data]
+    words = ["rankstudio", "run", *data_words, *plan_words(plan)]
     words += option_words("--out", out) if out else []
     return shell_command(words)
 
@@ -67,10 +67,10 @@ def plan_words(plan: Plan) -> list[str]:
     """Return the options of a plan, but for its data, without default values."""
     words: list[str] = []
     convention_words = ["--convention", plan.convention] if plan.convention else []
-    given = plan.extension(GivenRanking)  # from them alone nothing is learned
-    if given is not None:
+    given_ranking = plan.extension(GivenRanking)  # from them alone nothing is learned
+    if given_ranking is not None:
         option = "--models" if plan.method == GIVEN_MODEL.key else "--scores"
-        words += [option, f"{given.name}={given.path}", *convention_words]
+        words += [option, f"{given_ranking.name}={given_ranking.path}", *convention_words]
     else:
         words += ["--method", plan.method]
     ranker = plan.ranker_entry
@@ -81,11 +81,11 @@ def plan_words(plan: Plan) -> list[str]:
             ranker.parameters, plan.ranker_parameters, _looked_for(ranker), prefix="--ranker-"
         )
     # What the terminal would otherwise take from the data is always said.
-    words += [] if given else ["--select-by", plan.select_by, *convention_words]
-    said = {*_SAID, "rule"} if given else _SAID
-    words += field_words(plan, [name for name in WORDS if name not in said])
-    known = plan.extension(HandChoices)
-    words += [] if known is None else option_words("--hand-chosen", known.text)
+    words += [] if given_ranking else ["--select-by", plan.select_by, *convention_words]
+    written_names = {*_SAID, "rule"} if given_ranking else _SAID
+    words += field_words(plan, [name for name in WORDS if name not in written_names])
+    hand_choices = plan.extension(HandChoices)
+    words += [] if hand_choices is None else option_words("--hand-chosen", hand_choices.text)
     return [*words, *column_words(plan), *group_words(plan)]
 
 
@@ -128,15 +128,15 @@ def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
 
 def column_words(plan: Plan) -> Iterator[str]:
     """Yield the options for the columns of the data."""
-    for name, told in plan.columns.items():
-        if told is True:
+    for name, setting in plan.columns.items():
+        if setting is True:
             yield COLUMN_OPTIONS[name]
             continue
-        if name == "judgments" and isinstance(told, tuple):
-            for file in told:
+        if name == "judgments" and isinstance(setting, tuple):
+            for file in setting:
                 yield from option_words(COLUMN_OPTIONS[name], file)
             continue
-        text = joined_names(told) if isinstance(told, tuple) else str(told)
+        text = joined_names(setting) if isinstance(setting, tuple) else str(setting)
         yield from option_words(COLUMN_OPTIONS[name], text)
 
 
@@ -179,8 +179,8 @@ def as_python(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKN
 
 def program(imports: Sequence[str], lines: Sequence[str], computed_with: Mapping[str, str] = UNKNOWN) -> str:
     """Return the lines as a program, with a comment on the versions that give the same bits, if known."""
-    said = origin(computed_with)
-    comment = [f"# {comment_text(said, 'python')}"] if said else []
+    origin_text = origin(computed_with)
+    comment = [f"# {comment_text(origin_text, 'python')}"] if origin_text else []
     return "\n".join([*comment, *imports, "", *lines]) + "\n"
 
 
@@ -189,9 +189,9 @@ def as_notebook(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UN
 
     Its format is version 4.5, and its text is always the same.
     """
-    said = origin(computed_with) or "A run of RankStudio."
+    description = origin(computed_with) or "A run of RankStudio."
     return notebook(
-        ("markdown", f"# {markdown_escaped(plan.title)}\n\n{markdown_escaped(said)}"),
+        ("markdown", f"# {markdown_escaped(plan.title)}\n\n{markdown_escaped(description)}"),
         ("code", "\n".join(_imports(out))),
         ("code", "\n".join([plan_code(plan), *_new_folder(out)])),
         ("code", "result = run_plan(plan)\nresult"),
@@ -229,7 +229,7 @@ def _imports(out: str) -> list[str]:
 
 
 def _new_folder(out: str) -> list[str]:
-    """Return what makes the folder of the results, before any work."""
+    """Return the lines that make the folder of the results, before any work."""
     if not out:
         return []
     return [f"out = Path({out!r})", "out.mkdir(parents=True)  # where there is one it stays, and this stops"]
@@ -248,10 +248,10 @@ def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
     for name, value in plan_as_dict(plan).items():
         if names and (name not in names or (name != "data" and value == usual.get(name))):
             continue
-        shown = tuple(value) if isinstance(value, list) else value
+        argument = tuple(value) if isinstance(value, list) else value
         if isinstance(value, dict):
-            shown = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
-        arguments.append(f"    {name}={shown!r},\n")
+            argument = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
+        arguments.append(f"    {name}={argument!r},\n")
     return "".join(_added_methods(plan)) + "plan = Plan(\n" + "".join(arguments) + ")"
 
 

@@ -1,4 +1,4 @@
-"""What a plan tries: its axes, the combinations on them, and the units of work that a run makes of these."""
+"""Combinations of a plan: its axes, the values on them, and the units of work of a run."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ class Axis:
 
 def varied_axes(combinations: Sequence[tuple[Any, ...]]) -> tuple[int, ...]:
     """Return the positions of the axes on which combinations differ; the first one if they are equal."""
-    differing = (
+    numbers = (
         number for number, values in enumerate(zip(*combinations, strict=True)) if len(set(values)) > 1
     )
-    return tuple(differing) or (0,)
+    return tuple(numbers) or (0,)
 
 
 @dataclass(frozen=True)

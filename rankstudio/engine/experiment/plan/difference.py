@@ -1,4 +1,4 @@
-"""What tells one plan from another, in words: the parameters that differ, and no others."""
+"""Differences between plans in words: the parameters that differ, and no others."""
 
 from __future__ import annotations
 
@@ -39,43 +39,43 @@ def differences(plan: Plan, reference: Plan, names: Names | None = None) -> tupl
     """
     if plan.method != reference.method:
         return (tr("another method"),)
-    own = [p for p in plan.entry.parameters if not (p.ranks and plan.ranker)]
-    found = _changed(own, plan.parameters, reference.parameters, names or {})
+    method_parameters = [p for p in plan.entry.parameters if not (p.ranks and plan.ranker)]
+    texts = _changed(method_parameters, plan.parameters, reference.parameters, names or {})
     ranker = plan.ranker_entry
     if plan.ranker != reference.ranker:
-        found.append(tr("final ranker: {label}").format(label=plan.entry.final_ranker(ranker)))
+        texts.append(tr("final ranker: {label}").format(label=plan.entry.final_ranker(ranker)))
     elif ranker:
-        ranked = _changed(ranker.parameters, plan.ranker_parameters, reference.ranker_parameters, {})
-        found += [f"{ranker.label} {text}" for text in ranked]
-    return (*found, *_protocol(plan, reference))
+        ranker_texts = _changed(ranker.parameters, plan.ranker_parameters, reference.ranker_parameters, {})
+        texts += [f"{ranker.label} {text}" for text in ranker_texts]
+    return (*texts, *_protocol(plan, reference))
 
 
 def parameter_texts(plan: Plan) -> dict[str, str]:
     """Return label and value of each parameter in effect, the ranker's prefixed with its name."""
     ranker = plan.ranker_entry
-    named = [
+    labelled_parameters = [
         (tr(p.label), p, plan.parameters[p.name]) for p in plan.entry.parameters if not (ranker and p.ranks)
     ]
     if ranker:
-        named += [
+        labelled_parameters += [
             (f"{ranker.label} {tr(p.label)}", p, plan.ranker_parameters[p.name]) for p in ranker.parameters
         ]
-    values = {label: p.said(value) for label, p, value in named}
+    values = {label: p.said(value) for label, p, value in labelled_parameters}
     values |= {tr("groups"): groups_in_words(feature_groups_of(plan))} if feature_groups_of(plan) else {}
     values |= _preferences(plan)
     return values | ({tr("rule"): plan.rule} if plan.rule != "best" else {})
 
 
 def _preferences(plan: Plan) -> dict[str, str]:
-    """Return what the plan learns from instead of labels, by its label; {} for labels."""
-    told = preferences_of(plan)
-    if not told:
+    """Return the source of preferences or clicks of a plan, by its label; {} for labels."""
+    preferences = preferences_of(plan)
+    if not preferences:
         return {}
-    name = Path(told["path"]).name
-    if "pairs" not in told:
+    name = Path(preferences["path"]).name
+    if "pairs" not in preferences:
         return {tr("preferences"): name}
     text = tr("{file}: over {pairs}, η {eta}")
-    return {tr("clicks"): text.format(file=name, pairs=told["pairs"], eta=told["eta"])}
+    return {tr("clicks"): text.format(file=name, pairs=preferences["pairs"], eta=preferences["eta"])}
 
 
 def changed_parameters(plan: Plan) -> dict[str, str]:
@@ -95,12 +95,12 @@ def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
     texts = {}
     for keys in grouped(plans, lambda key: plans[key].title).values():
         labels = {label for key in keys for label in values[key]}
-        differing = {label for label in labels if len({values[key].get(label) for key in keys}) > 1}
+        differing_labels = {label for label in labels if len({values[key].get(label) for key in keys}) > 1}
         if several_rules:
-            differing.add(tr("rule"))
+            differing_labels.add(tr("rule"))
         several_choosers = len({plans[key].select_by for key in keys}) > 1
         for key in keys:
-            parts = [f"{label} {v}" for label, v in values[key].items() if label in differing]
+            parts = [f"{label} {v}" for label, v in values[key].items() if label in differing_labels]
             if several_choosers:
                 parts.append(tr("by {chooser}").format(chooser=_chooser(plans[key])))
             if several_conventions:
@@ -118,8 +118,8 @@ def only_pins_differ(plan: Plan, reference: Plan) -> bool:
     """Return whether plans differ only in pinned or banned features."""
     if plan.method != reference.method or not set(PINS) & set(plan.parameters):
         return False
-    same = {name: reference.parameters[name] for name in PINS if name in plan.parameters}
-    bare = plan.changed(parameters={**plan.parameters, **same})
+    reference_pins = {name: reference.parameters[name] for name in PINS if name in plan.parameters}
+    bare = plan.changed(parameters={**plan.parameters, **reference_pins})
     return plan.parameters != reference.parameters and not differences(bare, reference)
 
 
@@ -135,10 +135,10 @@ def _said(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
     """Return a parameter with its value; of features those that come and those that go, by their names."""
     if parameter.kind is not Kind.FEATURES or parameter.several(value) or parameter.several(other):
         return f"{tr(parameter.label)} {parameter.said(value)}"
-    more, less = _missing_from(other, value), _missing_from(value, other)
+    added, removed = _missing_from(other, value), _missing_from(value, other)
     label = tr(parameter.label)
-    parts = [f"{label} {_named(more, names)}"] if more else []
-    parts += [tr("not {label} {names}").format(label=label, names=_named(less, names))] if less else []
+    parts = [f"{label} {_named(added, names)}"] if added else []
+    parts += [tr("not {label} {names}").format(label=label, names=_named(removed, names))] if removed else []
     return ", ".join(parts) or tr("{label} in a different order").format(label=label)
 
 
@@ -151,10 +151,10 @@ def _named(ids: Iterable[int], names: Names) -> str:
 
 
 def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
-    """Return what differs besides method and parameters."""
-    known = plan.extension(HandChoices)
-    learned = learned_from(preferences_of(plan))
-    told = {
+    """Return the differences besides method and parameters."""
+    hand_choices = plan.extension(HandChoices)
+    preference_text = learned_from(preferences_of(plan))
+    texts = {
         "select_by": tr("chosen by {chooser}").format(chooser=_chooser(plan)),
         "rule": tr("rule: {rule}").format(rule=plan.rule),
         "normalize": tr("not scaled") if plan.normalize == "none" else tr("scaled"),
@@ -162,14 +162,14 @@ def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
         "seed": tr("seed {seed}").format(seed=plan.seed),
         "columns": tr("other columns"),
         "scores": tr("other files"),
-        "preferences": learned or tr("preferences: {file}").format(file=tr("none")),
+        "preferences": preference_text or tr("preferences: {file}").format(file=tr("none")),
         "groups": tr("groups: {groups}").format(groups=groups_in_words(feature_groups_of(plan))),
         "costs": _costs(plan, reference),
         "hand_chosen": tr("features chosen by hand on {folds}").format(
-            folds=known.text if known is not None else tr("no fold")
+            folds=hand_choices.text if hand_choices is not None else tr("no fold")
         ),
     }
-    return tuple(text for name, text in told.items() if plan.named(name) != reference.named(name))
+    return tuple(text for name, text in texts.items() if plan.named(name) != reference.named(name))
 
 
 def _costs(plan: Plan, reference: Plan) -> str:

@@ -1,4 +1,4 @@
-"""What a plan takes from the data that it is for."""
+"""Settings that a plan takes from its data."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from rankstudio.engine.experiment.plan.plan import Plan
 
 def with_data_format(plan: Plan, dataset: FoldedDataset) -> Plan:
     """Return a plan that records the format of a plug-in, and its package, with which the data were read."""
-    recorded = dataset.origin.columns.format
-    if not recorded or recorded == plan.columns.get("format"):
+    data_format = dataset.origin.columns.format
+    if not data_format or data_format == plan.columns.get("format"):
         return plan
-    return plan.changed(columns={**plan.columns, "format": recorded})
+    return plan.changed(columns={**plan.columns, "format": data_format})
 
 
 def with_usual_convention(plan: Plan, dataset: FoldedDataset) -> Plan:
@@ -22,7 +22,7 @@ def with_usual_convention(plan: Plan, dataset: FoldedDataset) -> Plan:
 
 def with_known_costs(plan: Plan, dataset: FoldedDataset) -> Plan:
     """Return a plan with the costs of features that are kept beside its data, if it has none."""
-    known = dataset.extension(FeatureCosts)
-    if known is None or plan.extension(FeatureCosts) is not None:
+    costs = dataset.extension(FeatureCosts)
+    if costs is None or plan.extension(FeatureCosts) is not None:
         return plan
-    return plan.changed(costs=known)
+    return plan.changed(costs=costs)

@@ -32,7 +32,7 @@ class GivenRanking:
 
     @classmethod
     def parsed(cls, values: Any, method: str) -> Self | None:
-        """Return what plain values of a plan say; None for nothing.
+        """Parse the plain values of a plan; None for none.
 
         Raises
         ------
@@ -44,18 +44,18 @@ class GivenRanking:
             "name"
         )
         check_field("scores", values, expected, isinstance(values, Mapping))
-        given = dict(values)
+        table = dict(values)
         if method not in FROM_FILES:
-            check_field("scores", given, tr("none with the method {method}").format(method=method), not given)
-        if not given:  # of a method that needs them they are missed when it is to be run
+            check_field("scores", table, tr("none with the method {method}").format(method=method), not table)
+        if not table:  # of a method that needs them they are missed when it is to be run
             return None
-        files = given.get("files", {})
-        named = all(isinstance(given.get(name), str) and given[name].strip() for name in ("name", "path"))
-        known = set(given) <= {"name", "path", "files"}
-        check_field("scores", given, expected, named and known and isinstance(files, Mapping))
+        files = table.get("files", {})
+        has_names = all(isinstance(table.get(name), str) and table[name].strip() for name in ("name", "path"))
+        has_known_keys = set(table) <= {"name", "path", "files"}
+        check_field("scores", table, expected, has_names and has_known_keys and isinstance(files, Mapping))
         texts = all(isinstance(text, str) for item in files.items() for text in item)
-        check_field("scores", given, expected, texts)
-        return cls(" ".join(given["name"].split()), given["path"], FrozenMapping(dict(files)))
+        check_field("scores", table, expected, texts)
+        return cls(" ".join(table["name"].split()), table["path"], FrozenMapping(dict(files)))
 
     def plain(self) -> dict[str, Any]:
         """Return the values as a plan's file has them."""

@@ -1,6 +1,6 @@
 """Features that were chosen by hand: on which queries, and whether they may measure a run of these features.
 
-A set of features that somebody makes while looking at a model knows the queries that the model was trained
+A set of features that a user makes from a model depends on the queries that the model was trained
 and chosen on. A run of the set on folds that test these queries measures too much.
 """
 
@@ -85,7 +85,9 @@ def parse_hand_choices(text: str) -> tuple[HandChoice, ...]:
 def hand_choices_text(choices: tuple[HandChoice, ...]) -> str:
     """Return the text of :func:`parse_hand_choices`."""
     parts = groupby(sorted(choices), key=lambda choice: choice.origin)
-    return "; ".join(f"{origin}: {', '.join(str(choice.fold) for choice in own)}" for origin, own in parts)
+    return "; ".join(
+        f"{origin}: {', '.join(str(choice.fold) for choice in group)}" for origin, group in parts
+    )
 
 
 def _choices(part: str, text: str) -> list[HandChoice]:
@@ -96,13 +98,13 @@ def _choices(part: str, text: str) -> list[HandChoice]:
     match = _SEED.fullmatch(origin.strip())
     try:
         name = match["protocol"] if match else origin
-        known = fold_origin(name, int(match["seed"]) if match else 0)
+        canonical_origin = fold_origin(name, int(match["seed"]) if match else 0)
     except PlanError:
         raise _refusal(text) from None
-    is_drawn = known not in (GIVEN, LEAVE_QUERY_OUT)
+    is_drawn = canonical_origin not in (GIVEN, LEAVE_QUERY_OUT)
     if (match is not None) is not is_drawn:
         raise _refusal(text)
-    return [HandChoice(known, int(number)) for number in numbers]
+    return [HandChoice(canonical_origin, int(number)) for number in numbers]
 
 
 def _refusal(text: str) -> PlanError:

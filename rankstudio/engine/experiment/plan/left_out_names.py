@@ -48,10 +48,10 @@ def canonical_name(name: str) -> str:
     ParameterError
         For an unknown measure.
     """
-    found = measure(plain_name(name)).name
-    if is_pair_out(name) and found not in PAIR_MEASURES:
+    measure_name = measure(plain_name(name)).name
+    if is_pair_out(name) and measure_name not in PAIR_MEASURES:
         raise ParameterError("select_by", name, f"{PAIR_PREFIX}{' or '.join(PAIR_MEASURES)}")
-    return left_out_name(found, pairs=is_pair_out(name)) if is_left_out(name) else found
+    return left_out_name(measure_name, pairs=is_pair_out(name)) if is_left_out(name) else measure_name
 
 
 def validated(measures: Mapping[str, Value]) -> dict[str, Value]:

@@ -80,10 +80,10 @@ _ADDED = "added methods"
 _MEASURES = "measures of others"
 
 MOST_COMBINATIONS = 100_000
-"""Of values that a plan may try."""
+"""Maximum number of combinations of values of a plan."""
 
 USUAL_MEASURES = ("MAP", "P@10", "MeanNDCG", "NDCG@10")
-"""What is measured at first."""
+"""Measures of a new plan."""
 
 CRITERION = "criterion"
 """Choosing by the method's own criterion, for data without a validation part."""
@@ -106,7 +106,7 @@ WORDS = (
     "rule",
     "columns",
 )
-"""Of plans in files and arguments, in the order of files, without those of extensions."""
+"""Fields of plans in files and arguments, in the order of files, without those of extensions."""
 
 
 @dataclass(frozen=True, init=False)
@@ -247,38 +247,38 @@ class Plan:
         keep("measures", tuple(dict.fromkeys(measure(m).name for m in self.measures)))
         keep("folds", tuple(dict.fromkeys(self.folds)))
         columns = DataColumns.of(self.columns).as_dict()
-        frozen = {name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()}
-        keep("reading", replace(self.reading, columns=FrozenMapping(frozen)))
+        frozen_columns = {name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()}
+        keep("reading", replace(self.reading, columns=FrozenMapping(frozen_columns)))
         keep("extensions", with_words(self.extensions, words, self.method))
         convention(self.convention)
         select_by = self.select_by if self.select_by == CRITERION else canonical_name(self.select_by)
         keep("protocol", str(parse_protocol(self.protocol)))
         keep("model_choice", ModelChoice(select_by, str(parse_rule(self.rule))))
-        for name, known in (("missing", MISSING), ("normalize", NORMALIZE)):
+        for name, keys in (("missing", MISSING), ("normalize", NORMALIZE)):
             value = getattr(self, name)
-            check_field(name, value, tr("one of {keys}").format(keys=", ".join(known)), value in known)
-        tried = prod(len(axis.values) for axis in self.axes)
-        several = ", ".join(axis.label for axis in self.axes)
+            check_field(name, value, tr("one of {keys}").format(keys=", ".join(keys)), value in keys)
+        n_combinations = prod(len(axis.values) for axis in self.axes)
+        axis_labels = ", ".join(axis.label for axis in self.axes)
         expected = tr("at most {most} combinations of values").format(most=MOST_COMBINATIONS)
-        check_field(several, tried, expected, tried <= MOST_COMBINATIONS)
+        check_field(axis_labels, n_combinations, expected, n_combinations <= MOST_COMBINATIONS)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what makes the plan: a process that gets it derives the rest itself.
+        """Return the fields of the plan: a process that unpickles it derives the rest.
 
         Methods that are not of a plug-in go along, so that a worker has them, and descriptions of measures,
         so that a worker without one can say what is missing.
         """
-        values = {given.name: getattr(self, given.name) for given in fields(self)}
-        added = tuple(entry for entry in self.entries if is_added(entry))
-        return {**values, _ADDED: added, _MEASURES: self.foreign_measures}
+        values = {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}
+        added_entries = tuple(entry for entry in self.entries if is_added(entry))
+        return {**values, _ADDED: added_entries, _MEASURES: self.foreign_measures}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what :meth:`__getstate__` returned, and make its methods known to this process."""
+        """Restore the state of :meth:`__getstate__`, and add its methods to this process."""
         for entry in state.pop(_ADDED, ()):
             if find_method(entry.key) is None:
                 add_entry(entry)
-        for measured in state.pop(_MEASURES, ()):
-            MEASURES.receive(measured)
+        for measure_entry in state.pop(_MEASURES, ()):
+            MEASURES.receive(measure_entry)
         vars(self).update(state)
 
     @property
@@ -322,7 +322,7 @@ class Plan:
         return {word: getattr(self, word) for word in WORDS}
 
     def extension(self, kind: type[Value]) -> Value | None:
-        """Return what an ability adds to the plan, by its type, such as `FeatureCosts`; None if nothing."""
+        """Return the plan's extension of a type, such as `FeatureCosts`; None if it has none."""
         return self.extensions.find(kind)
 
     def named(self, word: str) -> Any:
@@ -349,19 +349,21 @@ class Plan:
     @property
     def foreign_measures(self) -> tuple[MeasureEntry, ...]:
         """Entries of the measures that are not RankStudio's own, those of parameters included."""
-        used = list(self.evaluated if self.chosen_by == CRITERION else (*self.evaluated, self.chosen_by))
+        measure_names = list(
+            self.evaluated if self.chosen_by == CRITERION else (*self.evaluated, self.chosen_by)
+        )
         ranker = self.ranker_entry
-        given = [(self.entry, self.parameters)]
-        given += [] if ranker is None else [(ranker, self.ranker_parameters)]
-        for entry, values in given:
+        methods_with_values = [(self.entry, self.parameters)]
+        methods_with_values += [] if ranker is None else [(ranker, self.ranker_parameters)]
+        for entry, values in methods_with_values:
             for p in entry.parameters:
                 if p.kind is Kind.MEASURE:
-                    used += map(str, p.values(values[p.name]))
-        return foreign_entries(used)
+                    measure_names += map(str, p.values(values[p.name]))
+        return foreign_entries(measure_names)
 
     @property
     def sources(self) -> tuple[Method | MeasureEntry | FormatSource, ...]:
-        """What computes a run: entries of all methods, and measures and a data format of others."""
+        """Code that computes a run: entries of all methods, and foreign measures and data format."""
         return (*self.entries, *self.foreign_measures, *format_sources(str(self.columns.get("format", ""))))
 
     @property
@@ -371,7 +373,7 @@ class Plan:
 
     @property
     def share_text(self) -> str:
-        """What is added to the method of a run on a share of the training queries: ", train 20%"; or ""."""
+        """Suffix of the method's title for a share of the training queries: ", train 20%"; or ""."""
         train = parse_protocol(self.protocol).train
         return "" if train == 100 else f", train {train}%"
 
@@ -380,8 +382,8 @@ class Plan:
         ranker = self.ranker_entry
         files = self.extension(GivenRanking)
         if files is not None:
-            given = tr("{name} (model)") if self.method == GIVEN_MODEL.key else tr("{name} (given scores)")
-            return given.format(name=files.name)
+            text = tr("{name} (model)") if self.method == GIVEN_MODEL.key else tr("{name} (given scores)")
+            return text.format(name=files.name)
         if ranker is None:
             return self.entry.label
         return tr("{selector}, then {ranker}").format(selector=self.entry.label, ranker=ranker.label)
@@ -487,13 +489,13 @@ class Plan:
         that depend on other parameters.
         """
         ranker = self.ranker_entry
-        own = [p for p in self.entry.parameters if not (ranker and p.ranks)]
-        own = [p for p in own if p.counts(self.parameters)]
-        axes = [Axis(p, p.values(v)) for p in own if p.several(v := self.parameters[p.name])]
+        parameters = [p for p in self.entry.parameters if not (ranker and p.ranks)]
+        parameters = [p for p in parameters if p.counts(self.parameters)]
+        axes = [Axis(p, p.values(v)) for p in parameters if p.several(v := self.parameters[p.name])]
         if ranker:
-            counting = [p for p in ranker.parameters if p.counts(self.ranker_parameters)]
-            given = [(p, self.ranker_parameters[p.name]) for p in counting]
-            axes += [Axis(p, p.values(v), ranker.label) for p, v in given if p.several(v)]
+            ranker_parameters = [p for p in ranker.parameters if p.counts(self.ranker_parameters)]
+            ranker_values = [(p, self.ranker_parameters[p.name]) for p in ranker_parameters]
+            axes += [Axis(p, p.values(v), ranker.label) for p, v in ranker_values if p.several(v)]
         return tuple(axes)
 
     @cached_property
@@ -505,10 +507,10 @@ class Plan:
         """Return the combination with these values on the axes, on or off the grids."""
         first = {p.name: p.values(self.parameters[p.name])[0] for p in self.entry.parameters}
         on_axes = list(zip(self.axes, values, strict=True))
-        own = {axis.parameter.name: value for axis, value in on_axes if not axis.ranker}
+        method_values = {axis.parameter.name: value for axis, value in on_axes if not axis.ranker}
         ranker = {axis.parameter.name: value for axis, value in on_axes if axis.ranker}
         return ParameterCombination(
-            FrozenMapping({**first, **own}),
+            FrozenMapping({**first, **method_values}),
             FrozenMapping({**self.ranker_parameters, **ranker}),
             values,
         )
@@ -533,12 +535,12 @@ class Plan:
         Of extensions some go with the method, such as given scores, or with the last pinned feature, such as
         what was known when these features were chosen by hand.
         """
-        moved = changes.get("method", self.method) != self.method
+        is_other_method = changes.get("method", self.method) != self.method
         parameters = changes.get("parameters", self.parameters)
         extensions = changes.pop("extensions", self.extensions)
-        for one in PLAN_EXTENSIONS:
-            if one.word not in changes and not one.lasts(moved, parameters):
-                extensions = extensions.without(one.kind)
+        for extension in PLAN_EXTENSIONS:
+            if extension.word not in changes and not extension.lasts(is_other_method, parameters):
+                extensions = extensions.without(extension.kind)
         return Plan(**{**self.words, "extensions": extensions, **changes})
 
 
@@ -553,11 +555,13 @@ def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
     one_ranking : bool
         Whether all documents of the data are one ranking.
     """
-    wanted = ONE_RANKING_MEASURES if one_ranking else USUAL_MEASURES
-    if plan.measures == wanted or plan.measures not in (USUAL_MEASURES, ONE_RANKING_MEASURES):
+    suitable_measures = ONE_RANKING_MEASURES if one_ranking else USUAL_MEASURES
+    if plan.measures == suitable_measures or plan.measures not in (USUAL_MEASURES, ONE_RANKING_MEASURES):
         return plan
     chooses = plan.select_by == plan.measures[0]
-    return plan.changed(measures=wanted, select_by=wanted[0] if chooses else plan.select_by)
+    return plan.changed(
+        measures=suitable_measures, select_by=suitable_measures[0] if chooses else plan.select_by
+    )
 
 
 def counting_plan(plan: Plan) -> Plan:
@@ -567,29 +571,30 @@ def counting_plan(plan: Plan) -> Plan:
     values of other parameters. Plans that differ only in such parameters define the same work.
     """
     ranker = plan.ranker_entry
-    own = {
+    method_defaults = {
         p.name: p.default
         for p in plan.entry.parameters
         if (ranker and p.ranks) or not p.counts(plan.parameters)
     }
-    ranked = {
+    ranker_defaults = {
         p.name: p.default
         for p in (ranker.parameters if ranker else ())
         if not p.counts(plan.ranker_parameters)
     }
     return plan.changed(
-        parameters={**plan.parameters, **own}, ranker_parameters={**plan.ranker_parameters, **ranked}
+        parameters={**plan.parameters, **method_defaults},
+        ranker_parameters={**plan.ranker_parameters, **ranker_defaults},
     )
 
 
 def path_plan(plan: Plan) -> Plan:
     """Return the plan without settings that do not change a path: grids, folds to run, selection."""
     ranker = plan.ranker_entry
-    own = {p.name: p.default for p in plan.entry.grids}
-    ranked = {p.name: p.default for p in ranker.grids} if ranker else {}
+    method_defaults = {p.name: p.default for p in plan.entry.grids}
+    ranker_defaults = {p.name: p.default for p in ranker.grids} if ranker else {}
     return plan.changed(
-        parameters={**plan.parameters, **own},
-        ranker_parameters={**plan.ranker_parameters, **ranked},
+        parameters={**plan.parameters, **method_defaults},
+        ranker_parameters={**plan.ranker_parameters, **ranker_defaults},
         folds=(),
         select_by="criterion",
         rule="best",
@@ -621,8 +626,8 @@ def longest_path(plan: Plan, n_features: int) -> int:
         return max(limit or 1 for limit in limits)
     if not plan.entry.selects:
         return 1
-    most = max(limit or n_features for limit in limits)
-    return greatest_size(n_features, feature_groups_of(plan) if plan.entry.groups else {}, most)
+    max_features = max(limit or n_features for limit in limits)
+    return greatest_size(n_features, feature_groups_of(plan) if plan.entry.groups else {}, max_features)
 
 
 def named_preferences(path: Path, rule: ClickRule | None = None) -> dict[str, str]:
@@ -643,24 +648,24 @@ def named_preferences(path: Path, rule: ClickRule | None = None) -> dict[str, st
 
     path = path.absolute()
     file = read_preference_file(path, rule)
-    named = {"path": str(path), "checksum": file.checksum}
+    source = {"path": str(path), "checksum": file.checksum}
     clicks = file.clicks
-    return named if clicks is None else {**named, "pairs": clicks.rule.pairs, "eta": clicks.rule.eta}
+    return source if clicks is None else {**source, "pairs": clicks.rule.pairs, "eta": clicks.rule.eta}
 
 
 def refusal_of_preferences(entry: Method) -> str:
     """Return the message that a method does not support preferences."""
-    able = ", ".join(other.label for other in methods() if other.learns_preferences)
+    labels_text = ", ".join(other.label for other in methods() if other.learns_preferences)
     return tr("{label} cannot learn from preferences. Choose {able}, or remove the preferences.").format(
-        label=entry.label, able=able
+        label=entry.label, able=labels_text
     )
 
 
 def preferences_in_words(preferences: Mapping[str, str], entries: Iterable[Method]) -> str:
     """Return the method that learns from the preferences of a plan, or the reason why it cannot."""
-    refused = next((entry for entry in entries if not entry.learns_preferences), None)
-    if refused is not None:
-        return refusal_of_preferences(refused)
+    unable_entry = next((entry for entry in entries if not entry.learns_preferences), None)
+    if unable_entry is not None:
+        return refusal_of_preferences(unable_entry)
     text = tr("Learns from the preferences in {file} instead of labels; measures use the labels.")
     if "pairs" in preferences:
         text = tr(
@@ -671,7 +676,7 @@ def preferences_in_words(preferences: Mapping[str, str], entries: Iterable[Metho
 
 
 def learned_from(preferences: Mapping[str, str]) -> str:
-    """Return what a plan learns from instead of labels, for a title: "clicks: log.csv"; "" for labels."""
+    """Return the source of preferences or clicks, for a title: "clicks: log.csv"; "" for labels."""
     if not preferences:
         return ""
     text = tr("preferences: {file}")
@@ -718,13 +723,13 @@ def n_steps(plan: Plan, feature_ids: Ints) -> int:
     """
     if plan.entry.given:
         return 1
-    most = 0
+    max_steps = 0
     for combination in plan.combinations:
-        chosen = estimator(plan, plan.entry, combination.parameters, feature_ids)
+        learner = estimator(plan, plan.entry, combination.parameters, feature_ids)
         if plan.ranker_entry is not None:
             estimator(plan, plan.ranker_entry, combination.ranker, feature_ids)
-        most = max(most, chosen.n_steps(feature_ids.size))
-    return feature_ids.size if plan.ranker and plan.entry.step_kind is not StepKind.FEATURES else most
+        max_steps = max(max_steps, learner.n_steps(feature_ids.size))
+    return feature_ids.size if plan.ranker and plan.entry.step_kind is not StepKind.FEATURES else max_steps
 
 
 def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_ids: Ints) -> LinearRanker:
@@ -738,8 +743,8 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
         If a required library is not installed, or the method does not support the plan's groups or
         preferences.
     """
-    if why := refusal(plan, entry, selects=entry.key == plan.method):
-        raise PlanError(why)
+    if reason := refusal(plan, entry, selects=entry.key == plan.method):
+        raise PlanError(reason)
     by_name = feature_groups_of(plan)
     _check_bans(parameters, by_name)
     parameters = {name: _prices(plan) if v == MILLISECONDS else v for name, v in parameters.items()}
@@ -756,8 +761,8 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     arguments |= {name: plan.named(name) for name in entry.takes}
     if "groups" in arguments:
         arguments["groups"] = groups
-    made: LinearRanker = entry.load()(**arguments)
-    return made
+    learner: LinearRanker = entry.load()(**arguments)
+    return learner
 
 
 def _check_bans(parameters: Mapping[str, Any], groups: Mapping[str, Sequence[int]]) -> None:
@@ -768,9 +773,9 @@ def _check_bans(parameters: Mapping[str, Any], groups: Mapping[str, Sequence[int
     pinned, banned = parameters.get("pinned") or (), parameters.get("banned") or ()
     group_of = {feature: name for name, features in groups.items() for feature in features}
     first = {group_of.get(feature, feature) for feature in pinned}
-    both = sorted(feature for feature in banned if group_of.get(feature, feature) in first)
-    if both:
-        raise ParameterError("banned", list(banned), f"features that are not pinned ({both[0]} is)")
+    conflicts = sorted(feature for feature in banned if group_of.get(feature, feature) in first)
+    if conflicts:
+        raise ParameterError("banned", list(banned), f"features that are not pinned ({conflicts[0]} is)")
 
 
 def _prices(plan: Plan) -> tuple[tuple[int, float], ...]:
@@ -815,7 +820,7 @@ def _column(what: str, feature: int, columns: Mapping[int, int]) -> int:
 
 
 def _check_kinds(plan: Plan) -> None:
-    """Refuse what is not even of the right kind: a person may have written the plan."""
+    """Raise a PlanError for values of a wrong type: a person may have written the plan."""
     texts = ("data", "method", "select_by", "convention", "ranker", "protocol", "rule")
     for name in texts:
         value = getattr(plan, name)
@@ -823,8 +828,8 @@ def _check_kinds(plan: Plan) -> None:
     for name in ("parameters", "ranker_parameters"):
         value = getattr(plan, name)
         check_field(name, value, tr("a table"), isinstance(value, Mapping))
-    several = isinstance(plan.measures, tuple | list) and len(plan.measures) > 0
-    check_field("measures", plan.measures, tr("a list of names such as MAP, NDCG@10"), several)
+    has_measures = isinstance(plan.measures, tuple | list) and len(plan.measures) > 0
+    check_field("measures", plan.measures, tr("a list of names such as MAP, NDCG@10"), has_measures)
     numbers = isinstance(plan.folds, tuple | list) and all(_whole(f) and f >= 1 for f in plan.folds)
     check_field("folds", plan.folds, tr("a list of numbers from 1 up"), numbers)
     check_field("seed", plan.seed, tr("a whole number from 0 up"), _whole(plan.seed) and plan.seed >= 0)
@@ -834,8 +839,8 @@ def _check_ranker(plan: Plan) -> Method | None:
     """Return the ranker's entry; PlanError where it is none, or has nothing to rank with."""
     ranker = plan.ranker_entry
     if ranker is None:
-        given = dict(plan.ranker_parameters)
-        check_field("ranker_parameters", given, tr("no value without a ranker"), not given)
+        parameters = dict(plan.ranker_parameters)
+        check_field("ranker_parameters", parameters, tr("no value without a ranker"), not parameters)
         return None
     rankers = ", ".join(entry.key for entry in methods() if not entry.selects)
     expected = tr("a ranker, one of {rankers}").format(rankers=rankers)

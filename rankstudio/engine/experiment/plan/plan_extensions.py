@@ -1,4 +1,4 @@
-"""What abilities add to plans: the word of each in files and programs, its type, and its codec."""
+"""Extensions of plans: the word of each in files and programs, its type, and its codec."""
 
 from __future__ import annotations
 
@@ -80,23 +80,23 @@ PLAN_EXTENSIONS: tuple[PlanExtension, ...] = (
 )
 """In the order of a plan's file."""
 
-KINDS: Mapping[str, type[Any]] = {one.word: one.kind for one in PLAN_EXTENSIONS}
+KINDS: Mapping[str, type[Any]] = {extension.word: extension.kind for extension in PLAN_EXTENSIONS}
 """Types of the values by their words."""
 
 
 def with_words(extensions: Extensions, values: Mapping[str, Any], method: str) -> Extensions:
     """Return extensions with those of plain values by their words, for a method; empty ones go."""
-    for one in PLAN_EXTENSIONS:
-        if one.word in values:
-            told = values[one.word]
-            value = told if isinstance(told, one.kind) else one.parsed(told, method)
-            extensions = extensions.without(one.kind).extended(value)
+    for extension in PLAN_EXTENSIONS:
+        if extension.word in values:
+            argument = values[extension.word]
+            value = argument if isinstance(argument, extension.kind) else extension.parsed(argument, method)
+            extensions = extensions.without(extension.kind).extended(value)
     return extensions
 
 
 def in_words(extensions: Extensions) -> Iterator[tuple[str, Any]]:
     """Yield the words and plain values of extensions, in the order of a plan's file."""
-    for one in PLAN_EXTENSIONS:
-        value = extensions.find(one.kind)
+    for extension in PLAN_EXTENSIONS:
+        value = extensions.find(extension.kind)
         if value is not None:
-            yield one.word, one.plain(value)
+            yield extension.word, extension.plain(value)

@@ -1,4 +1,4 @@
-"""What belongs together in a plan: how data are read, what ranks in the end, and how models are chosen."""
+"""Parts of a plan: how data are read, the final ranker, and how models are chosen."""
 
 from __future__ import annotations
 

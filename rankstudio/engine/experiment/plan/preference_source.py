@@ -30,7 +30,7 @@ class PreferenceSource:
 
     @classmethod
     def parsed(cls, values: Any) -> Self | None:
-        """Return what plain values of a plan say, in canonical form; None for nothing.
+        """Parse the plain values of a plan, in canonical form; None for none.
 
         Raises
         ------
@@ -41,20 +41,22 @@ class PreferenceSource:
         check_field("preferences", values, expected, isinstance(values, Mapping))
         if not values:
             return None
-        known = {"path"} <= set(values) <= {"path", "checksum", "pairs", "eta"}
+        has_known_keys = {"path"} <= set(values) <= {"path", "checksum", "pairs", "eta"}
         values = {**values, "eta": str(values["eta"])} if "eta" in values else values
         texts = all(isinstance(text, str) for text in values.values())
-        check_field("preferences", values, expected, known and texts and bool(values["path"].strip()))
-        told = {name: values[name] for name in ("path", "checksum") if values.get(name)}
+        check_field(
+            "preferences", values, expected, has_known_keys and texts and bool(values["path"].strip())
+        )
+        settings = {name: values[name] for name in ("path", "checksum") if values.get(name)}
         if "pairs" in values or "eta" in values:
             from rankstudio.engine.data.preferences.clicks import ClickRule  # noqa: PLC0415 - for clicks alone
 
             rule = ClickRule(**{name: values[name] for name in ("pairs", "eta") if name in values})
-            told |= {"pairs": rule.pairs, "eta": rule.eta}
-        return cls(FrozenMapping(told))
+            settings |= {"pairs": rule.pairs, "eta": rule.eta}
+        return cls(FrozenMapping(settings))
 
 
 def preferences_of(extended: Extended) -> Mapping[str, str]:
-    """Return what a plan says of preferences, see `PreferenceSource`; empty where it learns from labels."""
-    found = extended.extension(PreferenceSource)
-    return FrozenMapping() if found is None else found.told
+    """Return the settings of a plan's `PreferenceSource`; empty if it learns from labels."""
+    source = extended.extension(PreferenceSource)
+    return FrozenMapping() if source is None else source.told

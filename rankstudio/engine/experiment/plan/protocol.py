@@ -1,4 +1,4 @@
-"""What a plan says in words of how folds come about, and of which model of a path is chosen."""
+"""Protocols and rules of a plan as text: how folds are made, and which model of a path is chosen."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ class Protocol:
         """Whether each fold has a validation part, or inner folds, regardless of the files."""
         match self.kind, self.numbers:
             case "k-fold", (k,):
-                there = k > 2
+                has_validation = k > 2
             case "split", (_, vali, _):
-                there = vali > 0
+                has_validation = vali > 0
             case kind, _:
-                there = kind == "nested"
-        return there or self.inner > 0
+                has_validation = kind == "nested"
+        return has_validation or self.inner > 0
 
     def divided_by(self, seed: int) -> str:
         """Return the description of these folds in a dataset; "" for those of the files."""
@@ -99,16 +99,16 @@ class Protocol:
             raise PlanError(
                 text.format(name=dataset.name, divided_by=dataset.divided_by, how=how or tr("the files"))
             )
-        divided = self._outer(dataset, seed)
+        divided_dataset = self._outer(dataset, seed)
         if not self.inner and self.train == 100:
-            return divided
+            return divided_dataset
         from rankstudio.engine.data.splitting import splits  # noqa: PLC0415 - as below
 
         if self.train < 100:
-            divided = splits.training_share(divided, self.train, seed)
+            divided_dataset = splits.training_share(divided_dataset, self.train, seed)
         if self.inner:
-            divided = splits.for_inner_folds(divided, self.inner, seed)
-        return replace(divided, divided_by=how)
+            divided_dataset = splits.for_inner_folds(divided_dataset, self.inner, seed)
+        return replace(divided_dataset, divided_by=how)
 
     def _outer(self, dataset: FoldedDataset, seed: int) -> FoldedDataset:
         from rankstudio.engine.data.splitting import splits  # noqa: PLC0415 - most runs are on the given folds
@@ -137,23 +137,23 @@ def parse_protocol(text: str) -> Protocol:
     PlanError
         For any other text.
     """
-    said = " ".join(text.lower().split())
-    outer, comma, last = said.rpartition(",")
+    plain_text = " ".join(text.lower().split())
+    outer, comma, last = plain_text.rpartition(",")
     if (match := _TRAIN.fullmatch(last.strip())) and 0 < int(match[1]) <= 100:
-        found = parse_protocol(outer) if comma else Protocol()
-        if found.train == 100 and found.kind != LEAVE_QUERY_OUT:
-            return replace(found, train=int(match[1]))
+        protocol = parse_protocol(outer) if comma else Protocol()
+        if protocol.train == 100 and protocol.kind != LEAVE_QUERY_OUT:
+            return replace(protocol, train=int(match[1]))
     if match := _INNER.fullmatch(last.strip()):
-        found = parse_protocol(outer) if comma else Protocol()
-        if int(match[1]) > 1 and found.kind != "nested" and not found.inner and found.train == 100:
-            return replace(found, inner=int(match[1]))
-    if said == GIVEN:
+        protocol = parse_protocol(outer) if comma else Protocol()
+        if int(match[1]) > 1 and protocol.kind != "nested" and not protocol.inner and protocol.train == 100:
+            return replace(protocol, inner=int(match[1]))
+    if plain_text == GIVEN:
         return Protocol()
-    if said.replace(" ", "-") == LEAVE_QUERY_OUT:
+    if plain_text.replace(" ", "-") == LEAVE_QUERY_OUT:
         return Protocol("leave-query-out")
-    if (match := _K_FOLD.fullmatch(said)) and int(match[1]) > 1:
+    if (match := _K_FOLD.fullmatch(plain_text)) and int(match[1]) > 1:
         return Protocol("k-fold", (int(match[1]),))
-    if match := _SPLIT.fullmatch(said):
+    if match := _SPLIT.fullmatch(plain_text):
         train, vali, test = (int(percent) for percent in match.groups())
         if train + vali + test != 100 or not (train and test):
             raise PlanError(
@@ -163,13 +163,20 @@ def parse_protocol(text: str) -> Protocol:
                 ).format(text=shown(text))
             )
         return Protocol("split", (train, vali, test))
-    if (match := _NESTED.fullmatch(said)) and 0 < int(match[1]) < 100:
+    if (match := _NESTED.fullmatch(plain_text)) and 0 < int(match[1]) < 100:
         return Protocol("nested", (int(match[1]),))
-    refused = tr("protocol: expected {protocols}, got {text}.")
-    refused = refused.format(protocols=tr(_PROTOCOLS), text=shown(text))
-    number = next(iter(re.findall(r"\d{1,6}", said)), "5")
-    known = (f"{number}-fold", GIVEN, LEAVE_QUERY_OUT, "split 60/20/20", f"nested {number}", "nested 5-fold")
-    raise PlanError(f"{refused} {did_you_mean(nearest(said, known))}".rstrip())
+    message = tr("protocol: expected {protocols}, got {text}.")
+    message = message.format(protocols=tr(_PROTOCOLS), text=shown(text))
+    number = next(iter(re.findall(r"\d{1,6}", plain_text)), "5")
+    examples = (
+        f"{number}-fold",
+        GIVEN,
+        LEAVE_QUERY_OUT,
+        "split 60/20/20",
+        f"nested {number}",
+        "nested 5-fold",
+    )
+    raise PlanError(f"{message} {did_you_mean(nearest(plain_text, examples))}".rstrip())
 
 
 @dataclass(frozen=True)
@@ -211,15 +218,15 @@ def parse_rule(text: str) -> Rule:
     PlanError
         For any other text.
     """
-    said = " ".join(text.lower().split())
-    if said == BEST:
+    plain_text = " ".join(text.lower().split())
+    if plain_text == BEST:
         return Rule()
-    if said == SMALLEST:
+    if plain_text == SMALLEST:
         return Rule("smallest")
-    if said == ONE_SE:
+    if plain_text == ONE_SE:
         return Rule("one-se")
-    if (match := _AT_MOST.fullmatch(said)) and int(match[1]) > 0:
+    if (match := _AT_MOST.fullmatch(plain_text)) and int(match[1]) > 0:
         return Rule("at most", int(match[1]))
-    refused = tr("rule: expected {rules}, got {text}.").format(rules=tr(_RULES), text=shown(text))
-    known = (BEST, SMALLEST, ONE_SE, "at most 10")
-    raise PlanError(f"{refused} {did_you_mean(nearest(said, known))}".rstrip())
+    message = tr("rule: expected {rules}, got {text}.").format(rules=tr(_RULES), text=shown(text))
+    examples = (BEST, SMALLEST, ONE_SE, "at most 10")
+    raise PlanError(f"{message} {did_you_mean(nearest(plain_text, examples))}".rstrip())

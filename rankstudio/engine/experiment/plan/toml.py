@@ -34,29 +34,31 @@ _MOST_BYTES = 4 << 20  # of a plan, which would take some seconds
 
 def plan_as_dict(plan: Plan) -> dict[str, Any]:
     """Return the plan as plain lists, strings and numbers, for TOML and JSON, without None."""
-    added = {word: as_lists(value) for word, value in in_words(plan.extensions)}
+    extension_values = {word: as_lists(value) for word, value in in_words(plan.extensions)}
     values = {word: as_lists(value) for word, value in plan.words.items()}
-    values |= {word: value for word, value in added.items() if not isinstance(value, dict)}
+    values |= {word: value for word, value in extension_values.items() if not isinstance(value, dict)}
     # TOML wants the tables after the plain values.
     for table, entry in (("parameters", plan.entry), ("ranker_parameters", plan.ranker_entry)):
-        given = getattr(plan, table)
+        parameters = getattr(plan, table)
         del values[table]
         if entry:
-            said = [p for p in entry.parameters if given[p.name] is not None or p.default is not None]
-            values[table] = {p.name: _plain(p, given[p.name]) for p in said}
+            written_parameters = [
+                p for p in entry.parameters if parameters[p.name] is not None or p.default is not None
+            ]
+            values[table] = {p.name: _plain(p, parameters[p.name]) for p in written_parameters}
     if not values["ranker"]:
         del values["ranker"]
     tables = {name: values.pop(name) for name in ("columns",)}
-    tables |= {word: value for word, value in added.items() if isinstance(value, dict)}
-    ordered = dict.fromkeys((*_TABLES, *tables))
-    return values | {name: tables[name] for name in ordered if tables.get(name)}
+    tables |= {word: value for word, value in extension_values.items() if isinstance(value, dict)}
+    table_names = dict.fromkeys((*_TABLES, *tables))
+    return values | {name: tables[name] for name in table_names if tables.get(name)}
 
 
 def _plain(parameter: Parameter, value: Any) -> Any:
     """Return tuples as lists, and a number that is left out, as one of several values, as its name."""
-    named = {None: parameter.none_label} if parameter.none_label else {}
+    name_of_none = {None: parameter.none_label} if parameter.none_label else {}
     if parameter.several(value):
-        return as_lists(tuple(named.get(v, v) for v in value))
+        return as_lists(tuple(name_of_none.get(v, v) for v in value))
     return parameter.none_label if value is None else as_lists(value)
 
 
@@ -75,23 +77,23 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
     PlanError, ParameterError
         For an unknown field or a value out of range.
     """
-    known = {*WORDS, *KINDS}
+    field_names = {*WORDS, *KINDS}
     _refuse_absent(values.get(PACKAGES, {}))
     values = {name: value for name, value in values.items() if name != PACKAGES}
     for name in values:
-        if name not in known:
+        if name not in field_names:
             text = tr("A plan has no field {name}; the fields are {sorted}.")
-            raise PlanError(text.format(name=shown(name), sorted=", ".join(sorted(known))))
+            raise PlanError(text.format(name=shown(name), sorted=", ".join(sorted(field_names))))
     if "data" not in values:
         raise PlanError(tr('The plan names no data: it needs a line such as data = "MQ2008".'))
-    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-    return Plan(**given)
+    arguments: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+    return Plan(**arguments)
 
 
 def measure_keys(plan: Plan) -> list[str]:
     """Return the keys of code of the measures of files in a plan, as :func:`method_keys` has them."""
     packages = _packages_of(plan)
-    return [f"measure:{place}" for place in packages.values() if _FILE.fullmatch(place)]
+    return [f"measure:{source}" for source in packages.values() if _FILE.fullmatch(source)]
 
 
 def _packages_of(plan: Plan) -> dict[str, str]:
@@ -176,9 +178,9 @@ def method_keys(values: Any) -> Iterator[str]:
     """Yield the keys of code in a plan or a comparison: methods at any depth, and measures of files."""
     if isinstance(values, Mapping):
         packages = values.get(PACKAGES)
-        places = packages.values() if isinstance(packages, Mapping) else ()
+        sources = packages.values() if isinstance(packages, Mapping) else ()
         yield from (
-            f"measure:{place}" for place in places if isinstance(place, str) and _FILE.fullmatch(place)
+            f"measure:{source}" for source in sources if isinstance(source, str) and _FILE.fullmatch(source)
         )
         for name, value in values.items():
             if name in ("method", "ranker"):
@@ -211,8 +213,8 @@ def with_data_beside(plan: Plan, path: str | Path) -> Plan:
     folder = Path(path).parent
 
     def place(name: str) -> str:
-        beside = (folder / name).absolute()
-        return str(beside) if is_there(beside) else name
+        sibling = (folder / name).absolute()
+        return str(sibling) if is_there(sibling) else name
 
     if plan.columns:
         plan = plan.changed(columns=DataColumns.of(plan.columns).beside(place).as_dict())
@@ -221,5 +223,5 @@ def with_data_beside(plan: Plan, path: str | Path) -> Plan:
         plan = (
             plan.changed(preferences={**preferences_of(plan), "path": str(file)}) if is_there(file) else plan
         )
-    beside = (Path(path).parent / plan.data).absolute()
-    return plan.changed(data=str(beside)) if plan.data != SAMPLE and is_there(beside) else plan
+    data_path = (Path(path).parent / plan.data).absolute()
+    return plan.changed(data=str(data_path)) if plan.data != SAMPLE and is_there(data_path) else plan

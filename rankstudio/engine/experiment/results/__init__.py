@@ -1,1 +1,1 @@
-"""What a run tells and leaves: events, results, the choice of a model."""
+"""Events and results of a run, and the choice of a model."""

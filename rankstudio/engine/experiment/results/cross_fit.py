@@ -47,8 +47,8 @@ def query_groups(n_queries: int) -> Ints:
     are left out one by one, in a single division; a single query has no other to choose by, so R is 0.
     """
     if n_queries < N_GROUPS:
-        alone = np.arange(n_queries, dtype=np.int64)[None, :]
-        return unwritable(alone if n_queries > 1 else alone[:0])
+        division = np.arange(n_queries, dtype=np.int64)[None, :]
+        return unwritable(division if n_queries > 1 else division[:0])
     rng = np.random.default_rng([_SEED, n_queries])
     dealt = np.arange(n_queries, dtype=np.int64) % N_GROUPS
     return unwritable(np.stack([rng.permutation(dealt) for _ in range(N_SPLITS)]))
@@ -146,8 +146,8 @@ def cross_fitted_values(
     dict of str to ndarray of shape (Q,)
         Empty if the choices or the models are not available, or the only query chose the model.
     """
-    most = parse_rule(plan.rule).most
-    n_models = sum(selectable_positions(path, most).size for path in paths)
+    max_features = parse_rule(plan.rule).most
+    n_models = sum(selectable_positions(path, max_features).size for path in paths)
     if n_models == 1 or not is_chosen_on_validation(plan):
         path = next(path for path in paths if path.unit.position == chosen.unit.position)
         values = measure_models(path, [path.steps.position(chosen.step.number)])
@@ -224,18 +224,18 @@ def weighted_values(
         Measures of each of these models in each query. NaN does not count; a query without any value is NaN.
     """
     totals: dict[str, Floats] = {}
-    undefined: dict[str, Floats] = {}
+    undefined_shares: dict[str, Floats] = {}
     for model, measures in zip(models, values, strict=True):
         for name, row in measures.items():
-            lacking = np.isnan(row)
-            totals[name] = totals.get(name, 0.0) + model.shares * np.where(lacking, 0.0, row)
-            undefined[name] = undefined.get(name, 0.0) + model.shares * lacking
+            is_undefined = np.isnan(row)
+            totals[name] = totals.get(name, 0.0) + model.shares * np.where(is_undefined, 0.0, row)
+            undefined_shares[name] = undefined_shares.get(name, 0.0) + model.shares * is_undefined
     means = {}
     for name, total in totals.items():
         # Sums of shares: 1 up to rounding, which is no reason to change the value of the only model.
-        defined = np.where(undefined[name] > 0.0, 1.0 - undefined[name], 1.0)
-        exists = defined > 1.0 / (2 * N_SPLITS)
-        means[name] = np.divide(total, defined, out=np.full(total.shape, np.nan), where=exists)
+        defined_share = np.where(undefined_shares[name] > 0.0, 1.0 - undefined_shares[name], 1.0)
+        exists = defined_share > 1.0 / (2 * N_SPLITS)
+        means[name] = np.divide(total, defined_share, out=np.full(total.shape, np.nan), where=exists)
     return means
 
 
@@ -260,7 +260,8 @@ class _Rows:
         The same operations on the same values as in `average` of a path: equal bits, hence equal ties.
         """
         means = [
-            _mean(values[models[:, None], some]) for values, some in zip(self.queries, columns, strict=True)
+            _mean(values[models[:, None], subset])
+            for values, subset in zip(self.queries, columns, strict=True)
         ]
         mean = means[0] if len(means) == 1 else average(np.stack(means, axis=1))
         gains = self.sign * mean
@@ -371,14 +372,16 @@ def _is_equal(rows: _Rows, block: _Alike, best: Ints) -> tuple[Bools, Bools]:
 
     And whether there are enough queries for a test, (S,).
     """
-    lines = [values[best[:, None], some] for values, some in zip(rows.queries, block.columns, strict=True)]
+    lines = [
+        values[best[:, None], subset] for values, subset in zip(rows.queries, block.columns, strict=True)
+    ]
     n = sum(np.count_nonzero(~np.isnan(line), axis=1) for line in lines)
     is_tested: Bools = np.asarray(n >= LEAST_PAIRS)
     is_equal, is_unclear = _rough_tests(rows, block, best)
     for numbers, models in _pairs(is_unclear & is_tested[:, None], block):
         differences = [
-            values[models[:, None], some[numbers]] - line[numbers]
-            for values, some, line in zip(rows.queries, block.columns, lines, strict=True)
+            values[models[:, None], subset[numbers]] - line[numbers]
+            for values, subset, line in zip(rows.queries, block.columns, lines, strict=True)
         ]
         is_equal[numbers, models] = mean_p_values(differences) >= SIGNIFICANCE
     return is_equal, is_tested

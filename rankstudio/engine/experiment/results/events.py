@@ -1,4 +1,4 @@
-"""What a run tells while it works. The window, the terminal and the store consume the same stream."""
+"""Events of a run, the same stream for the window, the terminal and the store."""
 
 from __future__ import annotations
 

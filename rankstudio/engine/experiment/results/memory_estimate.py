@@ -154,26 +154,26 @@ class MemoryEstimate:
         return self.need.room(self.budget)
 
     def _advice(self) -> list[str]:
-        """Return what would make it run, one by one."""
-        found = []
+        """Return the changes that would let the plan run, one by one."""
+        suggestions = []
         if self.least <= memory.available():
             text = tr("a memory limit of {size} (--memory, or Run, Workers in the window)")
-            found.append(text.format(size=memory.size(_rounded_up(self.least))))
+            suggestions.append(text.format(size=memory.size(_rounded_up(self.least))))
         if self.need.fits:
-            found.append(self.need.fits)
-        found.append(tr("fewer documents or features"))
+            suggestions.append(self.need.fits)
+        suggestions.append(tr("fewer documents or features"))
         if self.sparse:
-            able = [entry.label for entry in _own_methods() if entry.load().accepts_sparse]
+            labels = [entry.label for entry in _own_methods() if entry.load().accepts_sparse]
             text = tr("a method that takes sparse data, such as {methods}")
-            found.append(text.format(methods=", ".join(able[:_NAMES])))
+            suggestions.append(text.format(methods=", ".join(labels[:_NAMES])))
         elif self.need.reading is Reading.WHOLE and self.m > DOCUMENTS:
             shape = DataShape(self.m, self.n, self.m, DOCUMENTS)
             needs = [(entry.label, entry.load()().memory_need(shape)) for entry in _own_methods()]
-            able = [label for label, need in needs if need.reading is Reading.SHARED]
-            able = [label for label in able if "," not in label and label != self.label]
+            labels = [label for label, need in needs if need.reading is Reading.SHARED]
+            labels = [label for label in labels if "," not in label and label != self.label]
             text = tr("a method that processes the data in blocks, such as {methods}")
-            found.append(text.format(methods=", ".join(able[:_NAMES])))
-        return found
+            suggestions.append(text.format(methods=", ".join(labels[:_NAMES])))
+        return suggestions
 
 
 def _own_methods() -> list[Method]:
@@ -264,12 +264,12 @@ def _of_fold(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
         label, need = _of_plan(plan, shape, train.feature_ids, stored)
         if need.reading is not Reading.SHARED:
             need = need.times(min(workers.count, len(plan.combinations)))
-        found = MemoryEstimate(
+        estimate = MemoryEstimate(
             label, shape.m, shape.n, on_disk, need.plus(besides), budget, limit, count, bool(stored)
         )
         # Fewer threads hold fewer shards at a time and change no bit. Processes are as many as asked for.
-        if workers.share_shards or count == 1 or need.reading is Reading.WHOLE or found.least <= budget:
-            return found
+        if workers.share_shards or count == 1 or need.reading is Reading.WHOLE or estimate.least <= budget:
+            return estimate
         count //= 2
 
 
@@ -285,14 +285,14 @@ def shards_are_shared(plan: Plan, train: RankingDataset) -> bool:
     largest = _largest_shard(train)
     shape = DataShape(train.n_documents, train.n_features, train.n_queries, largest)
     return shape.sharded and all(
-        estimator(plan, plan.entry, one.parameters, train.feature_ids).memory_need(shape).reading
+        estimator(plan, plan.entry, combination.parameters, train.feature_ids).memory_need(shape).reading
         is Reading.SHARED
-        for one in plan.combinations
+        for combination in plan.combinations
     )
 
 
 def _of_method(method: LinearRanker, shape: DataShape, stored: float) -> MemoryNeed:
-    """Return what a method needs, of sparse data with so many bytes of values if these are not 0."""
+    """Return the memory that a method needs; ``stored`` is the size of sparse values, 0 for dense data."""
     if not stored:
         return method.memory_need(shape)
     if method.accepts_sparse:  # by rows, by columns, and those shifted; weights and candidates of the steps
@@ -301,27 +301,27 @@ def _of_method(method: LinearRanker, shape: DataShape, stored: float) -> MemoryN
 
 
 def _of_plan(plan: Plan, shape: DataShape, ids: Ints, stored: float) -> tuple[str, MemoryNeed]:
-    """Return what needs most of what learns, and what it needs."""
+    """Return the learner of a plan that needs the most memory, and its need."""
     if plan.entry.given:
         return plan.title, MemoryNeed(0.0, reading=Reading.SHARED)
-    found = []
+    needs = []
     for combination in plan.combinations:
-        learned = selector = estimator(plan, plan.entry, combination.parameters, ids)
-        found.append((plan.entry.label, _of_method(selector, shape, stored)))
+        learner = selector = estimator(plan, plan.entry, combination.parameters, ids)
+        needs.append((plan.entry.label, _of_method(selector, shape, stored)))
         if plan.ranker_entry is not None:
-            learned = estimator(plan, plan.ranker_entry, combination.ranker, ids)
-            growing = plan.entry.step_kind is StepKind.FEATURES and not feature_groups_of(plan)
-            k = selector.n_steps(shape.n) if growing else shape.n
-            found.append((plan.ranker_entry.label, _of_ranker(learned, shape, k, bool(stored))))
+            learner = estimator(plan, plan.ranker_entry, combination.ranker, ids)
+            is_growing = plan.entry.step_kind is StepKind.FEATURES and not feature_groups_of(plan)
+            k = selector.n_steps(shape.n) if is_growing else shape.n
+            needs.append((plan.ranker_entry.label, _of_ranker(learner, shape, k, bool(stored))))
         if shape.sharded and plan.leaves_out:
-            found.append((plan.title, learned.left_out_need(shape)))
+            needs.append((plan.title, learner.left_out_need(shape)))
         if shape.sharded and preferences_of(plan):  # they are between any of the documents
-            found.append((plan.title, whole_need(shape)))
-    return max(found, key=lambda pair: (pair[1].least, pair[1].reading is Reading.WHOLE))
+            needs.append((plan.title, whole_need(shape)))
+    return max(needs, key=lambda pair: (pair[1].least, pair[1].reading is Reading.WHOLE))
 
 
 def _of_ranker(ranker: LinearRanker, shape: DataShape, k: int, sparse: bool) -> MemoryNeed:
-    """Return what a ranker needs that learns from k selected features, which are an array."""
+    """Return the memory of a ranker on k selected features, which are an array."""
     if not (shape.sharded or sparse):
         return ranker.memory_need(shape)
     need = ranker.memory_need(replace(shape, n=k))
@@ -330,8 +330,8 @@ def _of_ranker(ranker: LinearRanker, shape: DataShape, k: int, sparse: bool) -> 
 
 
 def _of_part(part: RankingDataset) -> float:
-    """Return what it takes to measure models on a part; one of one shard is kept with a row a feature."""
-    whole = part.n_documents <= DOCUMENTS
+    """Return the memory to measure models on a part; a part of one shard has a row per feature."""
+    is_one_shard = part.n_documents <= DOCUMENTS
     if isinstance(part.X, SparseRows):
         return _MEASURED * part.n_documents + part.X.nbytes
-    return (_MEASURED + (NUMBER * part.n_features if whole else 0.0)) * part.n_documents
+    return (_MEASURED + (NUMBER * part.n_features if is_one_shard else 0.0)) * part.n_documents

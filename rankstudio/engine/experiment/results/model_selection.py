@@ -1,4 +1,4 @@
-"""Which model of a fold's paths is chosen: the plan's measure, its rule, and ties."""
+"""Choice among the models of a fold's paths: the plan's measure, its rule, and ties."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def select_model(
 
 
 def selectable_positions(path: PathResult, most: int | None = None) -> Ints:
-    """Return the positions of the steps to choose from: models, of at most so many features."""
+    """Return the positions of the steps to choose from: models of at most ``most`` features."""
     positions = np.arange(len(path.steps))[path.models]
     return positions if most is None else positions[path.sizes[positions] <= most]
 
@@ -107,14 +107,14 @@ def smallest_position(plan: Plan, path: PathResult) -> int | None:
 
     None if the path has no p values of the selection criterion, or no model has a value of it.
     """
-    found = path.p_values.get(plan.select_by)
-    best = None if found is None else best_position(plan, path)
-    if found is None or best is None:
+    model_p_values = path.p_values.get(plan.select_by)
+    best = None if model_p_values is None else best_position(plan, path)
+    if model_p_values is None or best is None:
         return None
     gains = _gains(plan, path)
     if not np.isfinite(gains[best]):
         return None
-    return _smallest(plan, path, (gains >= gains[best]) | (found >= SIGNIFICANCE))
+    return _smallest(plan, path, (gains >= gains[best]) | (model_p_values >= SIGNIFICANCE))
 
 
 def p_values(plan: Plan, path: PathResult, queries: Sequence[Floats]) -> Mapping[str, Floats]:
@@ -157,7 +157,7 @@ def _smallest(plan: Plan, path: PathResult, enough: Bools) -> int:
 
 
 def _gains(plan: Plan, path: PathResult) -> Floats:
-    """Return what chooses after each step, more being better; -inf where it is not defined."""
+    """Return the gain after each step, larger being better; -inf if it is not defined."""
     if plan.select_by == CRITERION:
         values = -path.criterion
     else:

@@ -1,4 +1,4 @@
-"""Which part of the data the measures of a run are from, and whether they may stand for new queries."""
+"""Part of the data that a run is measured on, and whether its measures may stand for new queries."""
 
 from __future__ import annotations
 

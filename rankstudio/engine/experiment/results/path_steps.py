@@ -81,17 +81,17 @@ class PathSteps(Sequence[Step], ABC):
     def __getitem__(self, index: slice) -> tuple[Step, ...]: ...
 
     def __getitem__(self, index: int | slice) -> Step | tuple[Step, ...]:
-        places = range(len(self))
+        positions = range(len(self))
         if isinstance(index, slice):
-            return tuple(self[place] for place in places[index])
-        place = places[index]
-        step = None if self._held is None else self._held.get(place)
+            return tuple(self[i] for i in positions[index])
+        position = positions[index]
+        step = None if self._held is None else self._held.get(position)
         if step is None:
-            made = self._made(place)
+            new_step = self._made(position)
             with _ENTERING:
                 if self._held is None:  # one takes more room than a short path
                     self._held = WeakValueDictionary()
-                step = self._held.setdefault(place, made)
+                step = self._held.setdefault(position, new_step)
         return step
 
     def position(self, number: int) -> int:
@@ -155,8 +155,8 @@ class HeldSteps(PathSteps):
         return self._steps
 
     def _made(self, place: int) -> Step:
-        found = {name: rows.row(place) for name, rows in self.rows.items()}
-        return replace(self._steps[place], **found) if found else self._steps[place]
+        attributes = {name: rows.row(place) for name, rows in self.rows.items()}
+        return replace(self._steps[place], **attributes) if attributes else self._steps[place]
 
 
 def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> HeldSteps:
@@ -177,15 +177,15 @@ def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> Held
     0 and half of the candidates are missing: 8n² + n²/4 bytes instead of 16n², and the selections take n
     numbers instead of n²/2.
     """
-    kept = dict(shared)
+    rows_by_name = dict(shared)
     for name, rows_of in _OF_FEATURES.items() if steps else ():
-        if name not in kept:
+        if name not in rows_by_name:
             values = [getattr(step, name) for step in steps]
             rows = rows_of(values)
             if rows.n_bytes < PlainRows(tuple(values)).n_bytes:
-                kept[name] = rows
-    rest = {name: _EMPTY[name] for name in kept}
-    return HeldSteps([replace(step, **rest) for step in steps] if kept else steps, kept)
+                rows_by_name[name] = rows
+    rest = {name: _EMPTY[name] for name in rows_by_name}
+    return HeldSteps([replace(step, **rest) for step in steps] if rows_by_name else steps, rows_by_name)
 
 
 class StepsFile:
@@ -214,10 +214,10 @@ class StepsFile:
         content = pickle.dumps(steps, protocol=5)
         with self._lock:
             try:
-                place = self._write(content)
+                offset = self._write(content)
             except OSError:
                 return steps
-        return FiledSteps(self, place, len(content), steps)
+        return FiledSteps(self, offset, len(content), steps)
 
     def _write(self, content: bytes) -> int:
         """Write behind what is there, and return where it begins."""
@@ -228,14 +228,14 @@ class StepsFile:
         rest = memoryview(content)
         while rest:
             rest = rest[self._file.write(rest) :]
-        place, self._end = self._end, self._end + len(content)
-        return place
+        offset, self._end = self._end, self._end + len(content)
+        return offset
 
     def read(self, place: int, size: int) -> PathSteps:
         """Return the steps at a position."""
         with self._lock:
-            known, steps = self._last
-            if known != place or steps is None:
+            last_offset, steps = self._last
+            if last_offset != place or steps is None:
                 self._file.seek(place)
                 steps = pickle.loads(self._file.read(size))
                 self._last = place, steps

@@ -180,10 +180,12 @@ def choice_text(plan: Plan, choice: ProtocolChoice) -> str:
 
     For example "best mean validation MAP over 5 folds".
     """
-    several = len(choice.folds) > 1
-    what = {CRITERION: "training criterion"}.get(plan.select_by, plan.select_by)
+    has_several_folds = len(choice.folds) > 1
+    measure_name = {CRITERION: "training criterion"}.get(plan.select_by, plan.select_by)
     if plan.select_by != CRITERION and not plan.leaves_out:
-        what = f"validation {what}"
-    where = f"{len(choice.folds)} folds" if several else f"fold {choice.folds[0]}"
-    over = f"mean {what} over {where}" if several else f"{what} of {where}"
+        measure_name = f"validation {measure_name}"
+    folds_text = f"{len(choice.folds)} folds" if has_several_folds else f"fold {choice.folds[0]}"
+    over = (
+        f"mean {measure_name} over {folds_text}" if has_several_folds else f"{measure_name} of {folds_text}"
+    )
     return f"{plan.rule} by {over}"

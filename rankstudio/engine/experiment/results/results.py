@@ -1,4 +1,4 @@
-"""What a run leaves behind: paths, the chosen model of each fold, averages."""
+"""Results of a run: paths, the chosen model of each fold, averages."""
 
 from __future__ import annotations
 
@@ -128,10 +128,10 @@ class PathResult:
 
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Axes:
         """Draw a validation measure after each step; see :meth:`RunResult.plot`."""
-        measured = _validated([self], name or next(iter(self.validation), ""), asked=name is not None)
+        measure_name = _validated([self], name or next(iter(self.validation), ""), asked=name is not None)
         ax = _new_axes() if ax is None else ax
-        _draw(ax, *_mean_curve((self,), measured), "", _colors(1)[0])
-        _label_axes(ax, [self], measured, f"Fold {self.unit.fold}")
+        _draw(ax, *_mean_curve((self,), measure_name), "", _colors(1)[0])
+        _label_axes(ax, [self], measure_name, f"Fold {self.unit.fold}")
         return ax
 
     def _repr_html_(self) -> str:
@@ -264,8 +264,8 @@ class FoldResult:
         path = next((path for path in self.paths if path.unit.position == unit.position), None)
         if path is None:
             return {}
-        place = path.steps.position(number)
-        return {name: float(values[place]) for name, values in left_out(path.validation).items()}
+        position = path.steps.position(number)
+        return {name: float(values[position]) for name, values in left_out(path.validation).items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -364,14 +364,14 @@ class RunResult:
 
         NaN if no fold is finished, or for a run of an earlier version.
         """
-        known = [fold.greatest_grade for fold in self.folds if not math.isnan(fold.greatest_grade)]
-        return convention(self.plan.convention).greatest_grade or max(known, default=math.nan)
+        grades = [fold.greatest_grade for fold in self.folds if not math.isnan(fold.greatest_grade)]
+        return convention(self.plan.convention).greatest_grade or max(grades, default=math.nan)
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """Notes of the methods, the first of each kind, and notes of the folds, see `fold_notes`."""
-        said = notes_of(path for fold in self.folds for path in fold.paths)
-        return (*said, *fold_notes(self.plan, self.folds))
+        method_notes = notes_of(path for fold in self.folds for path in fold.paths)
+        return (*method_notes, *fold_notes(self.plan, self.folds))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per fold: the selected model and its measures.
@@ -402,12 +402,14 @@ class RunResult:
             for path in fold.paths:
                 frame = path.to_frame()
                 names = {"fold": fold.fold, **self.plan.axis_values(path.unit.values)}
-                for place, (name, value) in enumerate(names.items()):
-                    frame.insert(place, name, value)
+                for index, (name, value) in enumerate(names.items()):
+                    frame.insert(index, name, value)
                 columns = [int(column) for column in frame.pop("column")]
-                known = [column >= 0 for column in columns]
-                ids = [int(self.feature_ids[c]) if k else 0 for c, k in zip(columns, known, strict=True)]
-                labels = [self.feature_names[c] if k else "" for c, k in zip(columns, known, strict=True)]
+                is_feature = [column >= 0 for column in columns]
+                ids = [int(self.feature_ids[c]) if k else 0 for c, k in zip(columns, is_feature, strict=True)]
+                labels = [
+                    self.feature_names[c] if k else "" for c, k in zip(columns, is_feature, strict=True)
+                ]
                 frame.insert(len(names) + 2, "feature", ids)
                 frame.insert(len(names) + 3, "name", labels)
                 frames.append(frame)
@@ -451,11 +453,11 @@ class RunResult:
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows."""
         plan, rules = self.plan, rules_text(self.plan.convention, self.plan.evaluated)
-        what = f"{plan.title} on {self.data_name}, chosen by {plan.select_by}, {rules}"
-        what += "" if self.complete else ", not finished"
+        description = f"{plan.title} on {self.data_name}, chosen by {plan.select_by}, {rules}"
+        description += "" if self.complete else ", not finished"
         means = ", ".join(f"{name} {value:.{_DIGITS}f}" for name, value in self.average.items())
         table = _table(self.to_frame())
-        return f"<p>{html_text(what)}</p>{table}<p>Mean ({self.part.label}): {html_text(means)}</p>"
+        return f"<p>{html_text(description)}</p>{table}<p>Mean ({self.part.label}): {html_text(means)}</p>"
 
     def per_query(self, name: str) -> Floats:
         """Return a measure in every query of `part`, fold by fold.
@@ -504,14 +506,14 @@ def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     undecided = undecided_notes(plan, folds)
     if _nothing_varies(folds):
         return undecided
-    said = constant_notes(folds), untested_notes(plan, folds), undecided
-    return (*edge_notes(plan, folds), *(note for notes in said for note in notes))
+    note_groups = constant_notes(folds), untested_notes(plan, folds), undecided
+    return (*edge_notes(plan, folds), *(note for notes in note_groups for note in notes))
 
 
 def untested_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return a note where the rule "smallest" had too few queries to test models, so the best was chosen."""
-    tested = all(any(plan.select_by in path.p_values for path in fold.paths) for fold in folds)
-    if plan.rule != SMALLEST or plan.select_by == CRITERION or tested:
+    has_tests = all(any(plan.select_by in path.p_values for path in fold.paths) for fold in folds)
+    if plan.rule != SMALLEST or plan.select_by == CRITERION or has_tests:
         return ()
     text = tr(
         "The rule “smallest” tests models on at least {least} validation queries. There are fewer, so the "
@@ -530,13 +532,13 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
     if _nothing_varies(folds):
         text = tr("No feature varies within a query, so no model can order documents. Check the query ids.")
         return (Note(text),)
-    found = [
+    fold_values = [
         np.concatenate([path.validation.get(plan.select_by, _NONE) for path in fold.paths]) for fold in folds
     ]
-    if not found or not all(len(values) > 1 and np.ptp(values) == 0.0 for values in found):
+    if not fold_values or not all(len(values) > 1 and np.ptp(values) == 0.0 for values in fold_values):
         return ()
     cause = zero_measure_note(plan.convention, plan.chosen_by)
-    if cause and all(values[0] == 0.0 for values in found):
+    if cause and all(values[0] == 0.0 for values in fold_values):
         return (Note(cause),)
     text = tr(
         "All models have the same {measure}, so it cannot choose one. Check the relevance labels, or choose "
@@ -551,15 +553,15 @@ def _nothing_varies(folds: Sequence[FoldResult]) -> bool:
 
 def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return a note on the features that all folds leave out as constant; none if there are none."""
-    shared = set.intersection(*(set(fold.constant) for fold in folds)) if folds else set()
-    if not shared:
+    constant_columns = set.intersection(*(set(fold.constant) for fold in folds)) if folds else set()
+    if not constant_columns:
         return ()
     text = trn(
         "{n} feature is constant within every query and was left out.",
         "{n} features are constant within every query and were left out.",
-        len(shared),
+        len(constant_columns),
     )
-    return (Note(text.format(n=len(shared))),)
+    return (Note(text.format(n=len(constant_columns))),)
 
 
 def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
@@ -575,17 +577,17 @@ def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
         tr("{label} = {value} is the largest value tried; larger values may be better."),
         tr("{label} = {value}, the largest value tried, is chosen in {n} of {total} folds."),
     )
-    found = []
-    for place, axis in enumerate(plan.axes):
+    notes = []
+    for index, axis in enumerate(plan.axes):
         if not axis.is_grid or len(axis.values) < _LEAST_GRID:
             continue
         for end, (of_one, of_several) in ((axis.values[0], smallest), (axis.values[-1], largest)):
-            n = sum(fold.chosen.unit.values[place] == end for fold in folds)
+            n = sum(fold.chosen.unit.values[index] == end for fold in folds)
             text = of_one if len(folds) == 1 else of_several
             if n:
                 value = raised(axis.format(end))
-                found.append(Note(text.format(label=axis.label, value=value, n=n, total=len(folds))))
-    return tuple(found)
+                notes.append(Note(text.format(label=axis.label, value=value, n=n, total=len(folds))))
+    return tuple(notes)
 
 
 def _mean(columns: Sequence[Mapping[str, float]]) -> ByMeasure[float]:
@@ -616,7 +618,7 @@ def _colors(n: int) -> list[Color]:
     """Return colours from dark to light, as the values of a grid ascend."""
     import matplotlib as mpl  # noqa: PLC0415 - takes long, and runs need it not
 
-    return [mpl.colormaps["viridis"](place)[:3] for place in np.linspace(0.0, 0.9, n)]
+    return [mpl.colormaps["viridis"](fraction)[:3] for fraction in np.linspace(0.0, 0.9, n)]
 
 
 def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]:
@@ -624,11 +626,13 @@ def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]
     if paths[0].step_kind is StepKind.ITERATIONS:
         last = [_curve(path, name)[-1] for path in paths]
         return paths[0].x_values[-1:], np.array([np.mean(last)])
-    shared = min(len(path.steps) for path in paths)
-    rows = np.array([_curve(path, name)[:shared] for path in paths])
-    there = np.sum(~np.isnan(rows), axis=0)
-    means: Floats = np.divide(np.nansum(rows, axis=0), there, out=np.full(shared, np.nan), where=there > 0)
-    return paths[0].x_values[:shared], means
+    shared_length = min(len(path.steps) for path in paths)
+    rows = np.array([_curve(path, name)[:shared_length] for path in paths])
+    counts = np.sum(~np.isnan(rows), axis=0)
+    means: Floats = np.divide(
+        np.nansum(rows, axis=0), counts, out=np.full(shared_length, np.nan), where=counts > 0
+    )
+    return paths[0].x_values[:shared_length], means
 
 
 def _curve(path: PathResult, name: str) -> Floats:
@@ -636,16 +640,16 @@ def _curve(path: PathResult, name: str) -> Floats:
 
 
 def _validated(paths: list[PathResult], name: str, *, asked: bool) -> str:
-    """Return the measure to draw; "" for the criterion, where nothing was validated and nobody asked."""
-    known = [set(path.validation) for path in paths]
-    shared = sorted(set.intersection(*known)) if known else []
-    if name in shared:
+    """Return the measure to draw; "" for the criterion, if nothing was validated and none is required."""
+    name_sets = [set(path.validation) for path in paths]
+    shared_names = sorted(set.intersection(*name_sets)) if name_sets else []
+    if name in shared_names:
         return name
     if asked:
         raise ParameterError(
-            "name", name, f"one of {', '.join(shared)}" if shared else "none without validation"
+            "name", name, f"one of {', '.join(shared_names)}" if shared_names else "none without validation"
         )
-    return shared[0] if shared else ""
+    return shared_names[0] if shared_names else ""
 
 
 def _label_axes(ax: Axes, paths: list[PathResult], name: str, title: str) -> None:

@@ -11,7 +11,7 @@ from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.methods.catalog.method import StepKind
 
 SAMPLE_DOCUMENTS, SAMPLE_FEATURES = 3400, 46
-"""Of a training part of the bundled sample."""
+"""Size of a training part of the bundled sample."""
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,15 @@ def workload(
     n_units, seconds, n_guessed = 0, 0.0, 0
     for plan, n_given in plans:
         n_folds = len(plan.folds) or n_given
-        here = [(other, pace) for other, pace in paces if other.data == plan.data]
-        own = [pace for other, pace in here if (other.method, other.ranker) == (plan.method, plan.ranker)]
+        data_paces = [(other, pace) for other, pace in paces if other.data == plan.data]
+        method_paces = [
+            pace for other, pace in data_paces if (other.method, other.ranker) == (plan.method, plan.ranker)
+        ]
         by_size = n_documents / SAMPLE_DOCUMENTS
-        known = own or [sqrt(pace * by_size) for _, pace in here]
+        usable_paces = method_paces or [sqrt(pace * by_size) for _, pace in data_paces]
         n_units += len(plan.combinations) * n_folds
-        n_guessed += not known
-        pace = min(known, default=by_size)
+        n_guessed += not usable_paces
+        pace = min(usable_paces, default=by_size)
         seconds += pace * typical_seconds(plan, n_folds, n_features)
     return Workload(len(plans), n_units, seconds, n_guessed)
 
@@ -79,8 +81,8 @@ def typical_seconds(plan: Plan, n_folds: int, n_features: int = SAMPLE_FEATURES)
     if ranker is None:
         return n_folds * (typical.fold + n_fits * typical.fit * (steps if plan.entry.selects else 1.0))
     n_own = prod(len(axis.values) for axis in plan.axes if not axis.ranker)
-    ranked = n_fits * ranker.seconds.path
-    return n_folds * (typical.fold + steps * (n_own * typical.fit + ranked))
+    ranker_seconds = n_fits * ranker.seconds.path
+    return n_folds * (typical.fold + steps * (n_own * typical.fit + ranker_seconds))
 
 
 def _pace(run: RunResult) -> float:

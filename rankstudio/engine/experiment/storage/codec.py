@@ -1,4 +1,4 @@
-"""What a study keeps of units and folds, and back with the very same bits. Nothing in it is executed.
+"""Stored form of units and folds, restored bit by bit. Nothing in it is executed.
 
 A path is an ``.npz`` archive in memory: a header in JSON, and arrays. Linear steps come back whole. Of models
 that are not linear only one of a path keeps what it scores with, in the form in which it would be exported;
@@ -67,7 +67,7 @@ _EXTRAS_BY_CLASS = {
 _DEFLATED = 1040  # times fewer bytes than there were, at most
 _MAGIC = b"\x93NUMPY\x01\x00"  # of arrays in numpy's format 1.0, before two bytes of the length of the header
 _SMALL = 1e6  # bytes of an array that may be in memory twice
-_LARGE = 1e8  # bytes that are asked for without a look at the memory that is free
+_LARGE = 1e8  # bytes that are allocated without checking the free memory
 
 
 def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
@@ -97,13 +97,13 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
 
 
 def _header(path: PathResult, steps: Sequence[Step], model: Step, ids: Sequence[int]) -> dict[str, Any]:
-    """Return what is no array of a path."""
-    partly = bool(path.standard_errors) and list(path.standard_errors) != list(path.validation)
+    """Return all of a path except its arrays."""
+    is_partial = bool(path.standard_errors) and list(path.standard_errors) != list(path.validation)
     return {
         "divisor": path.divisor,
         "along": path.step_kind.value,
         "measures": list(path.validation),
-        **({"errors_of": list(path.standard_errors)} if partly else {}),
+        **({"errors_of": list(path.standard_errors)} if is_partial else {}),
         **({"p_values_of": list(path.p_values)} if path.p_values else {}),
         **({"choices_of": list(path.choices.per_query)} if path.choices else {}),
         "kinds": [_class(step).__name__ for step in steps],
@@ -115,7 +115,7 @@ def _header(path: PathResult, steps: Sequence[Step], model: Step, ids: Sequence[
 
 def _arrays_of(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any]]:
     """Return the arrays of a path, in the order in which they stand in the archive."""
-    used = [_used(step.coef) for step in steps]
+    sparse_weights = [_used(step.coef) for step in steps]
     return {
         "validation": np.array(list(path.validation.values()), dtype="<f8"),
         "number": np.array([step.number for step in steps], dtype="<i8"),
@@ -126,8 +126,8 @@ def _arrays_of(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any
         **({"p_values": np.array(list(path.p_values.values()), dtype="<f8")} if path.p_values else {}),
         **(_choices_arrays(path.choices) if path.choices else {}),
         **_joined("selected", [np.array(step.selected, dtype="<i8") for step in steps], "<i8"),
-        **_joined("used", [columns for columns, _ in used], "<i8"),
-        **_joined("weights", [weights for _, weights in used], "<f8"),
+        **_joined("used", [columns for columns, _ in sparse_weights], "<i8"),
+        **_joined("weights", [weights for _, weights in sparse_weights], "<f8"),
         **_joined("candidates", [step.candidates for step in steps], "<f8"),
     }
 
@@ -249,10 +249,10 @@ def _per_query(values: Mapping[str, Any], names: Collection[str]) -> FrozenMappi
 
 
 def _known_ids(values: Any, ids: Collection[int]) -> tuple[int, ...]:
-    found = sequence(values, int)
-    if not set(found) <= set(ids):
+    parsed_ids = sequence(values, int)
+    if not set(parsed_ids) <= set(ids):
         raise ValueError("expected features of the data")
-    return found
+    return parsed_ids
 
 
 def _baseline(values: Mapping[str, Any], names: Collection[str], ids: Collection[int]) -> Baseline:
@@ -268,7 +268,7 @@ def _baseline(values: Mapping[str, Any], names: Collection[str], ids: Collection
 
 
 def archived_arrays(content: bytes, most: float = math.inf) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an archive, after a look at what it says of their sizes.
+    """Return the arrays of an archive, after checking its sizes.
 
     Parameters
     ----------
@@ -334,10 +334,10 @@ def _p_values(header: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[An
     if "p_values_of" not in header:
         return {}
     names = sequence(header["p_values_of"], str)
-    found = _measured(names, arrays["p_values"], len(header["kinds"]))
-    if any(((values < 0) | (values > 1)).any() for values in found.values()):
+    p_values = _measured(names, arrays["p_values"], len(header["kinds"]))
+    if any(((values < 0) | (values > 1)).any() for values in p_values.values()):
         raise ValueError("expected numbers from 0 to 1")
-    return found
+    return p_values
 
 
 def _choices_arrays(choices: SubsetChoices) -> dict[str, NDArray[Any]]:
@@ -375,7 +375,7 @@ def _divisor(value: Any) -> float:
 
 def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stored: str) -> PathSteps:
     selected, candidates = _apart("selected", arrays, "<i8"), _apart("candidates", arrays, "<f8")
-    used, weights = _apart("used", arrays, "<i8"), _apart("weights", arrays, "<f8")
+    used_columns, weights = _apart("used", arrays, "<i8"), _apart("weights", arrays, "<f8")
     kinds, n = header["kinds"], len(ids)
     for name in ("used", "selected"):
         check_column_rows(arrays[name], arrays[f"{name}_sizes"], n)
@@ -387,10 +387,10 @@ def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stor
     steps: list[Step] = []
     for k, kind in enumerate(kinds):
         coef = np.zeros(n)
-        coef[used[k]] = weights[k]
+        coef[used_columns[k]] = weights[k]
         cls = _CLASSES.get(kind, Step)
-        told = header["extras"][k]
-        extras: dict[str, Any] = {name: exactly(told[name], _EXTRAS[name]) for name in _extras(cls)}
+        plain_extras = header["extras"][k]
+        extras: dict[str, Any] = {name: exactly(plain_extras[name], _EXTRAS[name]) for name in _extras(cls)}
         if kind == GivenScores.__name__:
             name, parts = stored_scores(header["beyond"][k])
             extras = {"name": name, "parts": FrozenMapping(parts)}
@@ -398,8 +398,8 @@ def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stor
             beyond = dict(header["beyond"][k])
             if beyond:
                 beyond = checked_beyond(beyond, set(ids))
-            place = f"{stored}, step {numbers[k]}"
-            extras = {"beyond": FrozenMapping(beyond), "ids": ids, "stored": place}
+            location = f"{stored}, step {numbers[k]}"
+            extras = {"beyond": FrozenMapping(beyond), "ids": ids, "stored": location}
         steps.append(
             cls(
                 numbers[k],

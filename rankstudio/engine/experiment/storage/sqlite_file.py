@@ -30,7 +30,7 @@ from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.files import create_file
 
 APPLICATION_ID = 0x526B5374
-"""What the file says of itself: "RkSt" in ASCII."""
+"""Application id of the file: "RkSt" in ASCII."""
 
 _SYNCHRONOUS = "FULL"
 """The disk has what is stored before anything goes on: a power cut loses nothing that is called stored."""
@@ -133,7 +133,7 @@ class StudyFile:
                 with partial.open("rb+") as file:
                     os.fsync(file.fileno())
                 if path.exists():
-                    StudyFile(path).close()  # ours, nobody's, and no log beside it that would outlast it
+                    StudyFile(path).close()  # an unused study, without a log beside it that would outlast it
                 partial.replace(path)
             except OSError as error:
                 raise _unwritten(path, error) from error
@@ -204,7 +204,7 @@ class StudyFile:
 
     @contextmanager
     def kept_open(self) -> Iterator[bool]:
-        """Let nobody close the file meanwhile; whether it is open, for what comes late may be asked of it."""
+        """Keep the file open meanwhile; yield whether it is open, because late calls are possible."""
         with self._turn:
             yield not self._closed
 
@@ -276,7 +276,7 @@ def _own(db: sqlite3.Connection, path: Path) -> None:
     db.execute(f"PRAGMA synchronous = {_SYNCHRONOUS}")
     db.execute("BEGIN EXCLUSIVE")  # takes the lock, which outlasts the transaction
     db.execute("COMMIT")
-    with suppress(OSError):  # left by a look at a log; the owner alone needs no shared index of it
+    with suppress(OSError):  # left by reading a log; the owner alone needs no shared index of it
         Path(f"{path}-shm").unlink(missing_ok=True)
 
 
@@ -340,21 +340,21 @@ def in_words(path: Path) -> Iterator[None]:
 
 
 def _inspect(path: Path, copy: Path | None = None, *, shared: bool = False) -> None:
-    """Refuse what is no sound study of the present version, without writing anywhere near it.
+    """Raise an error unless a file is a sound study of this version; nothing is written near it.
 
-    What is looked at is the copy, where there is one; of a shared study, the file without its log.
+    The copy is inspected if there is one; of a shared study, the file without its log.
     """
-    place = copy or path
-    if not place.is_file():
+    opened_path = copy or path
+    if not opened_path.is_file():
         found = tr("found a folder, expected a study") if path.is_dir() else tr("study not found")
         raise StoreError(f"{path}: {found}.")
     # "immutable" keeps SQLite from making files beside this one, but also from reading the log that a
     # process that was ended, or that still runs, has there.
-    log = not shared and any(Path(f"{place}{end}").exists() for end in ("-wal", "-journal"))
+    log = not shared and any(Path(f"{opened_path}{end}").exists() for end in ("-wal", "-journal"))
     mode = "ro" if copy is None else "rw"  # a copy may be rolled back
-    uri = f"{place.as_uri()}?mode={mode}" + ("" if log else "&immutable=1")
+    uri = f"{opened_path.as_uri()}?mode={mode}" + ("" if log else "&immutable=1")
     with in_words(path), closing(sqlite3.connect(uri, uri=True, timeout=0)) as db:
-        db.text_factory = study_rows.as_text  # what is damaged is told in SQLite's own words
+        db.text_factory = study_rows.as_text  # damage is reported in SQLite's own words
         found = db.execute("PRAGMA application_id").fetchone()[0]
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if found != APPLICATION_ID or version < 1:
@@ -367,7 +367,7 @@ def _inspect(path: Path, copy: Path | None = None, *, shared: bool = False) -> N
             raise StoreError(text.format(path=path, version=version, expected=VERSION))
         if db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
             raise StoreError(f"{path}: {tr(_DAMAGED)}.")
-        if log and not _log_is_whole(place):
+        if log and not _log_is_whole(opened_path):
             text = tr(
                 "{path}-wal: the log of the study, which holds the latest results, is damaged. Without "
                 "this file the study opens in its earlier state."
@@ -387,7 +387,7 @@ def _refuse_long_name(path: Path) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from another one of its name; None where there is none."""
+    """Return the device and inode of a file; None if it does not exist."""
     try:
         status = path.stat()
     except OSError:
@@ -428,7 +428,7 @@ def _make_tables(db: sqlite3.Connection) -> None:
 
 @contextmanager
 def _all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
-    """Do what is within as one transaction, rolled back where it fails."""
+    """Run the block as one transaction, rolled back if it fails."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -445,9 +445,9 @@ def _is_foreign(db: sqlite3.Connection) -> bool:
         _make_tables(empty)
         ours = _columns(empty)
     columns = _columns(db)
-    lacking = {column for column in ours - columns if column[:2] not in study_rows.added_columns()}
+    missing_columns = {column for column in ours - columns if column[:2] not in study_rows.added_columns()}
     otherwise = {column for column in columns - ours if column[:2] in study_rows.added_columns()}
-    return bool(db.execute(_ACTIVE).fetchone()[0] or lacking or otherwise)
+    return bool(db.execute(_ACTIVE).fetchone()[0] or missing_columns or otherwise)
 
 
 def _columns(db: sqlite3.Connection) -> set[tuple[Any, ...]]:
@@ -485,21 +485,21 @@ def _commits(log: BinaryIO, n_read: int, page: int, salts: tuple[int, ...]) -> i
     Each round has two numbers of its own. Where one of them fits, the commit is of this round: the other one
     is damaged, there or in the header, whose checksum two flipped bits can leave as it was.
     """
-    found = 0
-    at = _HEADER.size + n_read * (_FRAME.size + page)
+    n_commits = 0
+    offset = _HEADER.size + n_read * (_FRAME.size + page)
     while True:
-        log.seek(at)
+        log.seek(offset)
         start = log.read(_FRAME.size)
         if len(start) < _FRAME.size:
-            return found
+            return n_commits
         values = _FRAME.unpack(start)
-        found += values[1] > 0 and (values[2] == salts[0] or values[3] == salts[1])
-        at += _FRAME.size + page
+        n_commits += values[1] > 0 and (values[2] == salts[0] or values[3] == salts[1])
+        offset += _FRAME.size + page
 
 
 def _checksum(content: bytes, big: bool) -> tuple[int, int]:
-    one = other = 0
+    s0 = s1 = 0
     for a, b in struct.iter_unpack(">2I" if big else "<2I", content):
-        one = (one + a + other) & 0xFFFFFFFF
-        other = (other + b + one) & 0xFFFFFFFF
-    return one, other
+        s0 = (s0 + a + s1) & 0xFFFFFFFF
+        s1 = (s1 + b + s0) & 0xFFFFFFFF
+    return s0, s1

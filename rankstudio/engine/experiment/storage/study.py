@@ -149,22 +149,22 @@ class Study:
 
     def damage(self) -> tuple[str, ...]:
         """Return notes on damage other than that reported by the listed runs."""
-        found = [] if self._sound("study") else [f"{self.path}: the study's title is damaged."]
+        notes = [] if self._sound("study") else [f"{self.path}: the study's title is damaged."]
         if not all(row.sound for row in self._file.records("removed")):
-            found.append(f"{self.path}: the record of a removed run is damaged; the run is listed again.")
+            notes.append(f"{self.path}: the record of a removed run is damaged; the run is listed again.")
         if not all(row.sound for row in self._file.records("label")):
-            found.append(f"{self.path}: the name and notes of a run are damaged and left out.")
+            notes.append(f"{self.path}: the name and notes of a run are damaged and left out.")
         if not all(row.sound for row in self._file.records("seal")):
-            found.append(f"{self.path}: the record of the test part's seal and uses is damaged.")
+            notes.append(f"{self.path}: the record of the test part's seal and uses is damaged.")
         if not all(row.sound for row in self._file.records("report")):
-            found.append(f"{self.path}: the texts for the report are damaged and left out.")
+            notes.append(f"{self.path}: the texts for the report are damaged and left out.")
         for row in self._listed():
             try:
                 self._asked(row)
             except StoreError as error:
-                found.append(str(error))
+                notes.append(str(error))
         lost = (f"{self.path}: the stored results of {runs} are missing." for runs in self._lost())
-        return (*found, *lost)
+        return (*notes, *lost)
 
     @property
     def last_id(self) -> int:
@@ -214,25 +214,25 @@ class Study:
         if not plan.convention:  # it is stored, since the data may not be at hand when the study is read
             plan = plan.changed(convention=dataset.convention)
         plan = with_data_format(plan, dataset)
-        found = fingerprint(dataset)
-        place = str(dataset.path.absolute()) if dataset.path is not None else ""
-        self._refuse_changes(plan, place, found.files)
-        wanted = (plan, as_json(versions(plan.sources)), found.checksum)
+        data_fingerprint = fingerprint(dataset)
+        location = str(dataset.path.absolute()) if dataset.path is not None else ""
+        self._refuse_changes(plan, location, data_fingerprint.files)
+        criteria = (plan, as_json(versions(plan.sources)), data_fingerprint.checksum)
         with self._file.transaction() as db:
-            run = None if anew else self._equal(*wanted)
+            run = None if anew else self._equal(*criteria)
             if run is None:
-                data = write_data(db, dataset, place, found)
+                data = write_data(db, dataset, location, data_fingerprint)
                 # Where its record was damaged it is sound by now, and the runs on it are known again.
-                run = None if anew else self._equal(*wanted)
+                run = None if anew else self._equal(*criteria)
             if run is None:
                 run = next_id(db, "run")
-                values = {"plan": as_json(plan_as_dict(plan)), "same": same(plan), "versions": wanted[1]}
+                values = {"plan": as_json(plan_as_dict(plan)), "same": same(plan), "versions": criteria[1]}
                 write(db, "run", id=run, dataset=data, created=_now(), **values)
                 _write_methods(db, run, plan)
                 _write_measures(db, run, plan)
             feature_set = dataset.extension(FeatureSet)
             if feature_set is not None:
-                _write_feature_set(db, found.checksum, feature_set)
+                _write_feature_set(db, data_fingerprint.checksum, feature_set)
         return RunKey(run, plan, tuple(int(i) for i in dataset.feature_ids))
 
     def check(self, run: RunKey, dataset: FoldedDataset) -> None:
@@ -246,20 +246,20 @@ class Study:
         other = self.data(run).difference(dataset)
         if other:
             raise ChangedDataError(other)
-        kept, now = _kept_files(self._run(run.id)), _own_files(run.plan)
-        for name, files in kept.items():
-            if files != now.get(name):
+        recorded_files, present_files = _kept_files(self._run(run.id)), _own_files(run.plan)
+        for name, files in recorded_files.items():
+            if files != present_files.get(name):
                 text = tr("{file}: the file of the {name} changed since run {id} began. Start the run again.")
                 file = shown(str(run.plan.parameters[name]))
                 raise ChangedDataError(text.format(file=file, name=name, id=run.id))
         by = json.loads(self._run(run.id)["versions"])
-        installed = versions(run.plan.sources)
-        if by != installed:
+        installed_versions = versions(run.plan.sources)
+        if by != installed_versions:
             text = tr(
                 "{path}: run {id} was started with {by}, but {versions} is installed. Start the run again."
             )
             raise StoreError(
-                text.format(path=self.path, id=run.id, by=_words(by), versions=_words(installed))
+                text.format(path=self.path, id=run.id, by=_words(by), versions=_words(installed_versions))
             )
 
     def data(self, run: RunKey) -> RecordedData:
@@ -308,14 +308,14 @@ class Study:
             db.execute("INSERT OR REPLACE INTO choice VALUES (?, ?, ?)", cells)
 
     def choice(self, run: RunKey) -> tuple[tuple[Any, ...] | None, int | None]:
-        """Return what :meth:`set_choice` stored; None twice if missing or damaged."""
+        """Return the values and length of :meth:`set_choice`; None twice if missing or damaged."""
         if self._has_table("choice"):
             for payload, digest in self._file.rows(
                 "SELECT payload, digest FROM choice WHERE run = ?", run.id
             ):
                 if digest == payload_digest(run.id, payload):
-                    values, place = json.loads(payload)
-                    return None if values is None else tuple(map(_hashable, values)), place
+                    values, length = json.loads(payload)
+                    return None if values is None else tuple(map(_hashable, values)), length
         return None, None
 
     @property
@@ -334,8 +334,8 @@ class Study:
         keys: list[str] = []
         for row in self._sound("dataset", "ORDER BY id"):
             with suppress(*IMPOSSIBLE):
-                recorded = _recorded(row)
-                keys += dataset_keys(recorded) if recorded.first_file is None else ()
+                recorded_data = _recorded(row)
+                keys += dataset_keys(recorded_data) if recorded_data.first_file is None else ()
         return tuple(dict.fromkeys(keys))
 
     def note_seal(self, mark: SealMark) -> None:
@@ -352,14 +352,14 @@ class Study:
             with suppress(*IMPOSSIBLE):
                 pairs = json.loads(row["sections"])
                 keys = sequence([key for key, _ in pairs], str)
-                wanted = (exactly(there, bool) for _, there in pairs)
-                return ReportSettings(row["question"], row["notes"], tuple(zip(keys, wanted, strict=True)))
+                flags = (exactly(is_shown, bool) for _, is_shown in pairs)
+                return ReportSettings(row["question"], row["notes"], tuple(zip(keys, flags, strict=True)))
         return ReportSettings()
 
     def set_report_settings(self, settings: ReportSettings) -> None:
         """Store the texts of the report."""
         with self._file.transaction() as db:
-            sections = as_json([list(one) for one in settings.sections])
+            sections = as_json([list(section) for section in settings.sections])
             write(db, "report", id=1, question=settings.question, notes=settings.notes, sections=sections)
 
     def save_evidence(self, run: RunKey, fold: int, place: str, payload: bytes) -> None:
@@ -383,8 +383,8 @@ class Study:
 
     def evidence(self, run: RunKey, fold: int, place: str) -> bytes | None:
         """Return the bytes stored by :meth:`save_evidence`; None if missing or damaged, or once closed."""
-        kept = self._evidence(run)
-        return next((payload for at, name, payload in kept if (at, name) == (fold, place)), None)
+        records = self._evidence(run)
+        return next((payload for number, name, payload in records if (number, name) == (fold, place)), None)
 
     def evidence_of_run(self, run: RunKey) -> list[tuple[int, bytes]]:
         """Return all evidence of a run, each with its fold, without damaged entries; none once closed."""
@@ -394,12 +394,12 @@ class Study:
         with self._file.kept_open() as is_open:
             if not is_open or not self._has_table("evidence"):
                 return []
-            wanted = "SELECT fold, place, payload, digest FROM evidence WHERE run = ? ORDER BY fold, place"
-            rows = self._file.rows(wanted, run.id)
+            query = "SELECT fold, place, payload, digest FROM evidence WHERE run = ? ORDER BY fold, place"
+            rows = self._file.rows(query, run.id)
         return [
-            (fold, place, payload)
-            for fold, place, payload, digest in rows
-            if isinstance(payload, bytes) and digest == evidence_digest(run.id, fold, place, payload)
+            (fold, name, payload)
+            for fold, name, payload, digest in rows
+            if isinstance(payload, bytes) and digest == evidence_digest(run.id, fold, name, payload)
         ]
 
     def _feature_set(self, data: str) -> FeatureSet | None:
@@ -493,18 +493,18 @@ class Study:
             Result of :meth:`finished_units`, if available.
         """
         units = self.finished_units(run) if units is None else units
-        n_combinations, done = len(run.plan.combinations), Counter(fold for fold, _ in units)
-        order = {number: place for place, number in enumerate(run.plan.folds)}
+        n_combinations, unit_counts = len(run.plan.combinations), Counter(fold for fold, _ in units)
+        order = {number: index for index, number in enumerate(run.plan.folds)}
         names = run.plan.evaluated
         digest = _digest_of_earlier_version(run.plan, self.data(run))
-        found = []
+        finished_folds = []
         for row in sorted(self._sound_parts(run)[1], key=lambda row: row["fold"]):
-            if done[row["fold"]] == n_combinations:
+            if unit_counts[row["fold"]] == n_combinations:
                 with suppress(*IMPOSSIBLE):  # as above
                     values = json.loads(row["payload"])
                     fold = fold_from_values(row["fold"], values, units, names, run.feature_ids)
-                    found.append(fold if fold.data_digest else replace(fold, data_digest=digest))
-        return tuple(sorted(found, key=lambda result: order.get(result.fold, result.fold)))
+                    finished_folds.append(fold if fold.data_digest else replace(fold, data_digest=digest))
+        return tuple(sorted(finished_folds, key=lambda result: order.get(result.fold, result.fold)))
 
     def _sound_parts(self, run: RunKey) -> tuple[list[Row], list[Row]]:
         """Return the sound units and folds of a run."""
@@ -529,8 +529,8 @@ class Study:
 
     def finished(self, runs: Iterable[RunSummary]) -> list[RunResult]:
         """Return the results of all finished, undamaged runs."""
-        found = [self.result(run.key) for run in runs if run.finished and not run.damage]
-        return [result for result in found if result.complete]
+        run_results = [self.result(run.key) for run in runs if run.finished and not run.damage]
+        return [result for result in run_results if result.complete]
 
     def result(self, run: RunKey, units: Mapping[tuple[int, int], PathResult] | None = None) -> RunResult:
         """Return the results of a run; of its finished folds if it is unfinished.
@@ -563,8 +563,8 @@ class Study:
 
     def _listed(self) -> list[Row]:
         """Return the records of all runs that are not removed, damaged ones too, the oldest first."""
-        removed = {row["run"] for row in self._sound("removed")}
-        return [row for row in self._file.records("run", "ORDER BY id") if row.id not in removed]
+        removed_ids = {row["run"] for row in self._sound("removed")}
+        return [row for row in self._file.records("run", "ORDER BY id") if row.id not in removed_ids]
 
     def _run(self, run: int) -> Row:
         """Return the record of a run."""
@@ -578,24 +578,24 @@ class Study:
         """Return the data of a run."""
         try:
             (row,) = self._sound("dataset", "WHERE id = ?", run["dataset"])
-            recorded = _recorded(row)
-            return replace(recorded, feature_set=self._feature_set(recorded.checksum))
+            recorded_data = _recorded(row)
+            return replace(recorded_data, feature_set=self._feature_set(recorded_data.checksum))
         except IMPOSSIBLE as error:
             text = tr("{path}: the stored data description of run {id} is damaged. Run it again.")
             raise StoreError(text.format(path=self.path, id=run.id)) from error
 
     def _equal(self, plan: Plan, versions: str, checksum: str) -> int | None:
         """Return the latest run of an equal plan, by these versions, on data of this checksum."""
-        where = (
+        condition = (
             "WHERE versions = ? AND dataset IN (SELECT id FROM dataset WHERE checksum = ?) ORDER BY id DESC"
         )
-        listed, own = {row.id for row in self._listed()}, _own_files(plan)
-        for row in self._sound("run", where, versions, checksum):
-            if row.id not in listed:
+        listed_ids, own_files = {row.id for row in self._listed()}, _own_files(plan)
+        for row in self._sound("run", condition, versions, checksum):
+            if row.id not in listed_ids:
                 continue
             try:
                 # Where the data are does not count: they have their checksum.
-                if self._asked(row)[1].changed(data=plan.data) == plan and _kept_files(row) == own:
+                if self._asked(row)[1].changed(data=plan.data) == plan and _kept_files(row) == own_files:
                     return row.id
             except StoreError:
                 continue  # a plan of a version that is not ours is none to go on with
@@ -604,21 +604,21 @@ class Study:
     def _refuse_changes(self, plan: Plan, place: str, found: Sequence[Source]) -> None:
         """Raise ChangedDataError where files of a place changed since a run read the same columns of them."""
         # The same file with other columns, or the labels of another judge, has another checksum.
-        alike = None, plan_as_dict(plan).get("columns", {})
-        used = {row["dataset"] for row in self._listed() if _columns_of(row) in alike}
+        same_columns = None, plan_as_dict(plan).get("columns", {})
+        used_datasets = {row["dataset"] for row in self._listed() if _columns_of(row) in same_columns}
         for row in self._sound("dataset", "WHERE place = ?", place):
-            changed = ""
+            change_text = ""
             with suppress(*IMPOSSIBLE):
-                changed = change(_sources(row["files"]), found)
-            if changed and row.id in used:
+                change_text = change(_sources(row["files"]), found)
+            if change_text and row.id in used_datasets:
                 text = tr(
                     "{changed}. The runs in {path} used the earlier version of this file: restore "
                     "it, or start a new study."
                 )
-                raise ChangedDataError(text.format(changed=changed, path=self.path))
+                raise ChangedDataError(text.format(changed=change_text, path=self.path))
 
     def _asked(self, row: Row) -> tuple[Row, Plan, RecordedData]:
-        """Return what a run was asked for, and on which data; StoreError where that cannot be read."""
+        """Return a run with its plan and its data; StoreError if they cannot be read."""
         run, data = self._run(row.id), self._data(row)
         try:
             recorded_versions(json.loads(run["versions"]))
@@ -627,9 +627,9 @@ class Study:
             self._remember_measures(run)
             return run, plan_from_dict(json.loads(run["plan"])), data
         except (PlanError, ParameterError) as error:
-            why = textwrap.shorten(str(error), _LONGEST, placeholder=" ….")
+            reason = textwrap.shorten(str(error), _LONGEST, placeholder=" ….")
             text = tr("{path}: the plan of run {id} cannot be read: {why}")
-            raise StoreError(text.format(path=self.path, id=row.id, why=why)) from error
+            raise StoreError(text.format(path=self.path, id=row.id, why=reason)) from error
         except IMPOSSIBLE as error:
             raise StoreError(
                 tr("{path}: the plan of run {id} cannot be read.").format(path=self.path, id=row.id)
@@ -645,8 +645,8 @@ class Study:
             return
         for payload, digest in self._file.rows("SELECT payload, digest FROM method WHERE run = ?", run.id):
             if digest == payload_digest(run.id, payload) and len(payload) <= _MOST_METHOD:
-                for described in json.loads(payload):
-                    entry = described_method(described)
+                for description in json.loads(payload):
+                    entry = described_method(description)
                     if entry.key in unknown:
                         remember_entry(entry)
 
@@ -656,31 +656,31 @@ class Study:
             return
         for payload, digest in self._file.rows("SELECT payload, digest FROM measure WHERE run = ?", run.id):
             if digest == payload_digest(run.id, payload) and len(payload) <= _MOST_METHOD:
-                for described in json.loads(payload):
-                    entry = described_measure(described)
+                for description in json.loads(payload):
+                    entry = described_measure(description)
                     if MEASURES.find(entry.key) is None:
                         MEASURES.remember(entry)
 
     def _parts(self, row: Row, plan: Plan, data: RecordedData) -> tuple[list[Row], list[Row]]:
         """Return the units and the folds of a run; what its plan does not have counts as damaged."""
-        numbers, most = plan.folds or data.folds, _count(plan)
-        found = (self._file.records(table, "WHERE run = ?", row.id) for table in ("unit", "fold"))
+        numbers, n_combinations = plan.folds or data.folds, _count(plan)
+        row_lists = (self._file.records(table, "WHERE run = ?", row.id) for table in ("unit", "fold"))
         units, folds = (
             [r if r.sound and r["fold"] in numbers else replace(r, sound=False) for r in rows]
-            for rows in found
+            for rows in row_lists
         )
-        return [replace(r, sound=r.sound and 0 <= r["position"] < most) for r in units], folds
+        return [replace(r, sound=r.sound and 0 <= r["position"] < n_combinations) for r in units], folds
 
     def _lost(self) -> list[str]:
         """Return in words the runs that are not in the file any more: they were numbered without a gap."""
-        there = [row.id for row in self._file.records("run", "WHERE id > 0 ORDER BY id")]
-        last = max(there, default=0)
-        found = (
+        run_ids = [row.id for row in self._file.records("run", "WHERE id > 0 ORDER BY id")]
+        last = max(run_ids, default=0)
+        mentioned_ids = (
             row["run"] for table in ("unit", "fold", "removed", "label") for row in self._file.records(table)
         )
-        named = {run for run in found if isinstance(run, int) and run > last}
-        gaps = [(a + 1, b - 1) for a, b in zip([0, *there], there, strict=False) if a + 1 < b]
-        gaps += [(run, run) for run in sorted(named)]
+        lost_ids = {run for run in mentioned_ids if isinstance(run, int) and run > last}
+        gaps = [(a + 1, b - 1) for a, b in zip([0, *run_ids], run_ids, strict=False) if a + 1 < b]
+        gaps += [(run, run) for run in sorted(lost_ids)]
         return [f"run {first}" if first == last else f"runs {first} to {last}" for first, last in gaps]
 
     def _summary(self, row: Row) -> RunSummary:
@@ -690,8 +690,8 @@ class Study:
         n_folds = len(plan.folds or data.folds)
         n_units = _count(plan) * n_folds
         n_sound = len(_sound_rows(units))
-        lacking = n_units + n_folds - n_sound - len(_sound_rows(folds)) if run["finished"] else 0
-        damaged = ", ".join(_damaged(units, folds)) or (f"{lacking} of its parts" if lacking else "")
+        n_missing = n_units + n_folds - n_sound - len(_sound_rows(folds)) if run["finished"] else 0
+        damage = ", ".join(_damaged(units, folds)) or (f"{n_missing} of its parts" if n_missing else "")
         return RunSummary(
             RunKey(row.id, plan, data.feature_ids),
             data.name,
@@ -701,14 +701,14 @@ class Study:
             n_sound,
             n_units,
             recorded_versions(json.loads(run["versions"])),
-            damaged and f"{self.path}: run {row.id} is damaged ({damaged}). Resume it to repair it.",
+            damage and f"{self.path}: run {row.id} is damaged ({damage}). Resume it to repair it.",
         )
 
     def _seconds(self, run: int) -> float:
         """Return how long a run took, or how long its finished units did."""
         parts = "(SELECT total(unit.seconds) FROM unit WHERE unit.run = run.id)"
-        taken = f"SELECT CAST(ifnull(run.seconds, {parts}) AS REAL) FROM run WHERE id = ?"
-        return float(self._file.rows(taken, run)[0][0])
+        query = f"SELECT CAST(ifnull(run.seconds, {parts}) AS REAL) FROM run WHERE id = ?"
+        return float(self._file.rows(query, run)[0][0])
 
 
 def _words(by: Mapping[str, str]) -> str:
@@ -726,8 +726,8 @@ _MOST_METHOD = 1 << 20  # characters of the description of a method
 
 def write_data(db: sqlite3.Connection, dataset: FoldedDataset, place: str, found: Fingerprint) -> int:
     """Write the record of a dataset, replacing a damaged one; return its number."""
-    at = select("dataset", "WHERE checksum = ? AND place = ?")
-    rows = [row_of("dataset", cells) for cells in db.execute(at, (found.checksum, place))]
+    query = select("dataset", "WHERE checksum = ? AND place = ?")
+    rows = [row_of("dataset", cells) for cells in db.execute(query, (found.checksum, place))]
     number = rows[0].id if rows else next_id(db, "dataset")
     # A sound record of a study with one seal for all datasets stays one: the seal applies to it.
     first_file = rows[0]["first_file"] if rows and rows[0].sound else dataset.origin.checksum
@@ -749,24 +749,24 @@ def write_data(db: sqlite3.Connection, dataset: FoldedDataset, place: str, found
 
 def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
     """Describe the methods of a run that are not RankStudio's own; a reader may not have them."""
-    described = [
+    descriptions = [
         description_of(entry)
         for entry in plan.entries
         if entry.origin is not None and entry.origin.kind is not OriginKind.ABILITY
     ]
-    if described:
+    if descriptions:
         db.execute(METHOD)
-        payload = as_json(described)
+        payload = as_json(descriptions)
         cells = run, payload, payload_digest(run, payload)
         db.execute("INSERT OR REPLACE INTO method VALUES (?, ?, ?)", cells)
 
 
 def _write_measures(db: sqlite3.Connection, run: int, plan: Plan) -> None:
     """Describe the measures of a run that are not RankStudio's own; a reader may not have them."""
-    described = [description_of_measure(entry) for entry in plan.foreign_measures]
-    if described:
+    descriptions = [description_of_measure(entry) for entry in plan.foreign_measures]
+    if descriptions:
         db.execute(MEASURE)
-        payload = as_json(described)
+        payload = as_json(descriptions)
         db.execute(
             "INSERT OR REPLACE INTO measure VALUES (?, ?, ?)", (run, payload, payload_digest(run, payload))
         )
@@ -781,12 +781,12 @@ def _write_feature_set(db: sqlite3.Connection, data: str, found: FeatureSet) -> 
 
 
 def _read_feature_set(values: Any) -> FeatureSet:
-    """Return what :func:`_write_feature_set` wrote; one of IMPOSSIBLE, or DataError, where it is damaged."""
-    found = parsed_feature_set(Path(exactly(values["source"], str)), exactly(values["set"], str))
+    """Return the feature set of :func:`_write_feature_set`; DataError or one of IMPOSSIBLE if damaged."""
+    feature_set = parsed_feature_set(Path(exactly(values["source"], str)), exactly(values["set"], str))
     ids = {int(i): exactly(name, str) for i, name in values["ids"].items()}
-    if not set(ids.values()) <= set(found.names):
+    if not set(ids.values()) <= set(feature_set.names):
         raise ValueError("expected features of the set")
-    return replace(found, ids=ids)
+    return replace(feature_set, ids=ids)
 
 
 def _digest_of_earlier_version(plan: Plan, data: RecordedData) -> str:
@@ -802,21 +802,21 @@ def same(plan: Plan) -> str:
     """Return the values that equal plans share: all except the location of the data."""
     values = plan_as_dict(plan)
     del values["data"]
-    own = _own_files(plan)
-    return json.dumps(values | ({"own_files": own} if own else {}), sort_keys=True)
+    own_files = _own_files(plan)
+    return json.dumps(values | ({"own_files": own_files} if own_files else {}), sort_keys=True)
 
 
 def _own_files(plan: Plan) -> dict[str, list[str]]:
     """Return the checksums of the CSV files with importance or similarity that a plan names, by parameter."""
-    found: dict[str, list[str]] = {}
+    checksums: dict[str, list[str]] = {}
     for parameter in plan.entry.parameters:
         value = plan.parameters.get(parameter.name)
         for name in (value if isinstance(value, tuple) else (value,)) if parameter.own_file else ():
             if isinstance(name, str) and name.lower().endswith(OWN_FILE):
                 with suppress(OSError):  # the run says that it cannot be read
                     digest = hashlib.sha256(Path(name).read_bytes()).hexdigest()
-                    found.setdefault(parameter.name, []).append(f"sha256:{digest}")
-    return found
+                    checksums.setdefault(parameter.name, []).append(f"sha256:{digest}")
+    return checksums
 
 
 def _kept_files(row: Row) -> dict[str, list[str]]:
@@ -845,12 +845,12 @@ def _sound_rows(rows: Sequence[Row]) -> list[Row]:
 def _shown(cell: Any) -> str:
     """Return a cell that may hold anything for a sentence."""
     text = str(cell)
-    whole = text.isprintable() and len(text) < _SHORT
-    return text if whole else textwrap.shorten(ascii(cell), _SHORT, placeholder="…")
+    is_short = text.isprintable() and len(text) < _SHORT
+    return text if is_short else textwrap.shorten(ascii(cell), _SHORT, placeholder="…")
 
 
 def _recorded(row: Row) -> RecordedData:
-    """Return what a row of a study tells of a dataset; one of IMPOSSIBLE where it cannot be read."""
+    """Return the dataset that a row records; one of IMPOSSIBLE if it cannot be read."""
     folds, ids = (numbers(json.loads(row[name])) for name in ("folds", "feature_ids"))
     names = sequence(json.loads(row["feature_names"]), str)
     if len(ids) != len(names):
@@ -900,12 +900,12 @@ def _count(plan: Plan) -> int:
 
 def _damaged(units: Sequence[Row], folds: Sequence[Row]) -> list[str]:
     """Return in words which rows of a run are damaged."""
-    named = [
+    unit_texts = [
         f"fold {_shown(row['fold'])} with combination {_next(row['position'])}"
         for row in units
         if not row.sound
     ]
-    return named + [f"the results of fold {_shown(row['fold'])}" for row in folds if not row.sound]
+    return unit_texts + [f"the results of fold {_shown(row['fold'])}" for row in folds if not row.sound]
 
 
 def as_json(values: Any) -> str:

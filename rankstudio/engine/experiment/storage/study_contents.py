@@ -1,6 +1,6 @@
-"""What a study tells without opening the data of its runs.
+"""Contents of a study that need no data of its runs.
 
-Which runs there are and on which data, whether the test part is sealed, and what was written for the report.
+Its runs and their data, the seal of the test part, and the texts for the report.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class RunKey:
 
 
 LONGEST_NAME, LONGEST_NOTE, MOST_TAGS = 200, 100_000, 100
-"""What is read of a label: figures and tables would take gigabytes for a name of 100,000 characters."""
+"""Limits of a label: figures and tables would take gigabytes for a name of 100,000 characters."""
 
 
 @dataclass(frozen=True)
@@ -139,11 +139,11 @@ class RecordedData:
 
     def difference(self, dataset: FoldedDataset) -> str:
         """Return the reason why a dataset differs from the recorded one, as a sentence; "" if it does not."""
-        found = fingerprint(dataset)
-        if found.checksum == self.checksum:
+        data_fingerprint = fingerprint(dataset)
+        if data_fingerprint.checksum == self.checksum:
             return ""
-        changed = change(self.files, found.files)
-        return f"{changed or f'{self.place or self.name}: these are other data than those of the run'}."
+        change_text = change(self.files, data_fingerprint.files)
+        return f"{change_text or f'{self.place or self.name}: these are other data than those of the run'}."
 
     def without_documents(self, *, validated: bool = True, tested: bool = True) -> AbsentData:
         """Return a stand-in for missing data: folds and features without documents.
@@ -155,7 +155,7 @@ class RecordedData:
         """
         path = Path(self.place) if self.place else None
         part = _empty(self.feature_ids, self.feature_names)
-        vali, test = (part if there else None for there in (validated, tested))
+        vali, test = (part if had_part else None for had_part in (validated, tested))
         folds = tuple(Fold(number, part, vali, test) for number in self.folds)
         return AbsentData(self.name, path, folds, extensions=Extensions([self.feature_set]), recorded=self)
 
@@ -206,7 +206,7 @@ class SealMark:
 
 
 SealedData = FoldedDataset | RecordedData
-"""What has a seal: a dataset, at hand or as recorded."""
+"""Data with a seal: a dataset, at hand or as recorded."""
 
 
 def dataset_keys(data: SealedData) -> tuple[str, ...]:
@@ -218,14 +218,14 @@ def dataset_keys(data: SealedData) -> tuple[str, ...]:
     if isinstance(data, AbsentData) and data.recorded is not None:
         return dataset_keys(data.recorded)
     if isinstance(data, RecordedData):
-        place = data.place
+        location = data.place
         if data.first_file is not None:
             contents = [data.first_file or data.checksum]
         else:
-            contents = [source.checksum for source in data.files] or [place or data.checksum]
+            contents = [source.checksum for source in data.files] or [location or data.checksum]
     else:
-        place = str(data.path.absolute()) if data.path is not None else ""
-        contents = [data.origin.checksum or fingerprint(data).checksum, *filter(None, [place])]
+        location = str(data.path.absolute()) if data.path is not None else ""
+        contents = [data.origin.checksum or fingerprint(data).checksum, *filter(None, [location])]
     return tuple(f"{content} {data.name}" for content in contents)
 
 
@@ -257,10 +257,10 @@ def n_looks(marks: Sequence[SealMark], data: SealedData | None) -> int:
 def seal_text(marks: Sequence[SealMark], data: SealedData) -> str:
     """Return the state for a report: "test part sealed", "test part shown twice"; "" if never sealed."""
     looks = n_looks(marks, data)
-    often = f"shown {_TIMES.get(looks, f'{looks} times')}" if looks else ""
+    looks_text = f"shown {_TIMES.get(looks, f'{looks} times')}" if looks else ""
     if is_sealed(marks, data):
-        return f"test part sealed, {often} before" if often else "test part sealed"
-    return f"test part {often}" if often else ""
+        return f"test part sealed, {looks_text} before" if looks_text else "test part sealed"
+    return f"test part {looks_text}" if looks_text else ""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ COLUMNS: Mapping[str, Mapping[str, Any]] = {
 
 _ORIGIN = """(SELECT run.plan || run.versions || dataset.checksum
     FROM run JOIN dataset ON dataset.id = run.dataset WHERE run.id = {})"""
-"""What the results of a run are results of: the digests of its units and folds cover it, too."""
+"""Plan, versions and data of a run: the digests of its units and folds cover them, too."""
 
 _NUMBERS = {
     "dataset": "SELECT id FROM dataset",
@@ -113,10 +113,10 @@ def added_columns() -> frozenset[tuple[str, str]]:
 
 def row_of(table: str, found: Iterable[Any]) -> Row:
     """Return a result of the query of :func:`select` as a row."""
-    rowid, written, origin, *cells = found
+    rowid, digest, origin, *cells = found
     values = dict(zip(COLUMNS[table], cells, strict=True))
-    typed = all(isinstance(values[name], kind) for name, kind in COLUMNS[table].items())
-    return Row(rowid, values, typed and _digest({**values, "": origin}) == written)
+    has_types = all(isinstance(values[name], kind) for name, kind in COLUMNS[table].items())
+    return Row(rowid, values, has_types and _digest({**values, "": origin}) == digest)
 
 
 def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
@@ -135,8 +135,8 @@ def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
 
 def next_id(db: sqlite3.Connection, table: str) -> int:
     """Return the number of a new row, which the digest covers; the highest existing number may be damaged."""
-    taken = f"SELECT ifnull(max(id), 0) + 1 FROM ({_NUMBERS[table]}) WHERE id BETWEEN 0 AND {1 << 62}"
-    return int(db.execute(taken).fetchone()[0])
+    query = f"SELECT ifnull(max(id), 0) + 1 FROM ({_NUMBERS[table]}) WHERE id BETWEEN 0 AND {1 << 62}"
+    return int(db.execute(query).fetchone()[0])
 
 
 def as_text(raw: bytes) -> str:
@@ -157,7 +157,7 @@ def _digest(values: Mapping[str, Any]) -> str:
 
 
 VERSION = 7
-"""Of the tables; a study of another one is not read."""
+"""Version of the tables; a study of another one is not read."""
 
 TABLES = """
     CREATE TABLE study (
@@ -233,7 +233,7 @@ IMPOSSIBLE = (
     *(ValueError, KeyError, TypeError, AttributeError, IndexError, StopIteration, EOFError, OSError),
     *(ArithmeticError, RecursionError, NotImplementedError, RuntimeError),
 )
-"""What is raised where a value is not what it must be; little memory is no damage."""
+"""Errors that an invalid value raises; too little memory is no damage."""
 
 _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}")
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
@@ -250,10 +250,12 @@ def sequence(values: Any, kind: type[Value]) -> tuple[Value, ...]:
 
 def numbers(values: Any) -> tuple[int, ...]:
     """Return a list of distinct numbers from 1 up; ValueError otherwise."""
-    found = sequence(values, int)
-    if len(set(found)) < len(found) or any(not 1 <= value <= _MOST for value in found):
+    parsed_numbers = sequence(values, int)
+    if len(set(parsed_numbers)) < len(parsed_numbers) or any(
+        not 1 <= value <= _MOST for value in parsed_numbers
+    ):
         raise ValueError("expected different numbers from 1 up")
-    return found
+    return parsed_numbers
 
 
 def exactly(value: Any, kind: type[Value]) -> Value:
@@ -274,11 +276,11 @@ def recorded_versions(values: Any) -> dict[str, str]:
 
     They are written into generated programs, so they are validated.
     """
-    found = texts(values)
-    for name, number in found.items():
+    versions = texts(values)
+    for name, number in versions.items():
         if not (_NAME.fullmatch(name) and _VERSION.fullmatch(number)):
             raise ValueError("expected versions by the names of packages")
-    return found
+    return versions
 
 
 def checksum(text: str) -> str:

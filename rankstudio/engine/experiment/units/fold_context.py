@@ -177,8 +177,8 @@ class FoldContext:
         OutOfMemoryError
             If they exceed the memory limit.
         """
-        whole: QueryData = self.train.for_method(False).whole(self.plan.entry.label)
-        return whole
+        query_data: QueryData = self.train.for_method(False).whole(self.plan.entry.label)
+        return query_data
 
     @property
     def divisor(self) -> float:
@@ -223,18 +223,18 @@ class FoldContext:
         """Train step by step, measuring each step on the validation part; progress events in between."""
         vali, left_out = self._parts.get("vali"), self._left_out_measures(unit)
         queries = self._queries[unit.position] = []
-        known: Floats | None = None
-        for told in steadily(self._learn(unit)):
-            if isinstance(told, WorkProgress):
-                yield told
+        scores: Floats | None = None
+        for event in steadily(self._learn(unit)):
+            if isinstance(event, WorkProgress):
+                yield event
                 continue
             measures: Measures = {}
-            if vali is not None and vali.covered(told):
-                known = vali.scores(told, known)
-                found = vali.measure_queries(known)
-                measures = {name: float(average(values)) for name, values in found.items()}
-                queries += [found[self.plan.select_by]] if self.plan.select_by in found else []
-            yield told, {**measures, **(yield from left_out(told))}
+            if vali is not None and vali.covered(event):
+                scores = vali.scores(event, scores)
+                per_query = vali.measure_queries(scores)
+                measures = {name: float(average(values)) for name, values in per_query.items()}
+                queries += [per_query[self.plan.select_by]] if self.plan.select_by in per_query else []
+            yield event, {**measures, **(yield from left_out(event))}
 
     def path(self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None) -> PathResult:
         """Train to the end, then measure all steps at once; same numbers as :meth:`work`.
@@ -255,15 +255,17 @@ class FoldContext:
         rows: list[Measures] = []
         left_out = self._left_out_measures(unit)
         with STEADY:
-            for told in self._learn(unit):
-                follow(told)
-                if isinstance(told, Step):
-                    steps.append(told)
-                    rows.append(followed(left_out(told), follow))
-        vali, found = self._parts.get("vali"), MeasuredSteps({}, None)
+            for event in self._learn(unit):
+                follow(event)
+                if isinstance(event, Step):
+                    steps.append(event)
+                    rows.append(followed(left_out(event), follow))
+        vali, measured_steps = self._parts.get("vali"), MeasuredSteps({}, None)
         if vali and all(map(vali.covered, steps)):
-            found = vali.measure_all(steps, self.plan.select_by)
-        return self._measured(unit, steps, {**found.means, **as_columns(rows)}, found.queries)
+            measured_steps = vali.measure_all(steps, self.plan.select_by)
+        return self._measured(
+            unit, steps, {**measured_steps.means, **as_columns(rows)}, measured_steps.queries
+        )
 
     def collected(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> MeasuredPath:
         """Return the result of :meth:`collect` before the tests of models against the best one."""
@@ -328,7 +330,7 @@ class FoldContext:
         return vali.at_positions(path.steps, positions)
 
     def _left_out_measures(self, unit: Unit) -> Callable[[Step], Waiting[Measures]]:
-        """Return what measures the steps of a unit on left-out queries; nothing where none are asked for."""
+        """Return a function that measures the steps of a unit on left-out queries, or nothing."""
         left_out = self._left_out
         if left_out is None:
             return lambda _: _nothing()
@@ -367,9 +369,9 @@ class FoldContext:
 
     def ranker(self, unit: Unit) -> LinearRanker:
         """Return the ranker of a unit with its parameters: the final ranker, otherwise the method."""
-        given = unit.combination.ranker if self.plan.ranker_entry else unit.parameters
+        parameters = unit.combination.ranker if self.plan.ranker_entry else unit.parameters
         ids = self.fold.train.feature_ids
-        return estimator(self.plan, self.plan.ranker_entry or self.plan.entry, given, ids)
+        return estimator(self.plan, self.plan.ranker_entry or self.plan.entry, parameters, ids)
 
     def evaluate(self, step: Step, part: str = "test") -> dict[str, float]:
         """Return the measures of a step's model on a part, empty if the fold has no such part."""
@@ -432,34 +434,42 @@ class FoldContext:
             return
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
         yield from self._constant_objective(ranker)
-        sets, compared, combinations = yield from self._select(selector, unit)
+        sets, comparison_rows, combinations = yield from self._select(selector, unit)
         if combinations is None:
-            ranked = two_stage_steps(ranker, self.train, sets)
+            ranker_steps = two_stage_steps(ranker, self.train, sets)
         else:
-            ranked = combined_steps(ranker, self.train.for_method(accepts_sparse=False), sets, combinations)
-        for told in ranked:
-            yield replace(told, candidates=compared.row(told.number - 1)) if isinstance(told, Step) else told
+            ranker_steps = combined_steps(
+                ranker, self.train.for_method(accepts_sparse=False), sets, combinations
+            )
+        for event in ranker_steps:
+            yield (
+                replace(event, candidates=comparison_rows.row(event.number - 1))
+                if isinstance(event, Step)
+                else event
+            )
 
     def _constant_objective(self, learner: LinearRanker) -> Iterator[Note]:
         """Yield a note where the measure by which a method learns tells no rankings apart."""
         name = getattr(learner, "measure", None)
         if name is None or "convention" not in learner.entry.takes or preferences_of(self.plan):
             return
-        found = measure(name)
-        if found not in self._objectives:
+        learned_measure = measure(name)
+        if learned_measure not in self._objectives:
             train, rules = self.fold.train, objective(self.plan.convention)
-            constant = found.by_rank and is_constant(
-                train.y, train.query_ptr, found.name, rules, train.grading
+            constant = learned_measure.by_rank and is_constant(
+                train.y, train.query_ptr, learned_measure.name, rules, train.grading
             )
-            self._objectives[found] = constant
-        if self._objectives[found]:
+            self._objectives[learned_measure] = constant
+        if self._objectives[learned_measure]:
             text = tr(
                 "{method} learns by {measure}, which is the same for every ranking of the training documents "
                 "of fold {fold}: they are alike in it within each query. Choose another measure or check the "
                 "relevance labels."
             )
-            said = text.format(method=learner.entry.label, measure=found.name, fold=self.fold.number)
-            yield Note(said, kind=ConstantObjectiveWarning)
+            sentence = text.format(
+                method=learner.entry.label, measure=learned_measure.name, fold=self.fold.number
+            )
+            yield Note(sentence, kind=ConstantObjectiveWarning)
 
     def _select(self, selector: LinearRanker, unit: Unit) -> Waiting[_Selection]:
         """Select features, and return the sets and by what they were compared, as steps keep it.
@@ -468,28 +478,30 @@ class FoldContext:
         """
         entry, key, ids = self.plan.entry, self._selecting(unit), self.fold.train.feature_ids
         if key not in self._selected:
-            selecting = selector.work(self.train.for_method(selector.accepts_sparse))
+            selector_steps = selector.work(self.train.for_method(selector.accepts_sparse))
             steps = yield from steps_of(
-                _until_constant(selecting, self.plan, unit.parameters, self.train, ids),
+                _until_constant(selector_steps, self.plan, unit.parameters, self.train, ids),
                 lambda step: WorkProgress(
                     tr("selecting features"), min(1.0, len(step.selected) / step.coef.size)
                 ),
             )
-            growing = entry.step_kind is StepKind.FEATURES
+            is_growing = entry.step_kind is StepKind.FEATURES
             divisor = float(self.fold.train.n_documents) if entry.criterion.per_document else 1.0
-            compared = comparisons(steps, growing, entry.candidate_score, divisor)
+            compared = comparisons(steps, is_growing, entry.candidate_score, divisor)
             # An attribute of estimators whose steps are new features, as the catalog says.
             sums = selector.combinations_[: len(steps)] if entry.combines else None  # type: ignore[attr-defined]
-            self._selected[key] = _Selection(selections(steps, growing), packed_rows(compared, np.nan), sums)
+            self._selected[key] = _Selection(
+                selections(steps, is_growing), packed_rows(compared, np.nan), sums
+            )
         return self._selected[key]
 
     def _compared(self, unit: Unit) -> Mapping[str, Rows]:
         """Return by what a selector compared features, which all paths of its selection share."""
-        found = self._selected.get(self._selecting(unit))
-        return {} if found is None else {"candidates": found.compared}
+        selection = self._selected.get(self._selecting(unit))
+        return {} if selection is None else {"candidates": selection.compared}
 
     def _selecting(self, unit: Unit) -> str:
-        """Return what tells a unit's selection from others: all but how to rank with it."""
+        """Return the key of a unit's selection: all parameters but those of ranking with it."""
         ranking = {p.name for p in self.plan.entry.parameters if p.ranks}
         return repr([(name, value) for name, value in unit.parameters.items() if name not in ranking])
 
@@ -510,33 +522,39 @@ class NestedFold(FoldContext):
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
         """Validate on the inner folds, with progress events, then train step by step."""
         paths: list[MeasuredPath] = []
-        for place, fold in enumerate(self._inner):
-            taken: list[tuple[Step, Measures]] = []
-            for told in fold.work(unit):
-                if not isinstance(told, WorkProgress):
-                    taken.append(told)
-                yield self._sign(place, told if isinstance(told, WorkProgress) else told[0])
-            paths.append(fold.collected(unit, taken))
+        for index, fold in enumerate(self._inner):
+            measured_steps: list[tuple[Step, Measures]] = []
+            for event in fold.work(unit):
+                if not isinstance(event, WorkProgress):
+                    measured_steps.append(event)
+                yield self._sign(index, event if isinstance(event, WorkProgress) else event[0])
+            paths.append(fold.collected(unit, measured_steps))
         inner = self._inner_paths[unit.position] = _Inner(paths)
-        held: tuple[Step, Measures] | None = None  # until it is known whether it is the last one
-        for told in super().work(unit):
-            if isinstance(told, WorkProgress):
-                yield told
+        pending: tuple[Step, Measures] | None = None  # until it is known whether it is the last one
+        for event in super().work(unit):
+            if isinstance(event, WorkProgress):
+                yield event
                 continue
-            if held is not None:
-                yield held[0], {**inner.means(held[0], self.plan.step_kind), **only_left_out(held[1])}
-            held = told
-        if held is not None:
-            yield held[0], {**inner.means(held[0], self.plan.step_kind, last=True), **only_left_out(held[1])}
+            if pending is not None:
+                yield (
+                    pending[0],
+                    {**inner.means(pending[0], self.plan.step_kind), **only_left_out(pending[1])},
+                )
+            pending = event
+        if pending is not None:
+            yield (
+                pending[0],
+                {**inner.means(pending[0], self.plan.step_kind, last=True), **only_left_out(pending[1])},
+            )
 
     def measured_path(
         self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
     ) -> MeasuredPath:
         """Validate and train to the end; same numbers as :meth:`work`, followed like the inherited method."""
         paths: list[MeasuredPath] = []
-        for place, fold in enumerate(self._inner):
+        for index, fold in enumerate(self._inner):
 
-            def tell(told: Step | WorkProgress, place: int = place) -> None:
+            def tell(told: Step | WorkProgress, place: int = index) -> None:
                 follow(self._sign(place, told))
 
             paths.append(fold.measured_path(unit, tell))
@@ -550,8 +568,8 @@ class NestedFold(FoldContext):
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
         """Test the selected model; its validation is that of the inner folds."""
         path = next(path for path in paths if path.unit == chosen.unit)
-        place = path.steps.position(chosen.step.number)
-        measured = {name: float(values[place]) for name, values in validated(path.validation).items()}
+        position = path.steps.position(chosen.step.number)
+        measured = {name: float(values[position]) for name, values in validated(path.validation).items()}
         return replace(super().result(chosen, paths), validation=FrozenMapping(measured))
 
     def cross_fitted(self, chosen: Chosen, paths: Sequence[PathResult]) -> dict[str, Floats]:
@@ -560,10 +578,10 @@ class NestedFold(FoldContext):
         Each is measured by the models of its inner fold, which were trained without it. Empty if the paths do
         not keep these measures.
         """
-        kept = [path.choices.per_query for path in paths if path.choices is not None]
-        if len(kept) < len(paths) or not all(kept):
+        measures_by_path = [path.choices.per_query for path in paths if path.choices is not None]
+        if len(measures_by_path) < len(paths) or not all(measures_by_path):
             return {}
-        n_queries = next(iter(kept[0].values())).shape[1]
+        n_queries = next(iter(measures_by_path[0].values())).shape[1]
         return cross_fitted_values(self.plan, chosen, paths, n_queries, _kept_rows)
 
     def _choices(self, path: PathResult, queries: Sequence[Floats]) -> SubsetChoices | None:
@@ -589,33 +607,34 @@ class NestedFold(FoldContext):
     def _inner(self) -> tuple[FoldContext, ...]:
         plan = self.plan
         folds = inner_folds(self.fold, plan.inner, plan.seed)
-        validating = plan.changed(select_by=plan.chosen_by)  # queries are left out of the whole training part
-        return tuple(FoldContext(validating, fold, group_training(fold)) for fold in folds)
+        # Queries are left out of the whole training part.
+        validation_plan = plan.changed(select_by=plan.chosen_by)
+        return tuple(FoldContext(validation_plan, fold, group_training(fold)) for fold in folds)
 
     @cached_property
     def _inner_paths(self) -> dict[int, _Inner]:
-        """What the inner folds found for the units under way, by position."""
+        """Paths of the inner folds for the units under way, by position."""
         return {}
 
     def _sign(self, place: int, told: Step | WorkProgress) -> WorkProgress:
-        """Return what an inner fold tells as progress of the unit."""
-        where, share = f"inner fold {place + 1} of {len(self._inner)}", place / len(self._inner)
+        """Return the progress of an inner fold as progress of the unit."""
+        label, share = f"inner fold {place + 1} of {len(self._inner)}", place / len(self._inner)
         return (
-            WorkProgress(f"{where}: {told.what}", told.share)
+            WorkProgress(f"{label}: {told.what}", told.share)
             if isinstance(told, WorkProgress)
-            else WorkProgress(where, share)
+            else WorkProgress(label, share)
         )
 
     def _validated(self, measured: MeasuredPath) -> MeasuredPath:
         path, queries = measured
         inner = self._inner_paths[path.unit.position]
         means, errors = inner.averages(path)
-        validated = replace(
+        validated_path = replace(
             path,
             validation=FrozenMapping({**means, **only_left_out(path.validation)}),
             standard_errors=FrozenMapping({**errors, **path.standard_errors}),
         )
-        return MeasuredPath(validated, queries or inner.queries(path))
+        return MeasuredPath(validated_path, queries or inner.queries(path))
 
     def _find_baseline(self) -> Waiting[None]:
         """Find the baseline; its validation is the mean of those that the inner folds find for themselves."""
@@ -641,17 +660,17 @@ class _Inner:
     @property
     def paths(self) -> list[PathResult]:
         """The paths alone."""
-        return [one.path for one in self.measured]
+        return [inner_path.path for inner_path in self.measured]
 
     def means(self, step: Step, step_kind: StepKind, *, last: bool = False) -> dict[str, float]:
-        """Return what the models of a step's place measured on average."""
-        place = step.n_selected if step_kind is StepKind.FEATURES else step.number
-        rows = self._rows(place, final=last and step_kind is StepKind.ITERATIONS)
+        """Return the average measures of the inner folds' models for a step."""
+        x_value = step.n_selected if step_kind is StepKind.FEATURES else step.number
+        rows = self._rows(x_value, final=last and step_kind is StepKind.ITERATIONS)
         return {name: float(average(values)) for name, values in rows.items()}
 
     def averages(self, path: PathResult) -> tuple[dict[str, Floats], dict[str, Floats]]:
         """Return means and their standard errors along a path."""
-        rows = [self._rows(place, final=final) for place, final in _places(path)]
+        rows = [self._rows(x_value, final=final) for x_value, final in _places(path)]
         table = {name: np.array([row[name] for row in rows]) for name in rows[0]}
         means = {name: np.array([float(average(row)) for row in values]) for name, values in table.items()}
         return means, {
@@ -659,16 +678,16 @@ class _Inner:
         }
 
     def queries(self, path: PathResult) -> tuple[Floats, ...]:
-        """Return what chooses in each query of each inner fold, along a path of K steps: (K, Q) each."""
-        if not all(one.queries for one in self.measured):
+        """Return the selection measure in each query of each inner fold, along K steps: (K, Q) each."""
+        if not all(inner_path.queries for inner_path in self.measured):
             return ()
-        steps = [self._steps(place, final=final) for place, final in _places(path)]
-        found = []
-        for fold, one in enumerate(self.measured):
-            (values,) = one.queries
+        steps = [self._steps(x_value, final=final) for x_value, final in _places(path)]
+        fold_values = []
+        for fold, measured_path in enumerate(self.measured):
+            (values,) = measured_path.queries
             none = np.full(values.shape[1], np.nan)
-            found.append(np.array([none if row[fold] is None else values[row[fold]] for row in steps]))
-        return tuple(found)
+            fold_values.append(np.array([none if row[fold] is None else values[row[fold]] for row in steps]))
+        return tuple(fold_values)
 
     def steps_at(self, path: PathResult, positions: Ints) -> list[list[int | None]]:
         """Return for each inner fold which of its steps counts at each of D positions of a path."""
@@ -693,7 +712,7 @@ class _Inner:
 def _places(path: PathResult) -> list[tuple[int, bool]]:
     """Return where each step of a path stands, and whether it is the last one of an optimiser."""
     ends = len(path.steps) - 1 if path.step_kind is StepKind.ITERATIONS else -1
-    return [(int(place), i == ends) for i, place in enumerate(path.x_values)]
+    return [(int(x_value), i == ends) for i, x_value in enumerate(path.x_values)]
 
 
 def _last_until(places: Ints, place: int) -> int | None:
@@ -745,10 +764,10 @@ def _until_constant(
         yield from steps
         return
     varies = yield from informative_columns(data)
-    wanted = _selectable(varies, plan, parameters, feature_ids)
-    for told in steps:
-        yield told
-        if isinstance(told, Step) and wanted <= set(told.selected):
+    selectable_columns = _selectable(varies, plan, parameters, feature_ids)
+    for event in steps:
+        yield event
+        if isinstance(event, Step) and selectable_columns <= set(event.selected):
             return
 
 
@@ -757,8 +776,10 @@ def _selectable(varies: Bools, plan: Plan, parameters: Mapping[str, Any], featur
     banned = {int(i) for i in parameters.get("banned", ())}
     for members in feature_groups_of(plan).values():  # banned as a whole
         banned |= set(members) if banned & set(members) else set()
-    wanted = varies & ~np.isin(feature_ids, list(banned))
-    return set(np.flatnonzero(wanted | np.isin(feature_ids, list(parameters.get("pinned", ())))).tolist())
+    is_selectable = varies & ~np.isin(feature_ids, list(banned))
+    return set(
+        np.flatnonzero(is_selectable | np.isin(feature_ids, list(parameters.get("pinned", ())))).tolist()
+    )
 
 
 def _nothing() -> Waiting[Measures]:

@@ -30,7 +30,7 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.work import Note, WorkProgress
 
 ALL = "all"
-"""What a model's origin has in place of the number of a fold: it was learned from everything."""
+"""Fold number in the origin of a model that was trained on all queries."""
 
 _Queries = dict[str, list[Floats]]
 """The documents of queries, by their ids: other parts may count them anew."""
@@ -100,23 +100,23 @@ def plan_of_given(
         If they cannot be read or do not fit, or there are no documents to measure models on.
     """
     place = place.absolute()
-    found = _found(method, place, dataset)
+    files = _found(method, place, dataset)
     if method == GIVEN_MODEL.key:
-        _check_reading(found.of_folds.values(), plan, dataset)
-    folds = tuple(n for n in found.of_folds if not plan.folds or n in plan.folds)
-    made = plan.changed(
+        _check_reading(files.of_folds.values(), plan, dataset)
+    folds = tuple(n for n in files.of_folds if not plan.folds or n in plan.folds)
+    given_plan = plan.changed(
         method=method,
         parameters={},
         ranker="",
         ranker_parameters={},
-        scores={"name": name, "path": str(place), "files": FrozenMapping(dict(found.checksums))},
-        folds=folds if found.left_out else plan.folds,
+        scores={"name": name, "path": str(place), "files": FrozenMapping(dict(files.checksums))},
+        folds=folds if files.left_out else plan.folds,
     )
-    return made, found.left_out
+    return given_plan, files.left_out
 
 
 def _found(method: str, place: Path, dataset: FoldedDataset) -> GivenFiles[Any]:
-    """Return what files give for the folds of a dataset."""
+    """Return the scores or models in files for the folds of a dataset."""
     if method != GIVEN_MODEL.key:
         return find_scores(place, dataset)
     if not any(fold.test or fold.vali for fold in dataset.folds):
@@ -140,18 +140,18 @@ def _steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
             if models
             else tr("scores: expected a name and a path of scores to rank by, got none.")
         )
-    found = _found(plan.method, Path(files.path), dataset)
-    asked = plan.folds or [fold.number for fold in dataset.folds]
-    _check_found(files, found.checksums, asked, found.of_folds)
-    by_fold = {number: found.of_folds[number] for number in asked}
+    given_files = _found(plan.method, Path(files.path), dataset)
+    numbers = plan.folds or [fold.number for fold in dataset.folds]
+    _check_found(files, given_files.checksums, numbers, given_files.of_folds)
+    by_fold = {number: given_files.of_folds[number] for number in numbers}
     if not models:
         folds = {fold.number: fold for fold in dataset.folds}
         return {n: _ranked(plan, folds[n], scores) for n, scores in by_fold.items()}, ""
     _check_reading(by_fold.values(), plan, dataset)
     train = dataset.folds[0].train
     notes = dict.fromkeys(note for model in by_fold.values() for note in other_names(model, train))
-    said = [overlap(by_fold, plan, dataset), *notes]
-    return {n: _step(model, dataset) for n, model in by_fold.items()}, " ".join(filter(None, said))
+    sentences = [overlap(by_fold, plan, dataset), *notes]
+    return {n: _step(model, dataset) for n, model in by_fold.items()}, " ".join(filter(None, sentences))
 
 
 def _check_found(
@@ -192,25 +192,32 @@ def _check_reading(models: Iterable[Model], plan: Plan, dataset: FoldedDataset) 
         if model.method == FOREIGN:
             continue  # nothing tells how its values were made ready
         for field in ("normalize", "missing"):
-            found, expected = getattr(model, field), getattr(plan, field)
-            if found != expected:
-                told = {"field": field, "found": found, "expected": expected, "data": dataset.name}
-                raise DatasetError(text.format(file=shown_path(model.source), **told))
+            model_setting, expected = getattr(model, field), getattr(plan, field)
+            if model_setting != expected:
+                arguments = {
+                    "field": field,
+                    "found": model_setting,
+                    "expected": expected,
+                    "data": dataset.name,
+                }
+                raise DatasetError(text.format(file=shown_path(model.source), **arguments))
 
 
 def _step(model: Model, dataset: FoldedDataset) -> Step:
     """Return a model as the one step of a path."""
     ids = tuple(dataset.feature_ids.tolist())
-    place = {feature: column for column, feature in enumerate(ids)}
-    known = [feature for feature in model.features if feature.id in place]
+    column_of = {feature: column for column, feature in enumerate(ids)}
+    present_features = [feature for feature in model.features if feature.id in column_of]
     coef = np.zeros(len(ids))
-    coef[[place[feature.id] for feature in known]] = [feature.weight for feature in known]
+    coef[[column_of[feature.id] for feature in present_features]] = [
+        feature.weight for feature in present_features
+    ]
     with np.errstate(over="ignore"):
         total = float(np.abs(coef).sum())
     if total > _GREATEST:
         text = tr("{file}: features: the weights sum to {total:g}, expected at most {most:g}.")
         raise DatasetError(text.format(file=shown_path(model.source), total=total, most=_GREATEST))
-    selected = tuple(place[feature.id] for feature in known)
+    selected = tuple(column_of[feature.id] for feature in present_features)
     if not model.beyond:
         return Step(1, selected, coef, float("nan"), np.empty(0))
     return StoredStep(1, selected, coef, float("nan"), np.empty(0), model.beyond, ids, model.source)
@@ -232,7 +239,7 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
     -----
     Queries are identified by their id and their documents.
     """
-    known: dict[tuple[int, object], _Queries] = {}
+    trained_queries: dict[tuple[int, object], _Queries] = {}
     counts: dict[int, tuple[int, int]] = {}
     unclear = False
     for fold in dataset.folds:
@@ -252,15 +259,15 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
             continue
         else:
             key = id(model), number
-            if key not in known:
-                known[key] = _learned_from(number, dataset)
-            n = n_shared(part, known[key])
+            if key not in trained_queries:
+                trained_queries[key] = _learned_from(number, dataset)
+            n = n_shared(part, trained_queries[key])
         counts[fold.number] = n, part.n_queries
     files = plan.extension(GivenRanking)
     name = files.name if files is not None else ""
-    said = seen_sentence(name, counts)
-    if said or not unclear:
-        return said
+    sentence = seen_sentence(name, counts)
+    if sentence or not unclear:
+        return sentence
     return tr(
         "{name} was trained on different folds of {data}. It may have seen some of the "
         "queries it is measured on, so its result may be optimistic."
@@ -277,8 +284,10 @@ def seen_sentence(name: str, counts: Mapping[int, tuple[int, int]]) -> str:
     counts : Mapping of int to tuple of int
         By fold number: how many measured queries the model was trained on, and how many are measured.
     """
-    seen, measured = (sum(numbers) for numbers in zip(*counts.values(), strict=True)) if counts else (0, 0)
-    if not seen:
+    n_seen, n_measured = (
+        (sum(numbers) for numbers in zip(*counts.values(), strict=True)) if counts else (0, 0)
+    )
+    if not n_seen:
         return ""
     folds = [number for number, (n, _) in counts.items() if n]
     numbers = ", ".join(map(str, folds)) if len(folds) < 10 else f"{folds[0]} … {folds[-1]}"
@@ -286,8 +295,8 @@ def seen_sentence(name: str, counts: Mapping[int, tuple[int, int]]) -> str:
         "{name} was trained or selected on the query it is measured on, so its result is optimistic.",
         "{name} was trained or selected on {seen} of the {n} queries it is measured on "
         "(fold {folds}), so its result is optimistic.",
-        measured,
-    ).format(name=name, seen=seen, n=measured, folds=numbers)
+        n_measured,
+    ).format(name=name, seen=n_seen, n=n_measured, folds=numbers)
 
 
 def _same_data(model: Model, plan: Plan, dataset: FoldedDataset) -> bool:
@@ -300,22 +309,22 @@ def _same_folds(model: Model, dataset: FoldedDataset) -> bool:
         protocol = parse_protocol(str(model.plan.get("protocol", GIVEN)))
     except PlanError:
         return False
-    there = any(fold.number == model.origin.get("fold") for fold in dataset.folds)
-    return there and protocol.divided_by(model.plan.get("seed", 0)) == dataset.divided_by
+    has_fold = any(fold.number == model.origin.get("fold") for fold in dataset.folds)
+    return has_fold and protocol.divided_by(model.plan.get("seed", 0)) == dataset.divided_by
 
 
 def _learned_from(number: object, dataset: FoldedDataset) -> _Queries:
     """Return the queries that a fold's model was learned from or chosen by."""
     fold = next(fold for fold in dataset.folds if fold.number == number)
-    found: _Queries = {}
+    queries: _Queries = {}
     for part in (fold.train, fold.vali):
         if part is None:
             continue
-        whole, left_out = (part.whole, part.query) if isinstance(part, LeftOut) else (part, -1)
-        for query, name in enumerate(whole.query_ids):
+        full_part, left_out = (part.whole, part.query) if isinstance(part, LeftOut) else (part, -1)
+        for query, name in enumerate(full_part.query_ids):
             if query != left_out:
-                found.setdefault(name, []).append(_documents(whole, query))
-    return found
+                queries.setdefault(name, []).append(_documents(full_part, query))
+    return queries
 
 
 def queries_of(data: RankingDataset) -> _Queries:

@@ -1,4 +1,4 @@
-"""Which models have the exact leave-query-out error of RankRLS as their criterion."""
+"""Models whose criterion is the exact leave-query-out error of RankRLS."""
 
 from __future__ import annotations
 

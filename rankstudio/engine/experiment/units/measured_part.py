@@ -1,4 +1,4 @@
-"""What the models of a fold measure: on its parts, and on training queries that were left out."""
+"""Measures of the models of a fold: on its parts, and on left-out training queries."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ class MeasuredPart(ScoredPart):
     def measure_all(self, steps: Sequence[Step], kept: str = "") -> MeasuredSteps:
         """Return the measures of a path's models, and the stored measure in each query."""
         means, queries = [], []
-        for found in self._tables(steps):
-            means.append({name: average(values) for name, values in found.items()})
-            queries += [found[kept]] if kept in found else []
+        for table in self._tables(steps):
+            means.append({name: average(values) for name, values in table.items()})
+            queries += [table[kept]] if kept in table else []
         columns = {name: np.concatenate([row[name] for row in means]) for name in means[0]}
         return MeasuredSteps(columns, np.concatenate(queries) if queries else None)
 
@@ -106,16 +106,16 @@ class MeasuredPart(ScoredPart):
     def _tables(self, steps: Sequence[Step]) -> Iterator[dict[str, Floats]]:
         """Yield the measures of some steps at a time in each query."""
         if all(step.linear for step in steps):
-            most = max(self._data.n_documents, self._data.n_features)
-            at_once = max(1, min(_SCORES // most, _VALUES // self._values))
+            largest_dimension = max(self._data.n_documents, self._data.n_features)
+            at_once = max(1, min(_SCORES // largest_dimension, _VALUES // self._values))
             for first in range(0, len(steps), at_once):
                 coefs = np.array([step.coef for step in steps[first : first + at_once]])
                 yield self._evaluator.per_query_many(self.linear_scores(coefs))
             return
-        known: Floats | None = None
+        scores: Floats | None = None
         for step in steps:
-            known = self.scores(step, known)
-            yield {name: row[None, :] for name, row in self.measure_queries(known).items()}
+            scores = self.scores(step, scores)
+            yield {name: row[None, :] for name, row in self.measure_queries(scores).items()}
 
     @property
     def _values(self) -> int:
@@ -156,12 +156,12 @@ class LeftOutQueries:
 
         Their standard errors are recorded, and the values of the selection measure in each query.
         """
-        measured = self._pairs if self._plan.pairs_out else self._per_query
-        per_query = yield from measured(ranker, step.selected)
-        found = {left_out_name(name, pairs=self._plan.pairs_out): v for name, v in per_query.items()}
-        self._errors[unit.position].append({name: standard_error(v) for name, v in found.items()})
-        self._queries[unit.position].append(found[self._plan.select_by])
-        return {name: float(average(v)) for name, v in found.items()}
+        measure_queries = self._pairs if self._plan.pairs_out else self._per_query
+        per_query = yield from measure_queries(ranker, step.selected)
+        measures = {left_out_name(name, pairs=self._plan.pairs_out): v for name, v in per_query.items()}
+        self._errors[unit.position].append({name: standard_error(v) for name, v in measures.items()})
+        self._queries[unit.position].append(measures[self._plan.select_by])
+        return {name: float(average(v)) for name, v in measures.items()}
 
     def standard_errors(self, unit: Unit) -> dict[str, Floats]:
         """Return the standard errors of the steps of a unit, by measure."""
@@ -173,14 +173,14 @@ class LeftOutQueries:
 
     def _pairs(self, ranker: LinearRanker, columns: Sequence[int]) -> Waiting[dict[str, Floats]]:
         """Return the measures of the only query, each pair ranked without itself."""
-        plan, whole = self._plan, self._train.whole((self._plan.ranker_entry or self._plan.entry).label)
-        relevant = (whole.y >= find_convention(plan.convention).relevant_from).astype(np.float64)
-        found = {}
+        plan, query_data = self._plan, self._train.whole((self._plan.ranker_entry or self._plan.entry).label)
+        relevant = (query_data.y >= find_convention(plan.convention).relevant_from).astype(np.float64)
+        measures = {}
         for name in (name for name in PAIR_MEASURES if name in plan.evaluated):
-            kinds = relevant if name == "AUC" else whole.y
-            area = yield from ranker.pair_area(whole, columns, kinds)
-            found[name] = np.array([area if name == "AUC" else 1.0 - area])
-        return found
+            kinds = relevant if name == "AUC" else query_data.y
+            area = yield from ranker.pair_area(query_data, columns, kinds)
+            measures[name] = np.array([area if name == "AUC" else 1.0 - area])
+        return measures
 
     def _per_query(self, ranker: LinearRanker, columns: Sequence[int]) -> Waiting[dict[str, Floats]]:
         """Return the measures in each query."""
@@ -190,11 +190,11 @@ class LeftOutQueries:
             names = tuple(dict.fromkeys(measure(name).name for name in plan.evaluated))
             table = yield from measured_left_out(train, scorer, plan.convention, names)
             return dict(zip(names, table, strict=True))
-        whole = train.whole((plan.ranker_entry or plan.entry).label)
-        scores = np.zeros(len(whole.y))
+        query_data = train.whole((plan.ranker_entry or plan.entry).label)
+        scores = np.zeros(len(query_data.y))
         if columns:
             with STEADY:
-                scores = ranker.left_out(whole, columns)
+                scores = ranker.left_out(query_data, columns)
         return self._evaluator.per_query(scores)
 
     @cached_property

@@ -37,9 +37,13 @@ def preference_file(plan: Plan) -> PreferenceFile:
     DataError
         If it cannot be read, or differs from that of the plan.
     """
-    told = preferences_of(plan)
-    rule = ClickRule(cast(PairRule, told["pairs"]), told["eta"]) if "pairs" in told else None
-    file = read_preference_file(Path(told["path"]), rule)
+    preferences = preferences_of(plan)
+    rule = (
+        ClickRule(cast(PairRule, preferences["pairs"]), preferences["eta"])
+        if "pairs" in preferences
+        else None
+    )
+    file = read_preference_file(Path(preferences["path"]), rule)
     if preferences_of(plan).get("checksum", file.checksum) != file.checksum:
         text = tr("{file}: the preferences have changed since the plan was made. Add the file again.")
         raise DatasetError(text.format(file=file.path))
@@ -47,7 +51,7 @@ def preference_file(plan: Plan) -> PreferenceFile:
 
 
 def click_facts(plan: Plan) -> ClickFacts | None:
-    """Return what is known of the clicks of a plan; None where it learns from labels or other preferences.
+    """Return the facts on the clicks of a plan; None if it learns from labels or other preferences.
 
     Raises
     ------
@@ -67,9 +71,9 @@ def named_for(
     DataError
         As in :func:`check_preferences`.
     """
-    named = named_preferences(path, rule)
-    check_preferences(plan.changed(preferences=named), dataset)
-    return named
+    source = named_preferences(path, rule)
+    check_preferences(plan.changed(preferences=source), dataset)
+    return source
 
 
 def describe_preferences(plan: Plan, dataset: FoldedDataset, number: int | None) -> PreferenceSummary:
@@ -85,16 +89,18 @@ def describe_preferences(plan: Plan, dataset: FoldedDataset, number: int | None)
     file = preference_file(plan)
     folds = [fold for fold in dataset.folds if number in (None, fold.number)]
     parts = [part for fold in folds for part in (fold.parts.values() if number is None else (fold.train,))]
-    counted, found = set[str](), NO_PREFERENCES
+    counted_queries, summary = set[str](), NO_PREFERENCES
     for part in parts:
-        fresh = [query not in counted for query in part.query_ids]
-        counted.update(part.query_ids)
+        fresh = [query not in counted_queries for query in part.query_ids]
+        counted_queries.update(part.query_ids)
         if any(new and query in file.queries for query, new in zip(part.query_ids, fresh, strict=True)):
-            every = file.of_part(part, file.queries)
-            kept = np.array(fresh)[part.query_index[every.winner]]
-            some = Preferences(every.winner[kept], every.loser[kept])
-            found += summarise_preferences(some, part.query_index)
-    return found
+            part_preferences = file.of_part(part, file.queries)
+            is_fresh = np.array(fresh)[part.query_index[part_preferences.winner]]
+            fresh_preferences = Preferences(
+                part_preferences.winner[is_fresh], part_preferences.loser[is_fresh]
+            )
+            summary += summarise_preferences(fresh_preferences, part.query_index)
+    return summary
 
 
 def check_preferences(plan: Plan, dataset: FoldedDataset) -> None:
@@ -109,20 +115,20 @@ def check_preferences(plan: Plan, dataset: FoldedDataset) -> None:
         return
     file = preference_file(plan)
     parts = [part for fold in dataset.folds for part in fold.parts.values()]
-    known = {query for part in parts for query in part.query_ids}
-    checked: set[str] = set()
+    query_ids = {query for part in parts for query in part.query_ids}
+    checked_queries: set[str] = set()
     for part in parts:
-        if checked.isdisjoint(part.query_ids) and file.queries.intersection(part.query_ids):
-            file.of_part(part, known)
-            checked.update(part.query_ids)
-    if not checked:
-        file.of_part(parts[0], known)
+        if checked_queries.isdisjoint(part.query_ids) and file.queries.intersection(part.query_ids):
+            file.of_part(part, query_ids)
+            checked_queries.update(part.query_ids)
+    if not checked_queries:
+        file.of_part(parts[0], query_ids)
 
 
 def with_preferences(plan: Plan, fold: Fold, train: TrainingData) -> TrainingData:
     """Return the training part of a fold with the preferences of a plan, if it has any."""
     if not preferences_of(plan):
         return train
-    whole: QueryData = train.whole("Learning from preferences")
+    query_data: QueryData = train.whole("Learning from preferences")
     file = preference_file(plan)
-    return training_data(replace(whole, preferences=file.of_part(fold.train, file.queries)))
+    return training_data(replace(query_data, preferences=file.of_part(fold.train, file.queries)))

@@ -18,7 +18,7 @@ from rankstudio.engine.support.shard import shards_of
 from rankstudio.engine.support.sparse_rows import SparseRows
 
 PIECE = 1 << 18
-"""Values of a part's documents that a thread looks at together: two megabytes, which caches hold."""
+"""Values of a part's documents that a thread scores together: two megabytes, which caches hold."""
 
 
 class ScoredPart:
@@ -51,8 +51,8 @@ class ScoredPart:
         if not self._large:
             return step.scores(self._columns, known)
         if step.linear:
-            one: Floats = self.linear_scores(step.coef[None, :])[0]
-            return one
+            scores: Floats = self.linear_scores(step.coef[None, :])[0]
+            return scores
         out = np.empty(self._data.n_documents)
 
         def score(piece: slice) -> None:
@@ -68,13 +68,13 @@ class ScoredPart:
         """Return the scores of linear models (K, n), shape (K, m)."""
         if not self._large:
             return linear_scores(self._columns, coefs)
-        used = np.flatnonzero(coefs.any(axis=0))
-        weights = np.ascontiguousarray(coefs[:, used])
+        used_columns = np.flatnonzero(coefs.any(axis=0))
+        weights = np.ascontiguousarray(coefs[:, used_columns])
         out = np.empty((coefs.shape[0], self._data.n_documents))
 
         def score(piece: slice) -> None:
             rows = self._data.X[piece]
-            out[:, piece] = linear_scores(np.ascontiguousarray(rows[:, used].T), weights)
+            out[:, piece] = linear_scores(np.ascontiguousarray(rows[:, used_columns].T), weights)
             release(rows)
 
         self._spread(score)

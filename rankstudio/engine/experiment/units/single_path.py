@@ -61,8 +61,8 @@ class SinglePath:
         }
         single = plan.changed(parameters={**plan.parameters, **grids})
         if len(single.combinations) > 1:
-            several = ", ".join(axis.parameter.label for axis in single.axes if len(axis.values) > 1)
-            raise PlanError(f"{several}: expected one value, got several.")
+            labels_text = ", ".join(axis.parameter.label for axis in single.axes if len(axis.values) > 1)
+            raise PlanError(f"{labels_text}: expected one value, got several.")
         fold = training_fold(plan, dataset)
         parameters = single.combinations[0].parameters
         method = estimator(single, plan.entry, parameters, dataset.feature_ids)
@@ -92,8 +92,8 @@ def training_fold(plan: Plan, dataset: FoldedDataset) -> Fold:
     for fold in dataset.folds:
         if fold.number == number:
             return fold
-    there = ", ".join(str(fold.number) for fold in dataset.folds)
-    raise PlanError(f"--folds: expected one of the dataset's folds, {there}; got {number}.")
+    numbers_text = ", ".join(str(fold.number) for fold in dataset.folds)
+    raise PlanError(f"--folds: expected one of the dataset's folds, {numbers_text}; got {number}.")
 
 
 def single_plan(plan: Plan, parameters: Mapping[str, Any], fold: int) -> Plan:

@@ -14,7 +14,7 @@ from rankstudio.engine.export.tables import csv_of_values
 from rankstudio.engine.support.files import make_folder, write_bytes
 
 FORMATS = ("pdf", "svg", "png", "csv")
-"""What a figure can be written as, and what its file ends in after a dot."""
+"""Formats of figures, which are also the suffixes of their files."""
 
 
 FigureFile = tuple[Path, bytes]
@@ -29,11 +29,11 @@ def formats_of(text: str) -> tuple[str, ...]:
     ParameterError
         For an unknown format.
     """
-    found = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
-    wrong = next((name for name in found if name not in FORMATS), None)
-    if wrong is not None or not found:
-        raise ParameterError("format", wrong or text, f"one or more of {', '.join(FORMATS)}")
-    return found
+    names = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
+    unknown_name = next((name for name in names if name not in FORMATS), None)
+    if unknown_name is not None or not names:
+        raise ParameterError("format", unknown_name or text, f"one or more of {', '.join(FORMATS)}")
+    return names
 
 
 def figure_bytes(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 300.0) -> bytes:
@@ -80,13 +80,13 @@ def figure_files(
 ) -> list[FigureFile]:
     """Return the files of figures in a folder, by default as wide as a column, and their captions."""
     style = style_of() if style is None else style
-    found = []
+    files = []
     for figure in figures:
-        found += [
+        files += [
             (folder / f"{figure.name}.{name}", figure_bytes(figure, style, name, dpi)) for name in formats
         ]
-        found.append((folder / f"{figure.name}.txt", caption_text(figure).encode("utf-8", "replace")))
-    return found
+        files.append((folder / f"{figure.name}.txt", caption_text(figure).encode("utf-8", "replace")))
+    return files
 
 
 def write_figure_files(files: Iterable[FigureFile]) -> list[Path]:
@@ -97,9 +97,9 @@ def write_figure_files(files: Iterable[FigureFile]) -> list[Path]:
     OutputError
         If a file cannot be written.
     """
-    written = []
+    paths = []
     for path, content in files:
         make_folder(path.parent)
         write_bytes(path, content)
-        written.append(path)
-    return written
+        paths.append(path)
+    return paths

@@ -27,12 +27,12 @@ from rankstudio.engine.support.resources import resource
 
 Ticks = Sequence[tuple[float, str]]
 Look = dict[str, Any]
-"""How matplotlib is told how something looks: colours, widths of lines, markers."""
+"""Appearance as keywords of matplotlib: colours, line widths, markers."""
 
 Range = tuple[float, float]
 
 Entry = tuple[Artist | tuple[Artist, ...], str]
-"""What bears a name, and the name."""
+"""Artists of an entry of the legend, and their name."""
 
 SAMPLE = 2.4
 """Length of a line in a legend, in sizes of the text."""
@@ -152,8 +152,8 @@ class FigurePage:
         look: Look = {"color": self.style.text, "labelpad": 0.2 * self.style.em}
 
         def fit(wide: float, _: float) -> None:
-            place = self.area.get_position()
-            middle = self.style.width * (place.x0 + place.x1) / 2
+            box = self.area.get_position()
+            middle = self.style.width * (box.x0 + box.x1) / 2
             room = 2 * min(middle, self.style.width - middle) - 2 * _EDGE * self.style.em
             self.area.set_xlabel(self.wrapped(title, max(room, wide)), **look)
 
@@ -182,30 +182,30 @@ class FigurePage:
         renderer = RendererAgg(8, 8, _DPI)  # type: ignore[no-untyped-call]
         edge = _EDGE * em
         wide, high = 0.7 * style.width, 0.3 * style.width
-        fitted = not self._find_other_font(wide, high)
+        is_fitted = not self._find_other_font(wide, high)
         legends = self._legends()
-        taken = _LINE * em * len(legends) + (0.35 * em if legends else 0.0)
+        legends_height = _LINE * em * len(legends) + (0.35 * em if legends else 0.0)
         sizes: tuple[float, ...] = ()
         for _ in range(_ROUNDS):
-            if not fitted:
+            if not is_fitted:
                 self._fit(wide, high)
-            fitted = False
+            is_fitted = False
             for text in self.paper.findobj(Text):
                 text.set_fontproperties(self._font_of(text.get_text()))
             inner, outer = self.area.get_window_extent(renderer), self.area.get_tightbbox(renderer)
             assert outer is not None  # an area that is visible has one
             left, below = (inner.x0 - outer.x0) * 72 / _DPI, (inner.y0 - outer.y0) * 72 / _DPI
             right, above = (outer.x1 - inner.x1) * 72 / _DPI, (outer.y1 - inner.y1) * 72 / _DPI
-            around = taken + above + below + 2 * edge
+            around = legends_height + above + below + 2 * edge
             wide = min(max(style.width - left - right - 2 * edge, 2 * em), widest)
             high = max(style.height - around, 2 * em) if style.height else height(wide)
             tall = style.height or high + around
             self.paper.set_size_inches(style.width / 72, tall / 72)
-            at = (left + edge) / style.width, (below + edge) / tall
-            self.area.set_position((*at, wide / style.width, high / tall))
+            corner = (left + edge) / style.width, (below + edge) / tall
+            self.area.set_position((*corner, wide / style.width, high / tall))
             for row, legend in enumerate(legends):
                 legend.set_bbox_to_anchor((edge / style.width, 1 - (edge + row * _LINE * em) / tall))
-            before, sizes = sizes, (*at, wide, high, tall)
+            before, sizes = sizes, (*corner, wide, high, tall)
             if sizes == before:  # what is written now was fitted to these
                 break
         return self.paper
@@ -223,11 +223,11 @@ class FigurePage:
         self._fit(wide, high)
         texts = [text.get_text() for text in self.paper.findobj(Text) if isinstance(text, Text)]
         texts += [one_line(label) for _, label in self.entries] + [one_line(self.style.heading)]
-        missing = frozenset("".join(texts)) - _characters(_INTER) - {"\n"}
-        if missing:
-            self._other_font = self._font_of_file(_font_with(missing))
+        missing_characters = frozenset("".join(texts)) - _characters(_INTER) - {"\n"}
+        if missing_characters:
+            self._other_font = self._font_of_file(_font_with(missing_characters))
             self._widths.clear()
-        return bool(missing)
+        return bool(missing_characters)
 
     def _font_of(self, text: str) -> FontProperties:
         return self._font if _characters(_INTER).issuperset(text.replace("\n", "")) else self._other_font
@@ -276,17 +276,17 @@ class FigurePage:
         self, axis: FigureAxis, low: float, high: float, room: float, of_columns: Range | None = None
     ) -> None:
         """Write as many ticks as stand clear of each other: at the left, or below in a range."""
-        found: Ticks = []
+        labelled: Ticks = []
         across = of_columns is not None
         ends = of_columns if of_columns is not None and axis.whole else (low, high)
-        for most in range(max(2, int(room / (self.style.em * (2.6 if across else 2.2)))), 0, -1):
-            found = _ticks(axis, *ends, most)
-            places = [self._place(axis, low, high, value) * room for value, _ in found]
-            if self._clear(places, [text for _, text in found], across=across):
+        for max_ticks in range(max(2, int(room / (self.style.em * (2.6 if across else 2.2)))), 0, -1):
+            labelled = _ticks(axis, *ends, max_ticks)
+            places = [self._place(axis, low, high, value) * room for value, _ in labelled]
+            if self._clear(places, [text for _, text in labelled], across=across):
                 break
-        one = self.area.xaxis if across else self.area.yaxis
-        one.set_ticks([value for value, _ in found], [text for _, text in found])
-        one.set_ticks([], minor=True)
+        drawn_axis = self.area.xaxis if across else self.area.yaxis
+        drawn_axis.set_ticks([value for value, _ in labelled], [text for _, text in labelled])
+        drawn_axis.set_ticks([], minor=True)
 
     @staticmethod
     def _place(axis: FigureAxis, low: float, high: float, value: float) -> float:
@@ -312,14 +312,14 @@ def _characters(path: str) -> frozenset[str]:
 @lru_cache(maxsize=16)
 def _font_with(characters: frozenset[str]) -> str:
     """Return the file of the font that has the most of some characters: ours, or one of the computer's."""
-    known = [font for font in fontManager.ttflist if font.style == "normal" and font.weight == 400]
-    best, most = _INTER, len(characters & _characters(_INTER))
-    for font in sorted(known, key=lambda font: font.name != "DejaVu Sans"):
-        there = get_font(font.fname).get_charmap()
-        found = sum(ord(character) in there for character in characters)
-        if found > most and not font.name.startswith("Last Resort"):  # which has boxes alone
-            best, most = font.fname, found
-        if most == len(characters):
+    fonts = [font for font in fontManager.ttflist if font.style == "normal" and font.weight == 400]
+    best, best_count = _INTER, len(characters & _characters(_INTER))
+    for font in sorted(fonts, key=lambda font: font.name != "DejaVu Sans"):
+        charmap = get_font(font.fname).get_charmap()
+        count = sum(ord(character) in charmap for character in characters)
+        if count > best_count and not font.name.startswith("Last Resort"):  # which has boxes alone
+            best, best_count = font.fname, count
+        if best_count == len(characters):
             break
     return best
 
@@ -335,9 +335,9 @@ def _ticks(axis: FigureAxis, low: float, high: float, count: int) -> Ticks:
 
 def known_range(axis: FigureAxis, values: Iterable[float]) -> Range:
     """Return the range of all values and of the minimum range of an axis."""
-    known = [v for v in values if math.isfinite(v) and (v > 0 or not axis.logarithmic)]
-    known += [end for end in (axis.low, axis.high) if end is not None]
-    return min(known, default=1.0 if axis.logarithmic else 0.0), max(known, default=1.0)
+    plottable = [v for v in values if math.isfinite(v) and (v > 0 or not axis.logarithmic)]
+    plottable += [end for end in (axis.low, axis.high) if end is not None]
+    return min(plottable, default=1.0 if axis.logarithmic else 0.0), max(plottable, default=1.0)
 
 
 def value_range(axis: FigureAxis, values: Iterable[float], room: float) -> tuple[float, float]:

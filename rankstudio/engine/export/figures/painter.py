@@ -146,10 +146,10 @@ def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
     if figure.square:
         page.area.axline((x_low, x_low), (x_high, x_high), linestyle=(0, (3.3, 3.3)), **thin)
     levels = _levels(page, figure)
-    for at, one in enumerate(figure.series):
-        bearer = _SeriesPainter(page, figure, one, at).paint()
-        if one.label and _named(figure, one):
-            page.entries.append((bearer, one.label))
+    for index, series in enumerate(figure.series):
+        bearer = _SeriesPainter(page, figure, series, index).paint()
+        if series.label and _named(figure, series):
+            page.entries.append((bearer, series.label))
     _name_family(page, figure)
     page.entries += zip(levels, (level.label for level in figure.levels), strict=True)
     _paint_marks(page, figure)
@@ -169,24 +169,26 @@ def _curves_height(figure: CurvesFigure, style: FigureStyle, width: float) -> fl
 def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return the visible range of the axes."""
     xs = _x_values(figure)
-    ys = [v for one in figure.series for v in (*one.y, *one.low, *one.high)] + [m.y for m in figure.marks]
+    ys = [v for series in figure.series for v in (*series.y, *series.low, *series.high)] + [
+        m.y for m in figure.marks
+    ]
     ys += [level.value for level in figure.levels if not level.vertical]
-    filled = any(one.kind in ("area", "bars") for one in figure.series) and not figure.y.logarithmic
-    if filled:
+    is_filled = any(series.kind in ("area", "bars") for series in figure.series) and not figure.y.logarithmic
+    if is_filled:
         ys.append(0.0)
     if figure.square:
-        both = value_range(figure.x, xs + ys, 0.03)
-        return both, both
-    bars = [one for one in figure.series if one.kind == "bars" and len(one.x) > 1]
-    half = max((_bar_width(one) / 2 for one in bars), default=0.0)
-    xs += [end + side * half for one in bars for end in (one.x[0], one.x[-1]) for side in (-1, 1)]
+        square_range = value_range(figure.x, xs + ys, 0.03)
+        return square_range, square_range
+    bars = [series for series in figure.series if series.kind == "bars" and len(series.x) > 1]
+    half = max((_bar_width(series) / 2 for series in bars), default=0.0)
+    xs += [end + side * half for series in bars for end in (series.x[0], series.x[-1]) for side in (-1, 1)]
     y_low, y_high = value_range(figure.y, ys, 0.05)
-    grounded = filled and min((v for v in ys if isfinite(v)), default=0.0) >= 0
-    return value_range(figure.x, xs, 0.02), (0.0 if grounded else y_low, y_high)
+    is_grounded = is_filled and min((v for v in ys if isfinite(v)), default=0.0) >= 0
+    return value_range(figure.x, xs, 0.02), (0.0 if is_grounded else y_low, y_high)
 
 
 def _x_values(figure: CurvesFigure) -> list[float]:
-    xs = [v for one in figure.series for v in one.x] + [m.x for m in figure.marks]
+    xs = [v for series in figure.series for v in series.x] + [m.x for m in figure.marks]
     return xs + [level.value for level in figure.levels if level.vertical]
 
 
@@ -215,9 +217,9 @@ class _SeriesPainter:
 
     def paint(self) -> Artist | tuple[Artist, ...]:
         """Paint the series, and return what bears its name."""
-        one = self._one
-        x, y = _shown(one.x, self._figure.x), _shown(one.y, self._figure.y)
-        if one.kind == "bars":
+        series = self._one
+        x, y = _shown(series.x, self._figure.x), _shown(series.y, self._figure.y)
+        if series.kind == "bars":
             return self._bars(x, y)
         areas = [*self._interval(x), *self._ground(x, y)]
         line = self._line(x, y)
@@ -230,47 +232,50 @@ class _SeriesPainter:
 
     def _interval(self, x: Sequence[float]) -> list[Artist]:
         """Paint the intervals: a band around a line, whiskers around points and lone ones."""
-        one = self._one
-        low, high = _shown(one.low, self._figure.y), _shown(one.high, self._figure.y)
-        color = self._style.series(one.number, one.order)
-        known = [point for point in zip(x, low, high, strict=False) if all(map(isfinite, point))]
-        if one.kind == "points" or len(known) == 1:
-            for at, *around in known:
-                self._area.plot([at, at], around, color=color, linewidth=_LEVEL * self._style.em)
+        series = self._one
+        low, high = _shown(series.low, self._figure.y), _shown(series.high, self._figure.y)
+        color = self._style.series(series.number, series.order)
+        intervals = [point for point in zip(x, low, high, strict=False) if all(map(isfinite, point))]
+        if series.kind == "points" or len(intervals) == 1:
+            for x_value, *around in intervals:
+                self._area.plot([x_value, x_value], around, color=color, linewidth=_LEVEL * self._style.em)
             return []
-        if not known:
+        if not intervals:
             return []
-        middle, below, above = zip(*known, strict=True)
+        middle, below, above = zip(*intervals, strict=True)
         return [self._area.fill_between(middle, below, above, color=color, alpha=0.14, linewidth=0)]
 
     def _ground(self, x: Sequence[float], y: Sequence[float]) -> list[Artist]:
-        """Paint what lies below an area."""
+        """Paint the ground below an area."""
         if self._one.kind != "area":
             return []
         return [self._area.fill_between(x, y, color=self._color, alpha=0.15, linewidth=0)]
 
     def _line(self, x: Sequence[float], y: Sequence[float]) -> Line2D:
         """Paint the line with its markers: in print some, spaced; always those of points and of lone ones."""
-        one, em = self._one, self._style.em
-        dots: Look = {"marker": "None"} if one.kind in ("steps", "area") else self._marker()
-        if one.kind == "points":
+        series, em = self._one, self._style.em
+        dots: Look = {"marker": "None"} if series.kind in ("steps", "area") else self._marker()
+        if series.kind == "points":
             return self._area.plot(x, y, linestyle="None", **dots)[0]
         lone = [
-            at
-            for at, here in enumerate(y)
-            if isfinite(here) and not any(isfinite(y[i]) for i in (at - 1, at + 1) if 0 <= i < len(y))
+            index
+            for index, y_value in enumerate(y)
+            if isfinite(y_value)
+            and not any(isfinite(y[i]) for i in (index - 1, index + 1) if 0 <= i < len(y))
         ]
-        if lone and one.kind == "line":
-            self._area.plot([x[at] for at in lone], [y[at] for at in lone], linestyle="None", **dots)
-        named = one.order is None or len(self._figure.series) <= _LOOKS
-        if not (self._style.print and named):
+        if lone and series.kind == "line":
+            self._area.plot(
+                [x[index] for index in lone], [y[index] for index in lone], linestyle="None", **dots
+            )
+        is_named = series.order is None or len(self._figure.series) <= _LOOKS
+        if not (self._style.print and is_named):
             dots = {"marker": "None"}
-        apart, first = 2.6 * em / self._style.width, 0.5 * em * (self._at % _LOOKS) / self._style.width
-        thick = _LINE * em * (_BOLD if one.bold else 1.0 if one.order is None or self._of_few else 0.8)
+        spacing, first = 2.6 * em / self._style.width, 0.5 * em * (self._at % _LOOKS) / self._style.width
+        thick = _LINE * em * (_BOLD if series.bold else 1.0 if series.order is None or self._of_few else 0.8)
         look: Look = {"color": self._color, "linewidth": thick, "linestyle": (0, self._dashes() or None)}
-        look |= {"zorder": 2.5} if one.bold else {}
-        style = "steps-post" if one.kind == "steps" else "default"
-        return self._area.plot(x, y, drawstyle=style, markevery=(first, apart), **look, **dots)[0]
+        look |= {"zorder": 2.5} if series.bold else {}
+        style = "steps-post" if series.kind == "steps" else "default"
+        return self._area.plot(x, y, drawstyle=style, markevery=(first, spacing), **look, **dots)[0]
 
     def _marker(self) -> Look:
         return self._page.marker(self._number, self._color, 0.64)
@@ -291,16 +296,16 @@ def _shown(values: Sequence[float], axis: FigureAxis) -> list[float]:
 
 def _levels(page: FigurePage, figure: CurvesFigure) -> list[Artist]:
     """Paint values to compare with, and return what bears their names."""
-    found: list[Artist] = []
-    for at, level in enumerate(figure.levels):
-        dashes = tuple(length / _LEVEL for length in _LEVELS[at % len(_LEVELS)])
+    artists: list[Artist] = []
+    for index, level in enumerate(figure.levels):
+        dashes = tuple(length / _LEVEL for length in _LEVELS[index % len(_LEVELS)])
         color = page.style.text if page.style.print else _NEUTRAL
         look: Look = {"color": color, "linewidth": _LEVEL * page.style.em, "linestyle": (0, dashes)}
         axis = figure.x if level.vertical else figure.y
         if isfinite(level.value) and (level.value > 0 or not axis.logarithmic):
             (page.area.axvline if level.vertical else page.area.axhline)(level.value, **look)
-        found.append(Line2D([], [], **look))
-    return found
+        artists.append(Line2D([], [], **look))
+    return artists
 
 
 def _paint_marks(page: FigurePage, figure: CurvesFigure) -> None:
@@ -308,25 +313,25 @@ def _paint_marks(page: FigurePage, figure: CurvesFigure) -> None:
     em = page.style.em
     look: Look = {"marker": "o", "linestyle": "None", "markerfacecolor": "None"}
     look |= {"markeredgecolor": page.style.text, "markeredgewidth": _RING * em}
-    for at, mark in enumerate(figure.marks):
-        page.area.plot([mark.x], [mark.y], markersize=(1.1 + 0.5 * at) * em, zorder=3, **look)
-        small = Line2D([], [], markersize=(0.84 + 0.24 * min(at, 1)) * em, **look)
+    for index, mark in enumerate(figure.marks):
+        page.area.plot([mark.x], [mark.y], markersize=(1.1 + 0.5 * index) * em, zorder=3, **look)
+        small = Line2D([], [], markersize=(0.84 + 0.24 * min(index, 1)) * em, **look)
         page.entries.append((small, mark.label))
 
 
 def _named(figure: CurvesFigure, one: Series) -> bool:
     """Return whether a series has an entry of its own in the legend."""
     family = sum(other.order is not None for other in figure.series)
-    alone = len(figure.series) == 1 and not figure.levels and not figure.marks
-    return not alone and (one.order is None or family <= _MOST_NAMED)
+    is_alone = len(figure.series) == 1 and not figure.levels and not figure.marks
+    return not is_alone and (one.order is None or family <= _MOST_NAMED)
 
 
 def _name_family(page: FigurePage, figure: CurvesFigure) -> None:
     """Have the colours of a large family in the legend, from its first name to its last."""
-    family = [one for one in figure.series if one.order is not None]
+    family = [series for series in figure.series if series.order is not None]
     if len(family) > _MOST_NAMED:
         ends = sorted(family, key=lambda one: one.order or 0.0)
-        colors = tuple(Patch(color=page.style.ordered(one.order or 0.0), linewidth=0) for one in ends)
+        colors = tuple(Patch(color=page.style.ordered(series.order or 0.0), linewidth=0) for series in ends)
         label = f"{ends[0].label} … {ends[-1].label}"
         page.entries.append((colors, f"{figure.family}: {label}" if figure.family else label))
 
@@ -353,14 +358,14 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
         page.area.axvline(0.0, color=style.line, linewidth=0.09 * style.em)
     if figure.histograms is not None:
         _paint_histograms(page, figure, figure.histograms)
-    for place, one in enumerate(figure.series):
+    for index, series in enumerate(figure.series):
         if figure.bars:
-            _paint_bars(page, figure, one, place)
+            _paint_bars(page, figure, series, index)
         else:
-            _paint_points(page, figure, one)
+            _paint_points(page, figure, series)
     if not figure.bars:
-        for at in figure.strong:
-            page.area.axhspan(at - 0.45, at + 0.45, color=style.category(0), alpha=0.08, linewidth=0)
+        for row in figure.strong:
+            page.area.axhspan(row - 0.45, row + 0.45, color=style.category(0), alpha=0.08, linewidth=0)
     if figure.strong and figure.strong_label:
         color, opacity = (figure.series[0].number, 1.0) if figure.bars else (0, 0.12)
         page.entries.append(
@@ -382,28 +387,28 @@ def name_rows(page: FigurePage, names: tuple[str, ...], shown: range, spare: flo
     spare : float
         Space not needed by anything else, if larger than usual.
     """
-    most = max(_MOST_NAMES * page.style.width, spare) - 0.9 * page.style.em
-    page.area.set_yticks(shown, [_cut(page, names[at], most) for at in shown])
+    max_width = max(_MOST_NAMES * page.style.width, spare) - 0.9 * page.style.em
+    page.area.set_yticks(shown, [_cut(page, names[row], max_width) for row in shown])
     page.area.tick_params(axis="y", labelcolor=page.style.text)
 
 
 def _cut(page: FigurePage, name: str, room: float) -> str:
-    found = _ID.search(name)
-    tail = found[0] if found and page.width(name) > room else ""
+    match = _ID.search(name)
+    tail = match[0] if match and page.width(name) > room else ""
     return page.elided(name[: len(name) - len(tail)], room - page.width(tail)) + tail
 
 
 def _limits(figure: RowsFigure) -> tuple[float, float]:
-    """Return what the axis of the values shows."""
+    """Return the range of the axis of the values."""
     values = _values(figure)
     low, high = value_range(figure.axis, values, 0.04)
-    grounded = figure.bars and not figure.axis.logarithmic
-    below = any(isfinite(v) and v < 0 for v in values)
-    return (0.0 if grounded and not below else low), high
+    is_grounded = figure.bars and not figure.axis.logarithmic
+    has_negative = any(isfinite(v) and v < 0 for v in values)
+    return (0.0 if is_grounded and not has_negative else low), high
 
 
 def _values(figure: RowsFigure) -> list[float]:
-    values = [v for one in figure.series for v in (*one.values, *one.low, *one.high)]
+    values = [v for series in figure.series for v in (*series.values, *series.low, *series.high)]
     values += figure.histograms.edges if figure.histograms is not None else ()
     return values + ([0.0] if figure.bars or figure.zero else [])
 
@@ -413,10 +418,10 @@ def _paint_bars(page: FigurePage, figure: RowsFigure, one: RowSeries, place: int
     style, high = page.style, _BAR / len(figure.series)
     pale = "#b4b4b4" if style.print else "#a9b6c9"
     colors = [
-        pale if figure.strong and at not in figure.strong else style.category(number)
-        for at, number in enumerate(figure.numbers or (one.number,) * len(figure.rows))
+        pale if figure.strong and row not in figure.strong else style.category(number)
+        for row, number in enumerate(figure.numbers or (one.number,) * len(figure.rows))
     ]
-    middles = [at - _BAR / 2 + (place + 0.5) * high for at in range(len(figure.rows))]
+    middles = [row - _BAR / 2 + (place + 0.5) * high for row in range(len(figure.rows))]
     lengths = [value if isfinite(value) else nan for value in one.values]
     page.area.barh(middles, lengths, high, color=colors, linewidth=0)
     for middle, length, mark in zip(middles, lengths, one.marks, strict=False):
@@ -431,11 +436,11 @@ def _paint_points(page: FigurePage, figure: RowsFigure, one: RowSeries) -> None:
     """Paint the points of a series over their intervals, lower where a histogram is behind them."""
     style = page.style
     foot = _FOOT if figure.histograms is not None else 0.0
-    for at, value in enumerate(one.values):
-        number = figure.numbers[at] if figure.numbers else one.number
-        color, middle = style.category(number), at + foot
-        if one.low and isfinite(one.low[at]) and isfinite(one.high[at]):
-            ends = [one.low[at], one.high[at]]
+    for row, value in enumerate(one.values):
+        number = figure.numbers[row] if figure.numbers else one.number
+        color, middle = style.category(number), row + foot
+        if one.low and isfinite(one.low[row]) and isfinite(one.high[row]):
+            ends = [one.low[row], one.high[row]]
             page.area.plot(ends, [middle, middle], color=color, linewidth=0.16 * style.em)
         look = page.marker(number, color, 0.72)
         page.area.plot([value], [middle], linestyle="None", clip_on=False, zorder=3, **look)
@@ -446,11 +451,11 @@ def _paint_points(page: FigurePage, figure: RowsFigure, one: RowSeries) -> None:
 
 def _paint_histograms(page: FigurePage, figure: RowsFigure, histograms: RowHistograms) -> None:
     """Paint the histogram of each row, as high as the row where it is highest."""
-    for at, shares in enumerate(histograms.shares):
-        highest = max(shares, default=0.0)
-        if highest > 0:
-            color = page.style.category(figure.numbers[at] if figure.numbers else at)
-            heights, foot = [at + _FOOT - _HILL * share / highest for share in shares], at + _FOOT
+    for row, shares in enumerate(histograms.shares):
+        tallest = max(shares, default=0.0)
+        if tallest > 0:
+            color = page.style.category(figure.numbers[row] if figure.numbers else row)
+            heights, foot = [row + _FOOT - _HILL * share / tallest for share in shares], row + _FOOT
             look: Look = {"edges": histograms.edges, "baseline": foot}
             page.area.stairs(heights, **look, fill=True, color=color, alpha=0.2, linewidth=0)
             page.area.stairs(heights, **look, color=color, linewidth=0.08 * page.style.em)
@@ -501,9 +506,9 @@ def _map_height(figure: MapFigure, style: FigureStyle) -> float:
 
 def color_range(figure: MapFigure) -> tuple[float, float]:
     """Return the values of the first and the last colour."""
-    known = [v for row in figure.values for v in row if isfinite(v)]
-    low = figure.color.low if figure.color.low is not None else min(known, default=0.0)
-    high = figure.color.high if figure.color.high is not None else max(known, default=1.0)
+    finite_values = [v for row in figure.values for v in row if isfinite(v)]
+    low = figure.color.low if figure.color.low is not None else min(finite_values, default=0.0)
+    high = figure.color.high if figure.color.high is not None else max(finite_values, default=1.0)
     return (low, high) if high > low else (low - 0.5, low + 0.5)
 
 
@@ -514,7 +519,7 @@ def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
     show the ground between areas that merely meet.
     """
     style, (low, high) = page.style, color_range(figure)
-    shades = [style.heat(at / (_SHADES - 1), first_dark=figure.first_dark) for at in range(_SHADES)]
+    shades = [style.heat(step / (_SHADES - 1), first_dark=figure.first_dark) for step in range(_SHADES)]
     colors = ListedColormap(shades).with_extremes(bad="#ffffff" if style.print else "#f2f3f6")
     n_rows, n_columns = len(figure.rows), len(figure.columns)
     over = 0.0 if figure.written else _OVERLAP
@@ -538,19 +543,19 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
     if not figure.written:
         return
     style, (low, high) = page.style, color_range(figure)
-    known = [(r, c, v) for r, row in enumerate(figure.values) for c, v in enumerate(row) if isfinite(v)]
-    written = []
-    for row, column, value in known:
+    cells = [(r, c, v) for r, row in enumerate(figure.values) for c, v in enumerate(row) if isfinite(v)]
+    written_texts = []
+    for row, column, value in cells:
         share = min(max((value - low) / (high - low), 0.0), 1.0)
         color = on_ground(style.heat(share, first_dark=figure.first_dark))
         text = fixed(value, figure.decimals)
         look: Look = {"ha": "center", "va": "center_baseline", "color": color}
-        written.append(page.area.text(column, row, text, **look))
-    widest = max((page.width(fixed(value, figure.decimals)) for _, _, value in known), default=0.0)
+        written_texts.append(page.area.text(column, row, text, **look))
+    widest = max((page.width(fixed(value, figure.decimals)) for _, _, value in cells), default=0.0)
 
     def fit(wide: float, high: float) -> None:
         broad = widest + 0.4 * style.em <= wide / len(figure.columns)
-        for text in written:
+        for text in written_texts:
             text.set_visible(broad and high / len(figure.rows) >= 1.2 * style.em)
 
     page.fitters.append(fit)
@@ -579,40 +584,42 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
 def _name_groups(page: FigurePage, figure: MapFigure) -> None:
     """Write the names of groups of columns over lines that hold them together."""
     em, first = page.style.em, 0
-    above = page.area.get_xaxis_transform() + ScaledTranslation(0, 0.25 * em / 72, page.paper.dpi_scale_trans)
+    transform = page.area.get_xaxis_transform() + ScaledTranslation(
+        0, 0.25 * em / 72, page.paper.dpi_scale_trans
+    )
     line: Look = {"color": page.style.line, "linewidth": 0.09 * em, "clip_on": False}
     look: Look = {"color": page.style.text, "ha": "center", "va": "bottom"}
-    written = []
+    written_texts = []
     for name, n in figure.groups:
-        page.area.plot([first - 0.44, first + n - 0.56], [1, 1], transform=above, **line)
-        written.append(page.area.text(first + (n - 1) / 2, 1.0, name, transform=above, **look))
+        page.area.plot([first - 0.44, first + n - 0.56], [1, 1], transform=transform, **line)
+        written_texts.append(page.area.text(first + (n - 1) / 2, 1.0, name, transform=transform, **look))
         first += n
 
     def fit(wide: float, _: float) -> None:
-        for text, (name, n) in zip(written, figure.groups, strict=True):
+        for text, (name, n) in zip(written_texts, figure.groups, strict=True):
             text.set_text(page.elided(name, n * wide / len(figure.columns) - 0.4 * em))
 
     page.fitters.append(fit)
 
 
 def _named_rows(page: FigurePage, figure: MapFigure, high: float) -> range:
-    """Return the rows whose names are written: every so many of those that have an order and stand close."""
+    """Return the rows whose names are written: at equal steps if they have an order and stand close."""
     n = len(figure.rows)
-    every = max(1, math.ceil(1.15 * page.style.em * n / high)) if figure.row_title else 1
-    return range(0, n, every)
+    step = max(1, math.ceil(1.15 * page.style.em * n / high)) if figure.row_title else 1
+    return range(0, n, step)
 
 
 def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
-    """Write the names of columns: all, or round numbers or every so many of close ones."""
+    """Write the names of columns: all, or round numbers, or at equal steps if they stand close."""
     widest = max(map(page.width, figure.columns), default=0.0) + 0.7 * page.style.em
     apart = max(1, math.ceil(widest / cell))
     numbers = [int(name) if name.isdecimal() else -1 for name in figure.columns]
-    shown: Sequence[int] = range(0, len(numbers), apart)
+    columns: Sequence[int] = range(0, len(numbers), apart)
     if apart > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
-        found = [int(v) for v in ticks.integer_ticks(numbers[0], numbers[-1], len(numbers) / apart)]
-        inner = [v for v in found[1:-1] if min(v - found[0], found[-1] - v) >= apart]
-        shown = [v - numbers[0] for v in (found[0], *inner, found[-1])]
-    page.area.set_xticks(shown, [page.elided(figure.columns[at], cell * apart) for at in shown])
+        round_numbers = [int(v) for v in ticks.integer_ticks(numbers[0], numbers[-1], len(numbers) / apart)]
+        inner = [v for v in round_numbers[1:-1] if min(v - round_numbers[0], round_numbers[-1] - v) >= apart]
+        columns = [v - numbers[0] for v in (round_numbers[0], *inner, round_numbers[-1])]
+    page.area.set_xticks(columns, [page.elided(figure.columns[column], cell * apart) for column in columns])
 
 
 def _bar_ticks(figure: MapFigure) -> Ticks:
@@ -620,19 +627,19 @@ def _bar_ticks(figure: MapFigure) -> Ticks:
     if figure.ends:
         return figure.ends
     low, high = color_range(figure)
-    known = [v for row in figure.values for v in row if isfinite(v)]
+    finite_values = [v for row in figure.values for v in row if isfinite(v)]
     if figure.color.whole:
         values = ticks.integer_ticks(low, high, 5)
         texts = [f"{v:,.0f}" for v in values]
     else:
         values = ticks.nice_ticks(low, high, 5, ticks.DECIMAL_STEPS)
         texts = ticks.tick_labels(values)
-    said = list(zip(values, texts, strict=True))
-    if said and min(known, default=low) < low:
-        said[0] = low, f"≤ {said[0][1]}"
-    if said and max(known, default=high) > high:
-        said[-1] = high, f"≥ {said[-1][1]}"
-    return said
+    bar_ticks = list(zip(values, texts, strict=True))
+    if bar_ticks and min(finite_values, default=low) < low:
+        bar_ticks[0] = low, f"≤ {bar_ticks[0][1]}"
+    if bar_ticks and max(finite_values, default=high) > high:
+        bar_ticks[-1] = high, f"≥ {bar_ticks[-1][1]}"
+    return bar_ticks
 
 
 def _paint_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection) -> None:
@@ -643,8 +650,8 @@ def _paint_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection) -> No
     colors.outline.set_visible(False)
     assert colors.solids is not None  # there are none of a map of lines alone
     colors.solids.set(rasterized=False, edgecolor="face", linewidth=0.05 * em)  # no seams, and no picture
-    said = _bar_ticks(figure)
-    bar.set_yticks([value for value, _ in said], [text for _, text in said])
+    bar_ticks = _bar_ticks(figure)
+    bar.set_yticks([value for value, _ in bar_ticks], [text for _, text in bar_ticks])
     bar.tick_params(length=0, pad=0.4 * em, labelcolor=style.muted)
     if figure.first_dark:
         bar.invert_yaxis()

@@ -10,7 +10,7 @@ from rankstudio.engine.errors import ParameterError
 
 CATEGORIES = ("#0b438a", "#b8891d", "#8e2400", "#993cd5", "#097967", "#3c99cd", "#1b2330")
 """Blue, amber, vermilion, purple, green, sky blue and the colour of text, on a light ground: the hues of
-Okabe and Ito, so dark that each has a contrast of 3:1 to it, and any two are told apart with any colour
+Okabe and Ito, so dark that each has a contrast of 3:1 to it, and any two are distinct with any colour
 vision."""
 
 DASHES: tuple[tuple[float, ...], ...] = (
@@ -102,8 +102,8 @@ class FigureStyle:
 
     def category(self, number: int) -> str:
         """Return the colour of a style number, from 0; colours repeat after seven."""
-        found = _PRINT if self.print else CATEGORIES
-        return found[number % len(found)]
+        palette = _PRINT if self.print else CATEGORIES
+        return palette[number % len(palette)]
 
     def ordered(self, share: float) -> str:
         """Return the colour of a line at a position in an order: dark for 0, light for 1, both visible."""
@@ -165,10 +165,10 @@ def style_of(
     size = size if font is None else font
     if not _FONTS[0] <= size <= _FONTS[1]:
         raise ParameterError("font", size, f"points from {_FONTS[0]:g} to {_FONTS[1]:g}")
-    found = next((known for known in COLORS if known == colors), None)
-    if found is None:
+    color_scheme = next((scheme for scheme in COLORS if scheme == colors), None)
+    if color_scheme is None:
         raise ParameterError("colors", colors, " or ".join(COLORS))
-    style = FigureStyle(wide * _MILLIMETRE, size, found)
+    style = FigureStyle(wide * _MILLIMETRE, size, color_scheme)
     return style if height is None else replace(style, height=_millimetres("height", height) * _MILLIMETRE)
 
 
@@ -176,14 +176,16 @@ def _millimetres(name: str, text: str) -> float:
     read = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*(mm|cm|in|pt)\s*", text.lower())
     value = float(read[1]) * _UNITS[read[2]] if read else 0.0
     if not _WIDTHS[0] <= value <= _WIDTHS[1]:
-        named = f", or {', '.join(PRESETS)}" if name == "width" else ""
-        raise ParameterError(name, text, f"a length from 20mm to 2000mm in mm, cm, in or pt{named}")
+        presets_text = f", or {', '.join(PRESETS)}" if name == "width" else ""
+        raise ParameterError(name, text, f"a length from 20mm to 2000mm in mm, cm, in or pt{presets_text}")
     return value
 
 
 def _mixed(colors: tuple[str, ...], share: float) -> str:
     """Return the colour at a share of the way along others."""
-    at = min(max(share, 0.0), 1.0) * (len(colors) - 1)
-    low = min(int(at), len(colors) - 2)
-    first, last = (bytes.fromhex(colors[i]) for i in (low, low + 1))
-    return "#" + "".join(f"{round(a + (b - a) * (at - low)):02x}" for a, b in zip(first, last, strict=True))
+    position = min(max(share, 0.0), 1.0) * (len(colors) - 1)
+    start = min(int(position), len(colors) - 2)
+    first, last = (bytes.fromhex(colors[i]) for i in (start, start + 1))
+    return "#" + "".join(
+        f"{round(a + (b - a) * (position - start)):02x}" for a, b in zip(first, last, strict=True)
+    )

@@ -81,13 +81,13 @@ def log_ticks(low: float, high: float, count: float) -> list[float]:
     """
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     for digits in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0)):
-        every = max(1, math.ceil((last - first) / count)) if digits == (1.0,) else 1
-        ticks = [d * 10.0**power for power in range(first, last + 1, every) for d in digits]
-        seen = [tick for tick in ticks if low <= tick <= high]
-        if len(seen) >= min(3.0, count):
-            return seen
-        if every > 1:  # what is between those powers would be hundreds
-            return seen or [10.0 ** math.ceil(math.log10(low))]
+        step = max(1, math.ceil((last - first) / count)) if digits == (1.0,) else 1
+        ticks = [d * 10.0**power for power in range(first, last + 1, step) for d in digits]
+        visible = [tick for tick in ticks if low <= tick <= high]
+        if len(visible) >= min(3.0, count):
+            return visible
+        if step > 1:  # what is between those powers would be hundreds
+            return visible or [10.0 ** math.ceil(math.log10(low))]
     return nice_ticks(low, high, count, DECIMAL_STEPS)
 
 
@@ -110,8 +110,8 @@ def integer_ticks(low: float, high: float, count: float) -> list[float]:
     if step == 1:
         return [float(i) for i in range(first, last + 1)]
     inner = range(math.ceil(first / step) * step, last + 1, step)
-    apart = [i for i in inner if i - first >= 0.5 * step and last - i >= 0.5 * step]
-    return [float(i) for i in sorted({first, *apart, last})]
+    inner_ticks = [i for i in inner if i - first >= 0.5 * step and last - i >= 0.5 * step]
+    return [float(i) for i in sorted({first, *inner_ticks, last})]
 
 
 def power_label(value: float) -> str:

@@ -152,24 +152,26 @@ class CurvesFigure:
     @property
     def empty(self) -> bool:
         """Whether the figure is empty."""
-        return not any(_finite(one.x, one.y) for one in self.series)
+        return not any(_finite(series.x, series.y) for series in self.series)
 
     def table(self) -> Table:
         """Return the plotted values, one row per point."""
-        ranged = any(one.low for one in self.series)
-        header = ["series", self.x.text, self.y.text, *(["low", "high"] if ranged else [])]
+        has_ranges = any(series.low for series in self.series)
+        header = ["series", self.x.text, self.y.text, *(["low", "high"] if has_ranges else [])]
         rows: list[list[Cell]] = []
-        for one in self.series:
-            ends = _padded(one.low, one), _padded(one.high, one)
-            for at, (x, y) in enumerate(zip(one.x, one.y, strict=True)):
-                rows.append([one.label or one.note, x, y, *([e[at] for e in ends] if ranged else [])])
-        nothing: list[Cell] = [float("nan")] * 2 if ranged else []
+        for series in self.series:
+            ends = _padded(series.low, series), _padded(series.high, series)
+            for index, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
+                rows.append(
+                    [series.label or series.note, x, y, *([e[index] for e in ends] if has_ranges else [])]
+                )
+        blanks: list[Cell] = [float("nan")] * 2 if has_ranges else []
         for level in self.levels:
             ends_of: list[Cell] = (
                 [level.value, float("nan")] if level.vertical else [float("nan"), level.value]
             )
-            rows.append([level.label, *ends_of, *nothing])
-        rows += [[mark.label, mark.x, mark.y, *nothing] for mark in self.marks]
+            rows.append([level.label, *ends_of, *blanks])
+        rows += [[mark.label, mark.x, mark.y, *blanks] for mark in self.marks]
         return header, rows
 
 
@@ -266,24 +268,24 @@ class RowsFigure:
     @property
     def empty(self) -> bool:
         """Whether the figure is empty."""
-        return all(isnan(value) for one in self.series for value in one.values)
+        return all(isnan(value) for series in self.series for value in series.values)
 
     def table(self) -> Table:
         """Return the plotted values, one row per name."""
         header, columns = [self.row_title], list[tuple[Cell, ...]]()
-        for one in self.series:
-            called = one.label or self.axis.text
-            header += [called, *([f"{called}, low", f"{called}, high"] if one.low else [])]
-            columns += [one.values, *((one.low, one.high) if one.low else ())]
-            header += [f"{called}, marks"] if one.marks else []
-            columns += [one.marks] if one.marks else []
+        for series in self.series:
+            title = series.label or self.axis.text
+            header += [title, *([f"{title}, low", f"{title}, high"] if series.low else [])]
+            columns += [series.values, *((series.low, series.high) if series.low else ())]
+            header += [f"{title}, marks"] if series.marks else []
+            columns += [series.marks] if series.marks else []
         if self.strong:
             header.append(self.strong_label or "marked")
-            columns.append(tuple("yes" if at in self.strong else "no" for at in range(len(self.rows))))
+            columns.append(tuple("yes" if row in self.strong else "no" for row in range(len(self.rows))))
         if self.histograms is not None:
             header += self.histograms.columns
             columns += list(zip(*self.histograms.shares, strict=True))
-        return header, [[name, *(c[at] for c in columns)] for at, name in enumerate(self.rows)]
+        return header, [[name, *(c[row] for c in columns)] for row, name in enumerate(self.rows)]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ FOREIGN = "foreign"
 """In place of the method of a model: another program learned it."""
 
 ENDINGS = (".json", ".txt", ".xml", ".model", ".onnx")
-"""Of files of models."""
+"""Suffixes of files of models."""
 
 
 def is_foreign_text(path: Path) -> bool:
@@ -35,8 +35,8 @@ def parsed_file(path: Path) -> ParsedModel | None:
     DatasetError, MissingExtraError
         As of :func:`foreign_model`.
     """
-    parsed = (imported(reader.parse)(path) for reader in _readers())
-    return next((model for model in parsed if model is not None), None)
+    models = (imported(reader.parse)(path) for reader in _readers())
+    return next((model for model in models if model is not None), None)
 
 
 def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Model:
@@ -62,8 +62,8 @@ def foreign_model(path: Path, dataset: FoldedDataset) -> Model | None:
     MissingExtraError
         Where onnx is needed, and not installed.
     """
-    parsed = parsed_file(path)
-    return None if parsed is None else model_in_data(parsed, dataset, path)
+    parsed_model = parsed_file(path)
+    return None if parsed_model is None else model_in_data(parsed_model, dataset, path)
 
 
 def own_model(path: Path) -> Model:
@@ -85,6 +85,6 @@ def own_model(path: Path) -> Model:
 
 def _readers() -> Iterator[Any]:
     """Yield the readers of built-in plug-ins."""
-    for loaded in plugins_with("model_readers").loaded:
-        if loaded.built_in:
-            yield from loaded.plugin.model_readers
+    for loaded_plugin in plugins_with("model_readers").loaded:
+        if loaded_plugin.built_in:
+            yield from loaded_plugin.plugin.model_readers

@@ -14,7 +14,7 @@ from rankstudio.engine.export.trees import ScoreTree
 from rankstudio.engine.language import tr
 
 Numbering = Literal["column", "id", "set"]
-"""What the number of a feature is: a column from 0, an id of the data, or a place in a feature set from 0."""
+"""Meaning of a feature's number: a column from 0, an id of the data, or a position in a feature set."""
 
 _MOST_NODES = 5_000_000
 _LAST_FLOAT = math.nextafter(2.0**128 - 2.0**103, 0.0)  # what is greater is rounded to an infinite float
@@ -83,25 +83,25 @@ def flat_tree(program: str, root: Hashable, look: Callable[[Any], Split | float]
     splits: list[list[Any]] = []
     leaves: list[float] = []
     waiting: list[tuple[Hashable, int, int]] = [(root, -1, 0)]
-    seen: set[Hashable] = set()
+    visited: set[Hashable] = set()
     while waiting:
         key, parent, side = waiting.pop()
-        if key in seen:
+        if key in visited:
             raise unreadable(program, tr("each node of a tree once"))
-        seen.add(key)
+        visited.add(key)
         node = look(key)
         number = node if isinstance(node, float) else node[1]
         if not math.isfinite(number) or len(splits) + len(leaves) > _MOST_NODES:
             raise unreadable(program, tr("finite numbers and trees with an end"))
         if isinstance(node, float):
-            place = -1 - len(leaves)
+            index = -1 - len(leaves)
             leaves.append(node)
         else:
-            place = len(splits)
+            index = len(splits)
             splits.append([node[0], node[1], 0, 0])
-            waiting += [(node[3], place, 3), (node[2], place, 2)]
+            waiting += [(node[3], index, 3), (node[2], index, 2)]
         if parent >= 0:
-            splits[parent][side] = place
+            splits[parent][side] = index
     return ScoreTree(tuple((c, t, low, high) for c, t, low, high in splits), tuple(leaves))
 
 

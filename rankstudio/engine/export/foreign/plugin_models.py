@@ -68,7 +68,7 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
     weights = tuple(Weight(i, name, 1 / len(ids)) for i, name in zip(ids, dataset.feature_names, strict=True))
     origin = {"program": f"{form.entry.label}, {form.package} {form.version}"}
     model = Model(weights, _FOREIGN, {}, origin, beyond, source=str(path))
-    model.predict(dataset.folds[0].train.X[:_ROWS], dataset.feature_ids)  # a fault is told now
+    model.predict(dataset.folds[0].train.X[:_ROWS], dataset.feature_ids)  # raises a fault now
     return model
 
 

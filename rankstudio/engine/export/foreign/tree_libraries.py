@@ -48,21 +48,21 @@ def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
     try:
         learner, dropped = values["learner"], None
         parameters, booster = learner["learner_model_param"], learner["gradient_booster"]
-        if any(whole(_XGBOOST, parameters.get(several, 0)) > 1 for several in ("num_class", "num_target")):
+        if any(whole(_XGBOOST, parameters.get(key, 0)) > 1 for key in ("num_class", "num_target")):
             raise unreadable(_XGBOOST, tr("one score for each document"))
         names = tuple(map(str, learner.get("feature_names") or ()))
         n = whole(_XGBOOST, parameters["num_feature"])
         if booster["name"] == "gblinear":
-            found = [finite(_XGBOOST, weight) for weight in booster["model"]["weights"]]
-            return ParsedModel(_XGBOOST, dict(enumerate(found[:n])), names=names, n_features=n)
+            weights = [finite(_XGBOOST, weight) for weight in booster["model"]["weights"]]
+            return ParsedModel(_XGBOOST, dict(enumerate(weights[:n])), names=names, n_features=n)
         if booster["name"] == "dart":
             dropped, booster = booster["weight_drop"], booster["gbtree"]
         trees = booster["model"]["trees"]
-        factors = [1.0] * len(trees) if dropped is None else [finite(_XGBOOST, one) for one in dropped]
-        made = tuple(_xgboost_tree(tree, factor) for tree, factor in zip(trees, factors, strict=True))
+        factors = [1.0] * len(trees) if dropped is None else [finite(_XGBOOST, weight) for weight in dropped]
+        score_trees = tuple(_xgboost_tree(tree, factor) for tree, factor in zip(trees, factors, strict=True))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise unreadable(_XGBOOST, tr("the JSON of Booster.save_model")) from error
-    return ParsedModel(_XGBOOST, trees=made, names=names, n_features=n)
+    return ParsedModel(_XGBOOST, trees=score_trees, names=names, n_features=n)
 
 
 def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
@@ -91,17 +91,17 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
         number = numbers.setdefault(str(values["split"]), len(numbers))
         return number, greatest_below(finite(_XGBOOST, values["split_condition"])), id(below), id(above)
 
-    made = []
+    score_trees = []
     try:
         for tree in trees:
             nodes: dict[int, Any] = {id(tree): tree}
-            made.append(flat_tree(_XGBOOST, id(tree), look))
+            score_trees.append(flat_tree(_XGBOOST, id(tree), look))
     except (KeyError, TypeError, AttributeError, StopIteration) as error:
         raise unreadable(_XGBOOST, tr("the JSON of Booster.get_dump")) from error
     if all(map(_NUMBERED.fullmatch, numbers)):  # the library's own names are columns
         columns = {number: int(name[1:]) for name, number in numbers.items()}
-        return ParsedModel(_XGBOOST, trees=tuple(_with_columns(tree, columns) for tree in made))
-    return ParsedModel(_XGBOOST, trees=tuple(made), names=tuple(numbers))
+        return ParsedModel(_XGBOOST, trees=tuple(_with_columns(tree, columns) for tree in score_trees))
+    return ParsedModel(_XGBOOST, trees=tuple(score_trees), names=tuple(numbers))
 
 
 def _with_columns(tree: ScoreTree, columns: Mapping[int, int]) -> ScoreTree:
@@ -121,10 +121,10 @@ def catboost_model(values: Mapping[str, Any]) -> ParsedModel:
     A value above the border sets a bit of the leaf's number, the first split the lowest; both are floats.
     """
     try:
-        described = values["features_info"]["float_features"]
-        columns = {place: whole(_CATBOOST, f["flat_feature_index"]) for place, f in enumerate(described)}
-        called = [str(f.get("feature_id", f.get("feature_name", ""))) for f in described]
-        labels = {columns[place]: name for place, name in enumerate(called)}
+        feature_infos = values["features_info"]["float_features"]
+        columns = {index: whole(_CATBOOST, f["flat_feature_index"]) for index, f in enumerate(feature_infos)}
+        feature_names = [str(f.get("feature_id", f.get("feature_name", ""))) for f in feature_infos]
+        labels = {columns[index]: name for index, name in enumerate(feature_names)}
         scale, *_ = values.get("scale_and_bias") or [1.0]
         scale = finite(_CATBOOST, scale[0] if isinstance(scale, list) else scale)
         if "oblivious_trees" in values:

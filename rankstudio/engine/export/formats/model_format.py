@@ -1,4 +1,4 @@
-"""What a format of another program is: how it is written, read back, and what it cannot express."""
+"""Formats of other programs: how to write and read a model, and what they cannot express."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rankstudio.engine.support.escaping import clean_text, one_line
 from rankstudio.engine.support.files import write_bytes
 
 Files = Mapping[str, bytes]
-"""What is written, by the ending of a name after its stem: the file itself, then what stands beside it."""
+"""Contents by the ending of the file's name after its stem: the file itself, then its companions."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class ModelFormat:
 
     def scored_files(self, path: Path) -> Files:
         """Return the contents of the files at a path that :attr:`read` scores with."""
-        return {ending: place.read_bytes() for ending, place in self.paths(path).items() if ending != ABOUT}
+        return {ending: file.read_bytes() for ending, file in self.paths(path).items() if ending != ABOUT}
 
     def save(self, path: Path, files: Files) -> list[Path]:
         """Write files, all or none of the new ones, and return their paths.
@@ -180,16 +180,16 @@ class ModelFormat:
         OutputError
             If a file cannot be written.
         """
-        paths = {ending: place for ending, place in self.paths(path).items() if ending in files}
-        made: list[Path] = []
+        paths = {ending: file for ending, file in self.paths(path).items() if ending in files}
+        new_files: list[Path] = []
         try:
-            for ending, place in paths.items():
-                made += [] if place.exists() else [place]
-                write_bytes(place, files[ending])
+            for ending, file in paths.items():
+                new_files += [] if file.exists() else [file]
+                write_bytes(file, files[ending])
         except OutputError:
-            for place in made:
+            for file in new_files:
                 with suppress(OSError):
-                    place.unlink(missing_ok=True)
+                    file.unlink(missing_ok=True)
             raise
         return list(paths.values())
 

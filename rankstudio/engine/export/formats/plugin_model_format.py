@@ -30,7 +30,7 @@ def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> Mode
     def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
         if not entry.reader:
             raise OutputError(tr("{format} has no reader.").format(format=name))
-        ids = tuple(one.id for one in function.inputs)
+        ids = tuple(model_input.id for model_input in function.inputs)
         try:
             return PluginModelFormat(entry, package, version).score(files[""], documents.X, ids)
         except DataError as error:

@@ -19,10 +19,10 @@ from rankstudio.engine.support.resources import resource
 def model_formats() -> Mapping[str, ModelFormat]:
     """Return the formats of all plug-ins by key, in the order in which people are offered them."""
     formats = [
-        as_model_format(entry, loaded.package, loaded.version)
+        as_model_format(entry, loaded_plugin.package, loaded_plugin.version)
         if isinstance(entry, ModelFormatEntry)
         else entry
-        for loaded, entry in model_format_entries()
+        for loaded_plugin, entry in model_format_entries()
     ]
     return {entry.key: entry for entry in sorted(formats, key=lambda entry: entry.readers)}
 
@@ -48,7 +48,7 @@ def model_format(key: str) -> ModelFormat:
         For a format of a plug-in that is absent.
     """
     if key not in model_formats():
-        if lacking := absent_plugin_of(key):
-            raise PlanError(lacking)
+        if message := absent_plugin_of(key):
+            raise PlanError(message)
         raise ParameterError("format", key, f"one of {', '.join(model_formats())}")
     return model_formats()[key]

@@ -38,22 +38,22 @@ def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
     values = X.astype(dtype)
     rows = np.arange(X.shape[0])
     for tree in trees:
-        added = np.zeros_like(total)
-        _evaluate(tree, values, rows, added)
-        total = total + added
+        outputs = np.zeros_like(total)
+        _evaluate(tree, values, rows, outputs)
+        total = total + outputs
     return total
 
 
 def _evaluate(node: Node, X: Floats, rows: Any, added: Floats) -> None:
-    """Put what a node gives to the documents in some rows where they stand."""
+    """Write the value of a node for some rows to their positions in ``added``."""
     if not isinstance(node, tuple):
         added[rows] = node
         return
     column, threshold, below, above = node
     low = X[rows, column] <= X.dtype.type(threshold)
-    for child, inside in ((below, low), (above, ~low)):
-        if inside.any():
-            _evaluate(child, X, rows[inside], added)
+    for child, is_inside in ((below, low), (above, ~low)):
+        if is_inside.any():
+            _evaluate(child, X, rows[is_inside], added)
 
 
 class Trial:
@@ -96,7 +96,7 @@ class Trial:
             If it fails or takes too long.
         """
         try:
-            done = subprocess.run(
+            process = subprocess.run(
                 command,
                 cwd=self._folder.name,
                 stdin=subprocess.DEVNULL,
@@ -111,12 +111,12 @@ class Trial:
                     program=Path(command[0]).name, seconds=SECONDS
                 )
             ) from None
-        if done.returncode:
+        if process.returncode:
             raise OutputError(
                 tr("{program} failed with status {status}: {said}").format(
                     program=Path(command[0]).name,
-                    status=done.returncode,
-                    said=one_line(done.stderr.decode(errors="replace")[:_SHOWN]),
+                    status=process.returncode,
+                    said=one_line(process.stderr.decode(errors="replace")[:_SHOWN]),
                 )
             )
 
@@ -138,10 +138,10 @@ class Trial:
         OutputError
             If it fails, takes too long, or writes a wrong number of scores.
         """
-        given, found = self.path("documents"), self.path("scores")
-        np.ascontiguousarray(X, dtype=np.float64).tofile(given)
-        self.run([*command, given, found])
-        scores = np.fromfile(found)
+        documents_path, scores_path = self.path("documents"), self.path("scores")
+        np.ascontiguousarray(X, dtype=np.float64).tofile(documents_path)
+        self.run([*command, documents_path, scores_path])
+        scores = np.fromfile(scores_path)
         if scores.size != X.shape[0]:
             raise OutputError(
                 tr("{program} wrote {found} scores, expected {expected}.").format(

@@ -119,31 +119,33 @@ class _Sheet:
         self._book, self._table, self._style = book, table, style
         self._sheet = book.add_worksheet("Table")
         self._formats: dict[tuple[tuple[str, Any], ...], Any] = {}
-        spread = [any(not isnan(row.cells[at].sd) for row in table.rows) for at in range(len(table.columns))]
-        self._spread = [style.sd and there for there in spread]
+        spread = [
+            any(not isnan(row.cells[column].sd) for row in table.rows) for column in range(len(table.columns))
+        ]
+        self._spread = [style.sd and has_spread for has_spread in spread]
 
     def write(self) -> None:
         """Write everything."""
         table, sheet = self._table, self._sheet
         sheet.write_string(0, 0, _text(table.caption), self._format(bold=True))
-        at = 2
+        sheet_row = 2
         if table.groups():
-            self._write_groups(at)
-            at += 1
-        sheet.write_string(at, 0, _text(table.corner), self._format(bottom=1))
+            self._write_groups(sheet_row)
+            sheet_row += 1
+        sheet.write_string(sheet_row, 0, _text(table.corner), self._format(bottom=1))
         for column, title in enumerate(self._titles(), start=1):
-            sheet.write_string(at, column, _text(title), self._format(bottom=1, align="right"))
-        sheet.freeze_panes(at + 1, 1)
+            sheet.write_string(sheet_row, column, _text(title), self._format(bottom=1, align="right"))
+        sheet.freeze_panes(sheet_row + 1, 1)
         for caption, rows in table.styled_blocks(self._style):
             if caption:
-                at += 1
-                sheet.write_string(at, 0, _text(caption), self._format(italic=True))
+                sheet_row += 1
+                sheet.write_string(sheet_row, 0, _text(caption), self._format(italic=True))
             for row, cells in rows:
-                at += 1
-                sheet.write_string(at, 0, _text(row.title))
-                self._write_cells(at, cells)
-        for at, note in enumerate(table.notes_of(self._style), start=at + 2):  # noqa: B020 - goes on
-            sheet.write_string(at, 0, _text(note), self._format(italic=True))
+                sheet_row += 1
+                sheet.write_string(sheet_row, 0, _text(row.title))
+                self._write_cells(sheet_row, cells)
+        for sheet_row, note in enumerate(table.notes_of(self._style), start=sheet_row + 2):  # noqa: B020 - goes on
+            sheet.write_string(sheet_row, 0, _text(note), self._format(italic=True))
         titles = [table.corner, *(row.title for row in table.rows)]
         sheet.set_column(0, 0, min(_WIDEST, 2 + max(map(len, titles))))
 
@@ -156,14 +158,14 @@ class _Sheet:
         ]
 
     def _write_groups(self, at: int) -> None:
-        first, place = 1, 0
+        first, column = 1, 0
         for group, width in self._table.groups():
-            wide = width + sum(self._spread[place : place + width])
+            wide = width + sum(self._spread[column : column + width])
             style = self._format(bottom=1, align="center")
             if wide > 1:
                 self._sheet.merge_range(at, first, at, first + wide - 1, "", style)
             self._sheet.write_string(at, first, _text(group), style)
-            first, place = first + wide, place + width
+            first, column = first + wide, column + width
 
     def _write_cells(self, at: int, cells: list[tuple[Any, Rank, str]]) -> None:
         zeros, column = "0." + "0" * self._style.shown_digits, 1
@@ -211,10 +213,10 @@ def parquet_table(table: ResultTable, style: TableStyle) -> bytes:
     n_texts = 2 if table.block_captions else 1
     kinds = [pa.string() if index < n_texts else pa.float64() for index in range(len(header))]
     arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-    said = {"caption": table.caption, "notes": "\n".join(table.notes_of(style))}
+    metadata = {"caption": table.caption, "notes": "\n".join(table.notes_of(style))}
     fields = [pa.field(name, kind) for name, kind in zip(header, kinds, strict=True)]
     out = io.BytesIO()
-    write_table(pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata=said)), out)
+    write_table(pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata=metadata)), out)
     return out.getvalue()
 
 
@@ -293,8 +295,8 @@ def table_format(key: str) -> TableFormat:
     ParameterError
         For an unknown format.
     """
-    for one in FORMATS:
-        if key.lower() in (one.key, one.suffix):
-            return one
-    keys = ", ".join(f"{one.key} ({one.suffix})" for one in FORMATS)
+    for form in FORMATS:
+        if key.lower() in (form.key, form.suffix):
+            return form
+    keys = ", ".join(f"{form.key} ({form.suffix})" for form in FORMATS)
     raise ParameterError("format", key, f"one of {keys}")

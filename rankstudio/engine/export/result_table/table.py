@@ -16,7 +16,7 @@ MARKS: tuple[tuple[float, str], ...] = ((0.01, "‡"), (0.05, "†"))
 """Below which corrected p a cell bears which mark, the strictest first."""
 
 DIGITS = 4
-"""How many are shown where nobody says how many."""
+"""Default number of digits."""
 
 NO_ESTIMATE = "Values in italics are no estimates for new queries and are not ranked."
 """Note on the cells that are muted."""
@@ -54,7 +54,7 @@ class ResultCell:
     @property
     def mark(self) -> str:
         """The mark of the corrected p: one of `MARKS`, or ""."""
-        return next((mark for below, mark in MARKS if self.p < below), "")
+        return next((mark for limit, mark in MARKS if self.p < limit), "")
 
 
 @dataclass(frozen=True)
@@ -161,33 +161,35 @@ class ResultTable:
 
     def groups(self) -> list[tuple[str, int]]:
         """Return the group titles above the columns, with their widths; empty if there are none."""
-        found = [(group, len(list(one))) for group, one in groupby(c.group for c in self.columns)]
-        return found if any(group for group, _ in found) else []
+        group_widths = [
+            (group, len(list(members))) for group, members in groupby(c.group for c in self.columns)
+        ]
+        return group_widths if any(group for group, _ in group_widths) else []
 
     def notes_of(self, style: TableStyle) -> tuple[str, ...]:
         """Return the notes of a table in a style."""
-        found = list(self.notes)
+        notes = list(self.notes)
         if style.sd and any(not isnan(cell.sd) for row in self.rows for cell in row.cells):
-            found.append("± is the standard deviation over the folds.")
+            notes.append("± is the standard deviation over the folds.")
         if style.bold and any(any(ranks) for ranks in self.ranks(style.shown_digits)):
             of = " in each block" if self.block_captions else ""
-            found.append(f"The best of each column{of} is bold, the second is underlined.")
+            notes.append(f"The best of each column{of} is bold, the second is underlined.")
         if any(cell.is_muted for row in self.rows for cell in row.cells):
-            found.append(NO_ESTIMATE)
+            notes.append(NO_ESTIMATE)
         if style.marks and self.mark_note:
-            found.append(self.mark_note)
-        return tuple(found)
+            notes.append(self.mark_note)
+        return tuple(notes)
 
     def ranks(self, digits: int) -> list[tuple[Rank, ...]]:
         """Return for each row which of its cells are best and second in column and block, after rounding."""
         ranks: list[list[Rank]] = [[""] * len(self.columns) for _ in self.rows]
         for block in sorted({row.block for row in self.rows}):
             rows = [index for index, row in enumerate(self.rows) if row.block == block]
-            for at, column in enumerate(self.columns):
-                cells = [self.rows[index].cells[at] for index in rows]
+            for column_index, column in enumerate(self.columns):
+                cells = [self.rows[index].cells[column_index] for index in rows]
                 means = [round(cell.mean, digits) if cell.is_estimate else nan for cell in cells]
                 for index, rank in zip(rows, _ranks(means, column.higher_is_better), strict=True):
-                    ranks[index][at] = rank
+                    ranks[index][column_index] = rank
         return [tuple(row) for row in ranks]
 
     def styled(self, style: TableStyle) -> Iterator[tuple[ResultRow, list[tuple[ResultCell, Rank, str]]]]:
@@ -224,14 +226,14 @@ class ResultTable:
         if self.block_captions:
             header.append("Contents")
             values.append([self.block_captions[row.block] for row in self.rows])
-        for at, column in enumerate(self.columns):
+        for column_index, column in enumerate(self.columns):
             for suffix, kind in kinds:
-                own: list[str | float | None] = [
-                    _plain(getattr(row.cells[at], kind), style, kind) for row in self.rows
+                cells: list[str | float | None] = [
+                    _plain(getattr(row.cells[column_index], kind), style, kind) for row in self.rows
                 ]
-                if kind == "mean" or any(value is not None for value in own):
+                if kind == "mean" or any(value is not None for value in cells):
                     header.append(column.name + suffix)
-                    values.append(own)
+                    values.append(cells)
         return header, [list(row) for row in zip(*values, strict=True)]
 
 
@@ -244,5 +246,7 @@ def _plain(value: float, style: TableStyle, kind: str) -> float | None:
 def _ranks(values: list[float], higher_is_better: bool) -> list[Rank]:
     """Return which values are the best and the second; none of them where all are equal."""
     levels = sorted({value for value in values if not isnan(value)}, reverse=higher_is_better)
-    named: dict[float, Rank] = dict(zip(levels, ("best", "second"), strict=False)) if len(levels) > 1 else {}
-    return [named.get(value, "") for value in values]
+    rank_of_level: dict[float, Rank] = (
+        dict(zip(levels, ("best", "second"), strict=False)) if len(levels) > 1 else {}
+    )
+    return [rank_of_level.get(value, "") for value in values]

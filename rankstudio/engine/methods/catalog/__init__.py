@@ -145,9 +145,9 @@ def is_added(entry: Method) -> bool:
 
 def refusal_of_groups(entry: Method, n_groups: int) -> str:
     """Return the message that a method does not support feature groups."""
-    able = ", ".join(other.label for other in methods() if other.selects and other.groups)
+    labels_text = ", ".join(other.label for other in methods() if other.selects and other.groups)
     many = trn("the group of features", "the {n} groups of features", n_groups).format(n=n_groups)
     return tr(
         "{label} selects single features and cannot select {many} as a whole. Choose {able}, "
         "or remove the groups."
-    ).format(label=entry.label, many=many, able=able)
+    ).format(label=entry.label, many=many, able=labels_text)

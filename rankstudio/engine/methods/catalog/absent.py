@@ -1,4 +1,4 @@
-"""What is known of the methods of an ability where its folder is absent: enough to show results."""
+"""Entries of methods whose plug-in folder is absent: enough to show results."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def recorded_methods() -> dict[str, Method]:
 def methods_to_record() -> list[dict[str, Any]]:
     """Return the methods of the abilities that are there as plain values, for ``resources/abilities``."""
     return [
-        description_of(replace(entry, origin=Origin(OriginKind.ABILITY, loaded.plugin.name, "")))
-        for loaded in plugins().loaded
-        if loaded.built_in and loaded.plugin.name != CORE
-        for entry in loaded.plugin.methods
+        description_of(replace(entry, origin=Origin(OriginKind.ABILITY, loaded_plugin.plugin.name, "")))
+        for loaded_plugin in plugins().loaded
+        if loaded_plugin.built_in and loaded_plugin.plugin.name != CORE
+        for entry in loaded_plugin.plugin.methods
         if isinstance(entry, Method)
     ]
 
@@ -38,8 +38,8 @@ def methods_to_record() -> list[dict[str, Any]]:
 def model_formats_to_record() -> dict[str, str]:
     """Return the names of the abilities that write models, by the keys of their formats."""
     return {
-        entry.key: loaded.plugin.name
-        for loaded in plugins().loaded
-        if loaded.built_in
-        for entry in values_of(loaded, "model_formats")
+        entry.key: loaded_plugin.plugin.name
+        for loaded_plugin in plugins().loaded
+        if loaded_plugin.built_in
+        for entry in values_of(loaded_plugin, "model_formats")
     }

@@ -33,7 +33,7 @@ _FIXED = 1e-3, 1e4  # numbers with four decimals
 
 
 class Needs(Enum):
-    """What an analysis is of.
+    """Subject of an analysis.
 
     Examples
     --------
@@ -221,7 +221,11 @@ class Analysis:
     @property
     def is_own(self) -> bool:
         """Whether it is RankStudio's own code, which is called without a guard."""
-        return all(place.startswith(_OWN) for place in (self.compute, self.terminal, self.words) if place)
+        return all(
+            entry_point.startswith(_OWN)
+            for entry_point in (self.compute, self.terminal, self.words)
+            if entry_point
+        )
 
     def validate(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return all parameters in canonical form, with defaults.
@@ -254,8 +258,8 @@ def analyses(taken: Collection[str] = ()) -> dict[str, Analysis]:
             raise PlanError(problem)
 
     exists = tr("An analysis {key} exists already. Choose another key.")
-    unusable = tr("An analysis of the plug-in {name} cannot be used: {reason}")
-    return {entry.key: entry for _, entry in entries_of("analyses", refuse_invalid, exists, unusable)}
+    message = tr("An analysis of the plug-in {name} cannot be used: {reason}")
+    return {entry.key: entry for _, entry in entries_of("analyses", refuse_invalid, exists, message)}
 
 
 def analysis(key: str) -> Analysis:
@@ -266,11 +270,11 @@ def analysis(key: str) -> Analysis:
     PlanError
         If there is none.
     """
-    known = analyses()
-    if key not in known:
+    by_key = analyses()
+    if key not in by_key:
         text = tr("There is no analysis {key}. Expected one of {names}.")
-        raise PlanError(text.format(key=shown(key), names=", ".join(known) or "–"))
-    return known[key]
+        raise PlanError(text.format(key=shown(key), names=", ".join(by_key) or "–"))
+    return by_key[key]
 
 
 def _problem(entry: object, taken: Collection[str]) -> str:
@@ -278,18 +282,18 @@ def _problem(entry: object, taken: Collection[str]) -> str:
     problem = problem_of_command(entry, Analysis, taken)
     if problem or not isinstance(entry, Analysis):
         return problem
-    for place in (entry.compute, entry.words or entry.compute):
-        if not isinstance(place, str) or not _PLACE.fullmatch(place):
+    for entry_point in (entry.compute, entry.words or entry.compute):
+        if not isinstance(entry_point, str) or not _PLACE.fullmatch(entry_point):
             text = tr('{key}: expected "module:name", got {place}.')
-            return text.format(key=entry.key, place=shown(place))
+            return text.format(key=entry.key, place=shown(entry_point))
     if not isinstance(entry.terminal, str) or (entry.terminal and not _MODULE.fullmatch(entry.terminal)):
         text = tr("{key}: expected the name of a module, got {module}.")
         return text.format(key=entry.key, module=one_line(shown(entry.terminal)))
-    for name, most in (("label", _LONGEST_LABEL), ("summary", _LONGEST_SUMMARY)):
+    for name, max_length in (("label", _LONGEST_LABEL), ("summary", _LONGEST_SUMMARY)):
         value = getattr(entry, name)
-        if not isinstance(value, str) or not 0 < len(value.strip()) <= most or one_line(value) != value:
+        if not isinstance(value, str) or not 0 < len(value.strip()) <= max_length or one_line(value) != value:
             text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
-            return text.format(key=entry.key, field=name, most=most, value=shown(value))
+            return text.format(key=entry.key, field=name, most=max_length, value=shown(value))
     if not _is_printable_text(entry.description):
         text = tr("{key}: description: expected a printable text of at most {most} characters, got {value}.")
         return text.format(key=entry.key, most=_LONGEST_DESCRIPTION, value=one_line(shown(entry.description)))

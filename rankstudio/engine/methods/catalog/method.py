@@ -28,13 +28,13 @@ CAPABILITIES = (
     "densities_of",
     "weighed_features",
 )
-"""What an estimator may give: methods of :class:`rankstudio.engine.methods.capabilities.Capabilities`.
+"""Abilities that an estimator may have: :class:`rankstudio.engine.methods.capabilities.Capabilities`.
 
 An entry declares ``exact_exchange`` if the method selects by the exact left-out error: best sets are known.
 """
 
 TRAITS = ("learns_preferences", "left_out", "live", "drops_features", "combines")
-"""What a method may be like; :class:`Method` has a property with the meaning of each."""
+"""Traits of methods; :class:`Method` has a property with the meaning of each."""
 
 _LOADER = "rankstudio.engine.methods.foreign.estimators"
 _ROUNDING = 1e-12  # of a criterion before a step: less than this is only the rounding of its sum
@@ -186,7 +186,7 @@ class Seconds:
 
 @dataclass(frozen=True)
 class Description:
-    """What a person reads of a method.
+    """Texts that describe a method to users.
 
     Attributes
     ----------
@@ -454,20 +454,20 @@ class Method:
 
         A ranker with the name of its own model is distinguished from it, because it has its own settings.
         """
-        own = self.ranks_with or self.label
+        label = self.ranks_with or self.label
         if ranker is None:
-            return own
-        return tr("{label}, separate settings").format(label=own) if ranker.label == own else ranker.label
+            return label
+        return tr("{label}, separate settings").format(label=label) if ranker.label == label else ranker.label
 
     def parameter(self, name: str) -> Parameter:
         """Return a parameter by name; PlanError lists the known ones."""
         for p in self.parameters:
             if p.name == name:
                 return p
-        known = ", ".join(p.name for p in self.parameters)
+        names_text = ", ".join(p.name for p in self.parameters)
         raise PlanError(
             tr("{label} has no parameter {name}; its parameters are {known}.").format(
-                label=self.label, name=shown(name), known=known
+                label=self.label, name=shown(name), known=names_text
             )
         )
 

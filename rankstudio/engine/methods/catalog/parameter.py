@@ -90,8 +90,8 @@ def _numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
     numbers: list[Any] = []
     for item in items if items is not None else [text]:
         is_range = ".." in item or "…" in item
-        found = parse_grid(item, name=name) if is_range else (item,)
-        numbers += [int(v) if is_range and kind is Kind.INTEGER and v == int(v) else v for v in found]
+        parts = parse_grid(item, name=name) if is_range else (item,)
+        numbers += [int(v) if is_range and kind is Kind.INTEGER and v == int(v) else v for v in parts]
     return numbers
 
 
@@ -204,9 +204,9 @@ class Parameter:
             case Kind.GRID:
                 return tr("numbers {bounds}, such as 2^0..2^10 or 0.1, 1, 10").format(bounds=self._bounds())
             case Kind.INTEGER | Kind.NUMBER:
-                whole = self.kind is Kind.INTEGER
+                is_integer = self.kind is Kind.INTEGER
                 text = (
-                    (tr("a whole number {bounds}") if whole else tr("a number {bounds}"))
+                    (tr("a whole number {bounds}") if is_integer else tr("a number {bounds}"))
                     .format(bounds=self._bounds())
                     .strip()
                 )
@@ -245,7 +245,7 @@ class Parameter:
             return True
         name, with_these = self.only_with
         value = values.get(name)
-        return any(one in with_these for one in (value if isinstance(value, tuple) else (value,)))
+        return any(v in with_these for v in (value if isinstance(value, tuple) else (value,)))
 
     def check(self, value: Any) -> Any:
         """Validate one value from a program: a number of a grid, not a text.
@@ -257,30 +257,30 @@ class Parameter:
         """
         import numpy as np  # noqa: PLC0415 - reading the catalog must not wait for it
 
-        whole = self.kind is Kind.INTEGER
+        is_integer = self.kind is Kind.INTEGER
         match self.kind:
             case Kind.GRID | Kind.NUMBER | Kind.INTEGER:
                 if value is None and self.none_label:
                     return None
-                numbers = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+                numbers = (int, np.integer) if is_integer else (int, float, np.integer, np.floating)
                 right = isinstance(value, numbers) and not isinstance(value, bool)
                 if right and self._inside(value) and value not in _INFINITE:
-                    return int(value) if whole else float(value)
-                adjective = "whole " if whole else "finite " if self.high == inf else ""
+                    return int(value) if is_integer else float(value)
+                adjective = "whole " if is_integer else "finite " if self.high == inf else ""
                 expected = f"a {adjective}number {self._bounds()}"
             case Kind.SWITCH:
                 if isinstance(value, bool | np.bool_):
                     return bool(value)
                 expected = "True or False"
             case Kind.CHOICE:
-                *others, last = [key for key, _ in self.choices]
+                *earlier_keys, last = [key for key, _ in self.choices]
                 # An array is compared number by number, and has no truth value.
-                if any(isinstance(value, type(key)) and value == key for key in (*others, last)):
+                if any(isinstance(value, type(key)) and value == key for key in (*earlier_keys, last)):
                     return value
                 if self.own_file and not isinstance(value, str):
-                    return value  # an array or a function: looked at with the data, which it has to fit
-                expected = f"{', '.join((*others, last))}, an array or a function"
-                expected = expected if self.own_file else f"{', '.join(others)} or {last}"
+                    return value  # an array or a function: checked with the data, which it has to fit
+                expected = f"{', '.join((*earlier_keys, last))}, an array or a function"
+                expected = expected if self.own_file else f"{', '.join(earlier_keys)} or {last}"
             case _:
                 raise AssertionError(self.kind)  # the estimator has these in another form
         raise ParameterError(self.name, value, expected)
@@ -305,9 +305,9 @@ class Parameter:
             raise ParameterError(
                 self.label, value, tr("at least one value: {expected}").format(expected=self.expected)
             )
-        for place, one in enumerate(values):
-            if one in values[:place]:
-                text = tr("each value once, found {value} twice").format(value=self.name_of(one))
+        for index, v in enumerate(values):
+            if v in values[:index]:
+                text = tr("each value once, found {value} twice").format(value=self.name_of(v))
                 raise ParameterError(self.label, value, text)
         return values if len(values) > 1 else values[0]
 
@@ -328,8 +328,8 @@ class Parameter:
             case Kind.MEASURE:
                 return self._validate_measure(value)
             case Kind.CHOICE:
-                own = self.own_file and isinstance(value, str) and value.lower().endswith(OWN_FILE)
-                if not own and value not in [key for key, _ in self.choices]:
+                is_own_file = self.own_file and isinstance(value, str) and value.lower().endswith(OWN_FILE)
+                if not is_own_file and value not in [key for key, _ in self.choices]:
                     raise ParameterError(self.label, value, self.expected)
                 return value
             case Kind.FEATURES:
@@ -391,12 +391,12 @@ class Parameter:
         if self.none_label and value in (None, "", self.none_label):
             return None
         try:
-            found = measure(value)
+            named_measure = measure(value)
         except ParameterError as error:
             raise ParameterError(self.label, value, error.expected, error.meant) from None
-        if not found.by_rank:
+        if not named_measure.by_rank:
             raise ParameterError(self.label, value, tr("a measure of rankings, such as MAP or NDCG@10"))
-        return found.name
+        return named_measure.name
 
     def _validate_text(self, value: Any) -> str:
         if not isinstance(value, str) or len(value) > _LONGEST_TEXT or not value.isprintable():
@@ -407,10 +407,10 @@ class Parameter:
         items = value.replace(",", " ").split() if isinstance(value, str) else value
         try:
             ids = tuple(int(item) for item in items)
-            whole = all(isinstance(item, str) or int(item) == item for item in items)
+            are_whole = all(isinstance(item, str) or int(item) == item for item in items)
         except (TypeError, ValueError, OverflowError):
             raise ParameterError(self.label, value, self.expected) from None
-        if not whole or not _ids(ids):
+        if not are_whole or not _ids(ids):
             expected = tr("{expected}, each 1 or larger and given once").format(expected=self.expected)
             raise ParameterError(self.label, value, expected)
         return ids
@@ -439,7 +439,7 @@ class Parameter:
         if self.kind is Kind.GRID:
             return format_grid(value)
         if self.several(value):
-            return self.kind.between.join(self._format_one(one) or self.none_label for one in value)
+            return self.kind.between.join(self._format_one(v) or self.none_label for v in value)
         return self._format_one(value)
 
     def written(self, value: Any) -> str:
@@ -452,7 +452,7 @@ class Parameter:
         """Return the value as part of a message, in the language of the process."""
         if self.kind is Kind.GRID:
             return self.format(value)
-        return self.kind.between.join(self._said_one(one) for one in self.values(value))
+        return self.kind.between.join(self._said_one(v) for v in self.values(value))
 
     def _said_one(self, one: Any) -> str:
         if self.kind is Kind.SWITCH:

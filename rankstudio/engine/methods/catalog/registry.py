@@ -58,10 +58,12 @@ class MethodRegistry:
         The key of a file's method may lack the checksum: the latest added one is then found.
         """
         entries = self._entries()
-        found = entries.get(key) or self._remembered.get(key)
-        if found is None and ".py" in key and "@" not in key and not key.startswith("command:"):
-            found = next((entries[known] for known in reversed(entries) if known.startswith(f"{key}@")), None)
-        return found
+        method = entries.get(key) or self._remembered.get(key)
+        if method is None and ".py" in key and "@" not in key and not key.startswith("command:"):
+            method = next(
+                (entries[full_key] for full_key in reversed(entries) if full_key.startswith(f"{key}@")), None
+            )
+        return method
 
     def add(self, entry: Method) -> Method:
         """Add a method for this process, replacing an added one with its key.
@@ -83,8 +85,10 @@ class MethodRegistry:
         with self._lock:
             entries = self._entries()
             refuse_invalid(entry)
-            known = entries.get(entry.key)
-            if known is not None and (known.origin is None or known.origin.kind is OriginKind.PACKAGE):
+            existing = entries.get(entry.key)
+            if existing is not None and (
+                existing.origin is None or existing.origin.kind is OriginKind.PACKAGE
+            ):
                 text = tr("A method with the key {key} exists already. Choose another key.")
                 raise PlanError(text.format(key=shown(entry.key)))
             self._listed = _by_kind([*entries.values(), entry])
@@ -104,18 +108,22 @@ class MethodRegistry:
 
 def _by_kind(entries: Iterable[Method]) -> dict[str, Method]:
     """Return methods by key, selectors first, otherwise in their order."""
-    listed = {entry.key: entry for entry in entries}
-    return {entry.key: entry for entry in sorted(listed.values(), key=lambda entry: not entry.selects)}
+    by_key = {entry.key: entry for entry in entries}
+    return {entry.key: entry for entry in sorted(by_key.values(), key=lambda entry: not entry.selects)}
 
 
 def _of_plugins() -> list[Method]:
     """Return the methods of all plug-ins, and warn of those that cannot be used."""
     entries: list[Method] = []
     exists = tr("A method with the key {key} exists already. Choose another key.")
-    unusable = tr("A method of the plug-in {name} cannot be used: {reason}")
-    for loaded, entry in entries_of("methods", refuse_invalid, exists, unusable):
+    message = tr("A method of the plug-in {name} cannot be used: {reason}")
+    for loaded_plugin, entry in entries_of("methods", refuse_invalid, exists, message):
         assert isinstance(entry, Method)
-        origin = None if loaded.built_in else Origin(OriginKind.PACKAGE, loaded.package, loaded.version)
+        origin = (
+            None
+            if loaded_plugin.built_in
+            else Origin(OriginKind.PACKAGE, loaded_plugin.package, loaded_plugin.version)
+        )
         entries.append(replace(entry, origin=origin) if origin else entry)
     return entries
 
@@ -153,11 +161,11 @@ def _refuse_texts(entry: Method) -> None:
             text = tr("{key}: {field}: expected {kind}, got {value}.")
             raise PlanError(text.format(key=entry.key, field=name, kind=kind.__name__, value=shown(value)))
     lines = [("label", entry.label, 80), ("criterion", entry.criterion.name, 200)]
-    lines += [(name, getattr(entry.description, name), most) for name, most in _LONGEST.items()]
-    for name, value, most in lines:
-        if not isinstance(value, str) or len(value) > most or one_line(value) != value:
+    lines += [(name, getattr(entry.description, name), max_length) for name, max_length in _LONGEST.items()]
+    for name, value, max_length in lines:
+        if not isinstance(value, str) or len(value) > max_length or one_line(value) != value:
             text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
-            raise PlanError(text.format(key=entry.key, field=name, most=most, value=shown(value)))
+            raise PlanError(text.format(key=entry.key, field=name, most=max_length, value=shown(value)))
 
 
 def _refuse_unknown(key: str, field: str, names: Iterable[str], known: tuple[str, ...]) -> None:
@@ -165,8 +173,8 @@ def _refuse_unknown(key: str, field: str, names: Iterable[str], known: tuple[str
     unknown = [name for name in names if name not in known]
     if unknown:
         text = tr("{key}: {field}: expected some of {known}, got {name}.")
-        named = {"key": key, "field": field, "known": ", ".join(known)}
-        raise PlanError(text.format(**named, name=shown(unknown[0])))
+        arguments = {"key": key, "field": field, "known": ", ".join(known)}
+        raise PlanError(text.format(**arguments, name=shown(unknown[0])))
 
 
 def refuse_parameters(owner: str, parameters: Iterable[object]) -> None:

@@ -14,7 +14,7 @@ LEFT_OUT_CRITERIA = {
     LEAVE_QUERY_OUT.name: ("leave-pair-out error per document", "leave-one-out error per document"),
     "drop in leave-query-out error": ("drop in leave-pair-out error", "drop in leave-one-out error"),
 }
-"""What takes the place of leaving queries out: where all documents are one ranking, and without pairs."""
+"""Criteria in place of leaving queries out: for one ranking of all documents, with and without pairs."""
 
 LAMBDA = Parameter(
     name="regularization",
@@ -320,4 +320,4 @@ _MAP = (
 )
 
 MAPPED = tuple(replace(p, basic=False) for p in _MAP)
-"""Of a method that is linear by default, and with a kernel learns on the Nyström map."""
+"""Parameters of a method that is linear by default, and with a kernel learns on the Nyström map."""

@@ -40,7 +40,7 @@ _LINEAR = 1e-9  # of the largest score: the rounding of sums of some thousand te
 
 
 class Wrapped:
-    """What selectors and rankers of other libraries share: how the object is made and trained.
+    """Base of adapters of selectors and rankers of other libraries: makes and trains the object.
 
     Attributes
     ----------
@@ -71,22 +71,22 @@ class Wrapped:
             with PRINTED_AS_NOTES:
                 if not isinstance(self.target, type):
                     return np.asarray(self.target(*_data_arguments(self.target, X, y, qid), **arguments))
-                made = self.target(**arguments)
-                fitted = made.fit(X, y, **_query_arguments(made.fit, qid, data.ptr))
+                instance = self.target(**arguments)
+                fitted = instance.fit(X, y, **_query_arguments(instance.fit, qid, data.ptr))
         except MemoryError:
             raise
         except Exception as error:
             raise MethodError(self.entry.label, failure(error)) from error
-        return made if fitted is None else fitted
+        return instance if fitted is None else fitted
 
     def _arguments(self, size: int) -> dict[str, Any]:
         """Return the arguments of the class or the function."""
         module = getattr(self.target, "__module__", "")
         modules = (module,) if module in sys.modules else ()
-        known = inspect.signature(self.target).parameters
+        accepted = inspect.signature(self.target).parameters
         arguments: dict[str, Any] = {}
         for p in self.entry.parameters:
-            if p.name not in known or p.name in OWN:
+            if p.name not in accepted or p.name in OWN:
                 continue
             value = self.values.get(p.name, p.default)
             if p.kind is Kind.TEXT and value in ("", p.default):
@@ -98,7 +98,9 @@ class Wrapped:
             arguments[p.name] = value
         if self.size_argument:
             arguments[self.size_argument] = size
-        arguments |= {name: self.values["seed"] for name in SEED if name in known and "seed" in self.values}
+        arguments |= {
+            name: self.values["seed"] for name in SEED if name in accepted and "seed" in self.values
+        }
         return arguments
 
 
@@ -140,9 +142,12 @@ class WrappedSelector(Wrapped, PathSelector):
         return whole_need(shape)
 
     def _most(self, n: int) -> int:
-        """Return how many of n features to select; a library's default may be more than there are."""
-        wanted = self.n_features_to_select
-        return super()._most(n) if wanted is None or wanted <= n else n
+        """Return how many of n features to select.
+
+        A library's default may be more than there are.
+        """
+        size = self.n_features_to_select
+        return super()._most(n) if size is None or size <= n else n
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:  # noqa: D102 - inherited
         yield WorkProgress(tr("ordering features"), 0.0)
@@ -154,8 +159,8 @@ class WrappedSelector(Wrapped, PathSelector):
             order = order if smaller.is_set else smaller
         if not order.columns.size:
             raise MethodError(self.entry.label, tr("it selects no feature"))
-        found = {"_is_set": order.is_set}
-        return Ordering(order.columns[:k] if not order.is_set else order.columns, order.scores, found)
+        attributes = {"_is_set": order.is_set}
+        return Ordering(order.columns[:k] if not order.is_set else order.columns, order.scores, attributes)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:  # noqa: D102 - inherited
         last: Step | None = None
@@ -183,11 +188,11 @@ class WrappedSelector(Wrapped, PathSelector):
         if ranks is not None and np.unique(ranks).size > 2:
             return self._by_scores(-np.asarray(ranks, dtype=np.float64), n, "ranking_")
         for name in ("support_", "k_feature_idx_", "get_support"):
-            chosen = getattr(fitted, name, None)
-            if chosen is not None:
-                chosen = chosen() if callable(chosen) else chosen
-                chosen = np.asarray(chosen)
-                columns = np.flatnonzero(chosen) if chosen.dtype == bool else np.sort(chosen)
+            support = getattr(fitted, name, None)
+            if support is not None:
+                support = support() if callable(support) else support
+                support = np.asarray(support)
+                columns = np.flatnonzero(support) if support.dtype == bool else np.sort(support)
                 return _Order(self._columns(columns, n), np.full(n, np.nan), is_set=True)
         if ranks is not None:
             return self._by_scores(-np.asarray(ranks, dtype=np.float64), n, "ranking_")
@@ -196,7 +201,10 @@ class WrappedSelector(Wrapped, PathSelector):
         raise MethodError(self.entry.label, text)
 
     def _by_scores(self, values: Any, n: int, name: str) -> _Order:
-        """Return the order by scores; several rows, as of several classes, are added."""
+        """Return the order by scores.
+
+        Several rows, as of several classes, are added.
+        """
         scores = np.asarray(values, dtype=np.float64)
         if scores.ndim == 2 and scores.shape[1] == n:
             scores = scores.sum(axis=0)
@@ -277,17 +285,17 @@ class WrappedRanker(Wrapped, LinearRanker):
         """Yield one step: the model with all features."""
         model = self.trained(data, data.X.shape[1])
         n = data.X.shape[1]
-        everything = tuple(range(n))
+        all_columns = tuple(range(n))
         weights = _weights(model, n)
-        nothing = np.empty(0)
+        no_candidates = np.empty(0)
         if weights is not None and _is_linear(model, weights, data.X):
-            yield Step(1, everything, weights, float("nan"), nothing)
+            yield Step(1, all_columns, weights, float("nan"), no_candidates)
             return
         importance = np.asarray(getattr(model, "feature_importances_", np.ones(n)), dtype=np.float64)
         if importance.shape != (n,) or not np.isfinite(importance).all():
             importance = np.ones(n)
         yield PredictingStep(
-            1, everything, importance, float("nan"), nothing, label=self.entry.label, model=model
+            1, all_columns, importance, float("nan"), no_candidates, label=self.entry.label, model=model
         )
 
 

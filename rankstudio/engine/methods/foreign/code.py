@@ -238,9 +238,9 @@ def code_of_file(path: Path, name: str = "") -> Code:
         hint = tr("did you mean {name}?").format(name=close) if close else ", ".join(names)
         raise PlanError(tr("{path} has no {name}; {hint}").format(path=path, name=name, hint=hint))
     if not name and len(names) != 1:
-        listed = ", ".join(f"{path.name}:{candidate}" for candidate in names)
+        names_text = ", ".join(f"{path.name}:{candidate}" for candidate in names)
         text = tr("{path}: expected one class with fit or function scores(X, y, qid), found {n}: {names}")
-        raise PlanError(text.format(path=path, n=len(names), names=listed or tr("none")))
+        raise PlanError(text.format(path=path, n=len(names), names=names_text or tr("none")))
     return Code(origin, name or names[0], source)
 
 
@@ -296,9 +296,9 @@ def entry_of(code: Code) -> Method:
         If it is no method.
     """
     target = code.target()
-    own = getattr(target, "entry", None)
-    if isinstance(own, Method):
-        fields = {name: getattr(own, name) for name in own.__dataclass_fields__}
+    declared_entry = getattr(target, "entry", None)
+    if isinstance(declared_entry, Method):
+        fields = {name: getattr(declared_entry, name) for name in declared_entry.__dataclass_fields__}
         return LocalMethod(**{**fields, "key": code.key, "origin": code.origin, "code": code})
     if isinstance(target, type) and issubclass(target, LinearRanker):
         return _estimator_entry(code, target)
@@ -309,7 +309,7 @@ def entry_of(code: Code) -> Method:
 
 
 def _shared_fields(code: Code, target: Callable[..., Any], *, selects: bool) -> dict[str, Any]:
-    """Return what the entries of all classes and functions have."""
+    """Return the fields that the entries of all classes and functions have."""
     label = code.name.rpartition(".")[2]
     return {
         "key": code.key,
@@ -326,14 +326,14 @@ def _shared_fields(code: Code, target: Callable[..., Any], *, selects: bool) -> 
 def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
     """Return the entry of an estimator of RankStudio's own kind that has none."""
     is_path = issubclass(target, PathSelector)
-    own = parameters_of(target, skip=("regularization", "groups", "costs", "budget"))
+    parameters = parameters_of(target, skip=("regularization", "groups", "costs", "budget"))
     size = (SIZE,) if size_argument(target) else ()
     takes_groups = is_path and "groups" in inspect.signature(target).parameters
     return LocalMethod(
         **_shared_fields(code, target, selects=issubclass(target, Selector)),
         criterion=LEAVE_QUERY_OUT if is_path else Criterion(tr("criterion")),
         ranks_with="RankRLS" if is_path else "",
-        parameters=(*((RANKING_LAMBDA,) if is_path else ()), *size, *own),
+        parameters=(*((RANKING_LAMBDA,) if is_path else ()), *size, *parameters),
         takes=("groups",) if takes_groups else (),
     )
 
@@ -342,17 +342,17 @@ def _wrapped_entry(code: Code, target: Callable[..., Any]) -> LocalMethod:
     """Return the entry of a class of another library, or of a function."""
     is_selector = selects(target)
     seeds = [name for name in SEED if name in inspect.signature(target).parameters]
-    own = parameters_of(target, skip=(*DATA, *seeds, "regularization", "groups", CENTRED))
+    parameters = parameters_of(target, skip=(*DATA, *seeds, "regularization", "groups", CENTRED))
     seed = ("seed",) if seeds else ()
-    shared = _shared_fields(code, target, selects=is_selector)
+    shared_fields = _shared_fields(code, target, selects=is_selector)
     if not is_selector:
-        return LocalMethod(**shared, parameters=own, takes=seed)
+        return LocalMethod(**shared_fields, parameters=parameters, takes=seed)
     return LocalMethod(
-        **shared,
+        **shared_fields,
         criterion=LEAVE_QUERY_OUT,
         ranks_with="RankRLS",
         candidate_score=CandidateScore(tr("score"), "", from_zero=False),
-        parameters=(RANKING_LAMBDA, SIZE, *own, _CENTRED),
+        parameters=(RANKING_LAMBDA, SIZE, *parameters, _CENTRED),
         takes=("groups", *seed),
     )
 
@@ -363,19 +363,19 @@ def _target(code: Code) -> Callable[..., Any]:
         return getattr(_module(code.origin, code.source), code.name)  # type: ignore[no-any-return]
     module, _, name = code.name.rpartition(".")
     try:
-        found = called(lambda: getattr(import_module(module), name), PATIENCE, stop_if_asked)
+        target = called(lambda: getattr(import_module(module), name), PATIENCE, stop_if_asked)
     except (RuntimeError, TimeoutError) as error:
         text = tr("{name} cannot be imported: {error}.")
         cause = error.__cause__ or error
         reason = f"{type(cause).__name__}: {cause}" if error.__cause__ is not None else str(error)
         raise PlanError(text.format(name=code.name, error=one_line(reason))) from error
-    if not callable(found):
+    if not callable(target):
         raise PlanError(
             tr("{name}: expected a class with fit(X, y), or a function scores(X, y, qid).").format(
                 name=code.name
             )
         )
-    return found  # type: ignore[no-any-return]
+    return target  # type: ignore[no-any-return]
 
 
 @cache

@@ -106,10 +106,15 @@ def method_of_command(key: str) -> Method:
         elif name in (*FILES, *NUMBERS):
             names.add(name)
         else:
-            known = ", ".join(f"{{{known}}}" for known in (*FILES, *NUMBERS))
+            placeholders_text = ", ".join(f"{{{placeholder}}}" for placeholder in (*FILES, *NUMBERS))
             text = tr("{key}: unknown placeholder {name}; expected {known}, or a parameter as in {example}.")
-            told = {"key": one_line(key), "name": shown(name), "known": known, "example": "{depth=3}"}
-            raise PlanError(text.format(**told))
+            arguments = {
+                "key": one_line(key),
+                "name": shown(name),
+                "known": placeholders_text,
+                "example": "{depth=3}",
+            }
+            raise PlanError(text.format(**arguments))
     ranks = _check_parts(key, words, names)
     scripts = [Path(word).name for word in words[1:] if "." in word and "{" not in word]
     label = scripts[0] if scripts else Path(words[0]).name
@@ -166,9 +171,9 @@ def _check_parts(key: str, words: list[str], names: set[str]) -> bool:
         raise PlanError(text.format(key=one_line(key)))
     middle = words.index(THEN)
     parts = words[:middle], words[middle + 1 :]
-    named = [{name for word in part for name in PLACEHOLDER.findall(word)} for part in parts]
-    trains = {"train", "model"} <= named[0] and not {"documents", "scores", "order", "k"} & named[0]
-    scores = {"model", "documents", "scores"} <= named[1] and not {"train", "order", "k"} & named[1]
+    names_in = [{name for word in part for name in PLACEHOLDER.findall(word)} for part in parts]
+    trains = {"train", "model"} <= names_in[0] and not {"documents", "scores", "order", "k"} & names_in[0]
+    scores = {"model", "documents", "scores"} <= names_in[1] and not {"train", "order", "k"} & names_in[1]
     if parts[0] and parts[1] and THEN not in parts[1] and trains and scores:
         return True
     text = tr(

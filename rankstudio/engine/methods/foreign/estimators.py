@@ -31,7 +31,7 @@ def load(entry: Method) -> type[Any]:
             cls = getattr(import_module(module), name)
     except (KeyboardInterrupt, MemoryError):
         raise
-    except BaseException as error:  # the code of somebody else may raise anything
+    except BaseException as error:  # foreign code may raise anything
         text = tr("{label}: {estimator} cannot be imported: {error}.")
         reason = failure(error)
         raise PlanError(text.format(label=entry.label, estimator=entry.estimator, error=reason)) from error

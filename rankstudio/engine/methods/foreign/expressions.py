@@ -75,15 +75,15 @@ def _value(node: ast.AST, modules: Sequence[str]) -> Any:
 
 def _called(node: ast.Call, modules: Sequence[str]) -> Any:
     assert isinstance(node.func, ast.Name)
-    called: Callable[..., Any] = _named(node.func.id, modules)
-    if not isinstance(called, type) or not hasattr(called, "get_params"):
+    estimator_class: Callable[..., Any] = _named(node.func.id, modules)
+    if not isinstance(estimator_class, type) or not hasattr(estimator_class, "get_params"):
         raise LookupError(tr("the name of an estimator before the brackets"))
     if any(keyword.arg is None for keyword in node.keywords):
         raise LookupError(tr("arguments with names"))
     arguments = [_value(item, modules) for item in node.args]
-    named = {str(keyword.arg): _value(keyword.value, modules) for keyword in node.keywords}
+    keywords = {str(keyword.arg): _value(keyword.value, modules) for keyword in node.keywords}
     try:
-        return called(*arguments, **named)
+        return estimator_class(*arguments, **keywords)
     except Exception as error:
         raise LookupError(
             tr("arguments of {name} ({error})").format(name=node.func.id, error=error)
@@ -94,9 +94,9 @@ def _named(name: str, modules: Sequence[str]) -> Any:
     """Return the public function or class of a name."""
     if not name.startswith("_"):
         for module in (*modules, *(f"sklearn.{part}" for part in _SCIKIT_LEARN)):
-            found = getattr(import_module(module), name, None)
-            if callable(found):
-                return found
+            candidate = getattr(import_module(module), name, None)
+            if callable(candidate):
+                return candidate
     raise LookupError(tr("a name that the method's module or scikit-learn has"))
 
 
@@ -115,8 +115,8 @@ def text_of(value: Any) -> Any:
     if hasattr(value, "get_params") and not isinstance(value, type):
         defaults = type(value)().get_params(deep=False) if _has_defaults(type(value)) else {}
         values = value.get_params(deep=False).items()
-        given = {name: v for name, v in values if name not in defaults or not _equal(v, defaults[name])}
-        arguments = ", ".join(f"{name}={_source(item)}" for name, item in given.items())
+        settings = {name: v for name, v in values if name not in defaults or not _equal(v, defaults[name])}
+        arguments = ", ".join(f"{name}={_source(item)}" for name, item in settings.items())
         return f"{type(value).__name__}({arguments})"
     name = getattr(value, "__name__", "")
     if callable(value) and name.isidentifier():

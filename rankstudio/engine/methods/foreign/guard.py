@@ -1,4 +1,4 @@
-"""What others' methods yield and raise is checked before a run takes it: a fault becomes one sentence."""
+"""Checks of steps and errors of other packages' methods, before a run takes them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
     Parameters
     ----------
     cls : type
-        Estimator of somebody else's method.
+        Estimator of another package's method.
     entry : Method
         Its entry, as the registry has it.
 
@@ -59,7 +59,7 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
                     yield item
             except (RankStudioError, MemoryError, KeyboardInterrupt, GeneratorExit):
                 raise
-            except BaseException as error:  # the code of somebody else may raise anything
+            except BaseException as error:  # foreign code may raise anything
                 raise MethodError(entry.label, failure(error)) from error
             if last is None:
                 raise MethodError(entry.label, tr("it yields no step"))
@@ -76,9 +76,9 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
 def _again(entry: Method, attributes: dict[str, Any]) -> LinearRanker:
     """Return an estimator that was pickled."""
     cls: Any = entry.load()
-    made: LinearRanker = cls.__new__(cls)
-    vars(made).update(attributes)
-    return made
+    estimator: LinearRanker = cls.__new__(cls)
+    vars(estimator).update(attributes)
+    return estimator
 
 
 def _protect(data: Any) -> None:
@@ -98,7 +98,7 @@ def _refuse_step(entry: Method, step: Step, last: Step | None, n: int) -> None:
 
 
 def _problem(step: Step, last: Step | None, n: int) -> str:
-    """Return what is wrong with a step, "" if nothing is."""
+    """Return the fault of a step; "" if there is none."""
     if type(step.number) is not int or step.number <= (0 if last is None else last.number):
         return tr("its number is not greater than the one before")
     columns = step.selected

@@ -107,5 +107,5 @@ def as_method(estimator: Any) -> LinearRanker:
     values = {p.name: p.default for p in instance.entry.parameters}
     values |= instance.entry.validate(instance.parameters)
     values |= {"regularization": 1.0} if "regularization" in values else {}
-    made: LinearRanker = instance.entry.load()(**values)
-    return made
+    adapter: LinearRanker = instance.entry.load()(**values)
+    return adapter

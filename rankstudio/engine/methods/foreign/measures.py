@@ -51,9 +51,9 @@ def file_and_cutoff(text: str) -> tuple[str, str]:
     >>> file_and_cutoff("my_measure.py:half@5")
     ('my_measure.py:half', '@5')
     """
-    place, _, name = text.rpartition(":")
-    name, at, cutoff = name.partition("@")
-    return f"{place}:{name}", at + cutoff
+    path, _, name = text.rpartition(":")
+    name, separator, cutoff = name.partition("@")
+    return f"{path}:{name}", separator + cutoff
 
 
 def measure_of_file(place: str) -> FileMeasure:
@@ -89,7 +89,7 @@ def measure_of_code(code: Code) -> FileMeasure:
 
 
 def can_be_measure(value: object) -> bool:
-    """Return whether a function of a file is a measure, although nobody named it: it begins with labels."""
+    """Return whether an unlisted function of a file is a measure: its first argument is ``labels``."""
     return inspect.isfunction(value) and _arguments(value)[:1] == ["labels"]
 
 

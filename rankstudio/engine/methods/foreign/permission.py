@@ -1,4 +1,4 @@
-"""Which code may run: what this user named once, and nothing that only a plan or a study names.
+"""Code that may run: what this user named once, and nothing that only a plan or a study names.
 
 The record is a file of the user: SHA-256 of Python files with their paths, and import paths. A file that
 changed is another one.
@@ -41,7 +41,7 @@ from rankstudio.engine.support.files import read_text, write_text
 from rankstudio.engine.support.user_folders import data_folder
 
 MEASURE = "measure:"
-"""What the key of a measure of a file begins with, among the keys of code that a plan names."""
+"""Prefix of the keys of measures of files, among the keys of code that a plan names."""
 
 _MOST_BYTES = 1 << 20
 _OWN_LIBRARIES = ("sklearn.",)
@@ -110,9 +110,9 @@ def add_user_measure(entry: MeasureEntry | str) -> MeasureEntry:
     """
     if not isinstance(entry, str):
         return MEASURES.add(entry)
-    made = MEASURES.add(measure_of_file(entry))
-    allow(made)
-    return made
+    added = MEASURES.add(measure_of_file(entry))
+    allow(added)
+    return added
 
 
 def add_file(path: Path) -> tuple[Method | MeasureEntry, ...]:
@@ -200,8 +200,8 @@ def add_of_plan(keys: Iterable[str], folders: Sequence[Path] = (), *, allow_code
         if key.startswith(MEASURE):
             _add_measure_of_plan(key, folders, allow_code=allow_code)
             continue
-        known = find_method(key)
-        if not names_code(key) or (known is not None and not known.lacking):
+        method = find_method(key)
+        if not names_code(key) or (method is not None and not method.lacking):
             continue
         if not (allow_code or is_allowed(key)):
             raise CodeNotAllowedError(key)
@@ -213,17 +213,17 @@ def add_of_plan(keys: Iterable[str], folders: Sequence[Path] = (), *, allow_code
 
 def _add_measure_of_plan(key: str, folders: Sequence[Path], *, allow_code: bool) -> None:
     """Add the measure of a file that a plan names, if its code may run; see :func:`add_of_plan`."""
-    place = key.removeprefix(MEASURE)
-    if not names_file(place) or not file_key(place).digest:
+    code_key = key.removeprefix(MEASURE)
+    if not names_file(code_key) or not file_key(code_key).digest:
         return  # whoever reads the plan tells what is wrong with it
-    known = (
+    file_measures = (
         entry for entry in MEASURES.entries() if isinstance(entry, FileMeasure) and entry.code is not None
     )
-    if any(entry.code is not None and entry.code.key == place for entry in known):
+    if any(entry.code is not None and entry.code.key == code_key for entry in file_measures):
         return
-    if not (allow_code or is_allowed(place)):
-        raise CodeNotAllowedError(place)
-    code = _found_code(place, folders)
+    if not (allow_code or is_allowed(code_key)):
+        raise CodeNotAllowedError(code_key)
+    code = _found_code(code_key, folders)
     added = MEASURES.add(measure_of_file(f"{code.origin.path}:{code.name}"))
     if allow_code:
         allow(added)
@@ -236,15 +236,15 @@ def _found_code(key: str, folders: Sequence[Path]) -> Code:
     places += [
         Path(path) for name, path in _allowed().items() if path and name.startswith(file.digest or "-")
     ]
-    changed: Path | None = None
+    changed_path: Path | None = None
     for path in places:
         if not path.is_file():
             continue
         if not file.digest or digest_of(path).startswith(file.digest):
             return code_of_file(path, file.method)
-        changed = path
-    if changed is not None:
-        raise changed_since(changed)
+        changed_path = path
+    if changed_path is not None:
+        raise changed_since(changed_path)
     text = tr("{file}: the file of the method is not found. Put it beside the plan, or add it as a method.")
     raise PlanError(text.format(file=file.name))
 

@@ -34,7 +34,7 @@ THEN = ";"
 
 NUMBERS = ("k", "seed")
 _PROGRESS = re.compile(rb"\s*progress\s+([0-9.]+)\s*")
-_POLL = 0.05  # seconds between looks at the program, and so until Stop ends it
+_POLL = 0.05  # seconds between polls of the program, and so until Stop ends it
 _GRACE = 2.0  # seconds for a program to end by itself
 _MOST_MESSAGES = 20_000  # bytes of what a program prints that are kept
 _MOST_RESULT = 64 << 20
@@ -80,23 +80,23 @@ class RunsProgram:
 
     def run_words(self, words: Sequence[str], folder: Path, k: int) -> Waiting[str]:
         """Run a command, with its progress; return what it printed, on one line."""
-        what = tr("running {label}").format(label=self.entry.label)
+        activity = tr("running {label}").format(label=self.entry.label)
         with _started(self._arguments(words, folder, k), folder, self.entry.label) as program:
             ends_at = time.monotonic() + float(self.values.get(TIME_LIMIT, 3600.0))
-            yield WorkProgress(what, 0.0)
+            yield WorkProgress(activity, 0.0)
             while program.process.poll() is None:
                 if time.monotonic() > ends_at:
                     seconds = self.values.get(TIME_LIMIT, 3600.0)
                     text = tr("it took more than {seconds:g} seconds and was ended")
                     raise MethodError(self.entry.label, text.format(seconds=seconds))
                 time.sleep(_POLL)
-                yield WorkProgress(what, program.share)
+                yield WorkProgress(activity, program.share)
             program.reader.join(_GRACE)
             messages = program.messages()
             if program.process.returncode:
                 text = tr("it ended with status {status}: {messages}")
-                said = messages or tr("it printed nothing")
-                problem = text.format(status=program.process.returncode, messages=said)
+                output = messages or tr("it printed nothing")
+                problem = text.format(status=program.process.returncode, messages=output)
                 raise MethodError(self.entry.label, problem)
             return messages
 
@@ -168,7 +168,7 @@ class _Program:
                     self._printed += line
 
     def messages(self) -> str:
-        """Return what was printed besides progress, on one line."""
+        """Return the printed lines without progress, on one line."""
         text = self._printed[:_MOST_MESSAGES].decode("utf-8", "replace")
         return one_line(" ".join(text.split()))[:_LONGEST]
 

@@ -39,19 +39,19 @@ def parameters_of(target: Callable[..., Any], skip: Sequence[str] = ()) -> tuple
         In the order of the signature. Their kinds come from annotations, scikit-learn's
         ``_parameter_constraints``, or defaults; their help from the docstring.
     """
-    documented = _documentation(target)
+    documentation = _documentation(target)
     annotations = _annotations(target)
     constraints = getattr(target, "_parameter_constraints", {}) if isinstance(target, type) else {}
-    skipped = {*_IGNORED, *SIZES, *skip}
+    skipped_names = {*_IGNORED, *SIZES, *skip}
     return tuple(
         _parameter(
             argument,
             annotations.get(argument.name, inspect.Parameter.empty),
             constraints.get(argument.name, ()) if isinstance(constraints, Mapping) else (),
-            documented.get(argument.name, ""),
+            documentation.get(argument.name, ""),
         )
         for argument in _arguments(target)
-        if argument.name not in skipped and not argument.name.startswith("_")
+        if argument.name not in skipped_names and not argument.name.startswith("_")
     )
 
 
@@ -80,10 +80,10 @@ def _arguments(target: Callable[..., Any]) -> Iterator[inspect.Parameter]:
 
 def _annotations(target: Callable[..., Any]) -> Mapping[str, Any]:
     """Return the annotations as types; those that cannot be evaluated are left out."""
-    where: Any = vars(target).get("__init__", target) if isinstance(target, type) else target
+    annotated: Any = vars(target).get("__init__", target) if isinstance(target, type) else target
     try:
-        return typing.get_type_hints(where)
-    except Exception:  # an annotation of somebody else may be anything
+        return typing.get_type_hints(annotated)
+    except Exception:  # a foreign annotation may be anything
         return {}
 
 
@@ -99,21 +99,26 @@ def _parameter(
     if isinstance(default, bool) or bool in members:
         return Parameter(name, label, Kind.SWITCH, bool(default), about)
     if choices and (default is None or default in choices):
-        listed = tuple((choice, choice) for choice in choices)
+        choice_labels = tuple((choice, choice) for choice in choices)
         if default is None and argument.default is not inspect.Parameter.empty:
-            listed = (("none", "none"), *listed)
-        return Parameter(
-            name, label, Kind.CHOICE, listed[0][0] if default is None else default, about, choices=listed
-        )
-    numeric = _numeric(default, members, constraints)
-    if numeric is not None:
-        whole = numeric is int
-        optional = default is None
-        low, high, open_low = _range(constraints, whole)
+            choice_labels = (("none", "none"), *choice_labels)
         return Parameter(
             name,
             label,
-            Kind.INTEGER if whole else Kind.NUMBER,
+            Kind.CHOICE,
+            choice_labels[0][0] if default is None else default,
+            about,
+            choices=choice_labels,
+        )
+    numeric = _numeric(default, members, constraints)
+    if numeric is not None:
+        is_integer = numeric is int
+        optional = default is None
+        low, high, open_low = _range(constraints, is_integer)
+        return Parameter(
+            name,
+            label,
+            Kind.INTEGER if is_integer else Kind.NUMBER,
             default,
             about,
             low=low,

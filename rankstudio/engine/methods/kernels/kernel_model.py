@@ -34,8 +34,8 @@ class KernelModel:
 
     def scores(self, X: Floats) -> Floats:
         """Score documents (m, n); equal ones have equal scores."""
-        found: Floats = self.kernel.scores(X, self.vectors, self.weights[None, :])[0]
-        return found
+        scores: Floats = self.kernel.scores(X, self.vectors, self.weights[None, :])[0]
+        return scores
 
     def slopes(self) -> Floats:
         """Return how much a score rises with each feature: the root mean square slope, shape (n,)."""
@@ -82,7 +82,7 @@ class BasisStep(Step):
 
 
 class _OfKernel:
-    """What a step does whose model is a kernel's."""
+    """Properties of the steps of kernel models."""
 
     linear: ClassVar[bool] = False
 
@@ -90,7 +90,7 @@ class _OfKernel:
 
     @property
     def kind(self) -> str:
-        """What the model is made of."""
+        """Kind of the model."""
         return "kernel"
 
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
@@ -135,6 +135,6 @@ def kernel_iteration(
     mapped : NystromFeatures
     """
     model = KernelModel(kernel, vectors, mapped.dual(step.coef))
-    everything, coef = tuple(range(vectors.shape[1])), model.slopes()
-    told = step.number, everything, coef, step.criterion, step.candidates, step.gap, step.converged
-    return KernelIteration(*told, basis=mapped.basis, model=model)
+    all_columns, coef = tuple(range(vectors.shape[1])), model.slopes()
+    step_fields = step.number, all_columns, coef, step.criterion, step.candidates, step.gap, step.converged
+    return KernelIteration(*step_fields, basis=mapped.basis, model=model)

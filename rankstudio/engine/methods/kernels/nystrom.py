@@ -81,8 +81,8 @@ def independent(gram: Floats) -> tuple[Ints, Floats]:
 
     Returns
     -------
-    kept : ndarray of shape (s,)
-        Positions, ascending.
+    positions : ndarray of shape (s,)
+        Of independent basis vectors, ascending.
     factor : ndarray of shape (s, s)
         C, lower triangular, with CC' = K_RR of the independent ones.
 
@@ -90,18 +90,18 @@ def independent(gram: Floats) -> tuple[Ints, Floats]:
     -----
     O(r³); pivots are used only if the plain factorisation fails.
     """
-    everything = np.arange(len(gram), dtype=np.int64)
+    all_positions = np.arange(len(gram), dtype=np.int64)
     plain = _factor(gram)
     if plain is not None:
-        return everything, plain
+        return all_positions, plain
     from scipy.linalg.lapack import dpstrf  # noqa: PLC0415 - where it is needed
 
     length = np.sqrt(np.maximum(np.diag(gram), 0.0))
     scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
     _, pivots, rank, _ = dpstrf(gram * scale * scale[:, None], tol=DEPENDENT, lower=1)
-    kept = np.sort(pivots[:rank] - 1).astype(np.int64)
-    kept = kept[length[kept] > 0]
-    return kept, np.asarray(np.linalg.cholesky(gram[np.ix_(kept, kept)]))
+    positions = np.sort(pivots[:rank] - 1).astype(np.int64)
+    positions = positions[length[positions] > 0]
+    return positions, np.asarray(np.linalg.cholesky(gram[np.ix_(positions, positions)]))
 
 
 def _factor(gram: Floats) -> Floats | None:
@@ -171,9 +171,9 @@ class NystromFeatures:
         basis : ndarray of shape (r,)
             R, ascending.
         """
-        kept, factor = independent(kernel[:, basis])
-        if kept.size < basis.size:
-            kernel, basis = kernel[kept], basis[kept]
+        positions, factor = independent(kernel[:, basis])
+        if positions.size < basis.size:
+            kernel, basis = kernel[positions], basis[positions]
         features = solve_lower(factor, kernel).T
         return cls(features, basis, factor, np.zeros((basis.size, 0)), np.zeros(0))
 
@@ -209,30 +209,34 @@ class NystromFeatures:
             raise ParameterError("rows", rows, "the rows of all held-out documents, in one call")
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
-        held = np.isin(self.basis, np.asarray(rows))
-        left = ~held
-        factor = self.factor[np.ix_(left, left)]
-        across = solve_triangular(factor, self.factor[np.ix_(left, held)], lower=True, check_finite=False)
+        is_held_out = np.isin(self.basis, np.asarray(rows))
+        remains = ~is_held_out
+        factor = self.factor[np.ix_(remains, remains)]
+        across = solve_triangular(
+            factor, self.factor[np.ix_(remains, is_held_out)], lower=True, check_finite=False
+        )
         directions, sigma, other = np.linalg.svd(across, full_matrices=False)
         root = 1.0 / np.sqrt(1.0 + sigma**2)
-        features = _without_columns(self.features, held, directions, root - 1.0, other.T * (sigma * root))
-        return NystromFeatures(features, self.basis[left], factor, directions, root - 1.0)
+        features = _without_columns(
+            self.features, is_held_out, directions, root - 1.0, other.T * (sigma * root)
+        )
+        return NystromFeatures(features, self.basis[remains], factor, directions, root - 1.0)
 
 
 def _without_columns(
     features: Floats, held: Bools, directions: Floats, shares: Floats, other: Floats
 ) -> Floats:
     """Return Z_L + (Z_L U diag(s) + Z_H V) U', rows block by block: memory is passed through once."""
-    m, left = len(features), int((~held).sum())
+    m, n_left = len(features), int((~held).sum())
     ends = np.flatnonzero(np.diff(np.concatenate(([True], held, [True])).astype(np.int8)))
-    out = np.empty((m, left))
+    out = np.empty((m, n_left))
     step = max(1, _BLOCK // max(1, features.shape[1]))
     across = np.ascontiguousarray(directions.T)
     for first in range(0, m, step):
-        rows, block, at = features[first : first + step], out[first : first + step], 0
+        rows, block, column = features[first : first + step], out[first : first + step], 0
         for begin, end in ends.reshape(-1, 2):  # of columns that stay
-            block[:, at : at + end - begin] = rows[:, begin:end]
-            at += end - begin
+            block[:, column : column + end - begin] = rows[:, begin:end]
+            column += end - begin
         turned = (block @ directions) * shares
         turned += rows[:, held] @ other
         block += turned @ across
@@ -268,13 +272,13 @@ def nystrom_features(
     m = int(ptr[-1])
     refuse_too_large(m, n_basis)
     basis = basis_rows(ptr, m if n_basis is None else n_basis, way, seed)
-    found = NystromFeatures.of(kernel_rows(basis), basis)
-    dropped = basis.size - found.basis.size
-    said = (
-        f"{dropped:,} of {basis.size:,} basis vectors are linearly dependent and were dropped; the model is "
-        "unchanged."
+    features = NystromFeatures.of(kernel_rows(basis), basis)
+    n_dropped = basis.size - features.basis.size
+    note = (
+        f"{n_dropped:,} of {basis.size:,} basis vectors are linearly dependent and were dropped; the model "
+        "is unchanged."
     )
-    return found, said if dropped else ""
+    return features, note if n_dropped else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,13 +309,13 @@ def kernel_need(shape: DataShape, n_basis: int | None, exact: bool = False, othe
 
     If memory allows, the maps of a number of other kernel functions are cached, too.
     """
-    needed = _n_bytes(shape.m, n_basis, exact)
-    kept = min(2e9, 8.0 * others * shape.m * min(shape.m, n_basis or shape.m))
+    needed_bytes = _n_bytes(shape.m, n_basis, exact)
+    cached_bytes = min(2e9, 8.0 * others * shape.m * min(shape.m, n_basis or shape.m))
     free = shape.free - shape.read
-    less = needed > free and _n_bytes(shape.m, 1, exact=False) <= free
-    fits = f"n_basis={_fitting(shape.m, free)}" if less else ""
-    least = shape.read + needed
-    return MemoryNeed(least, usual=least + kept, fits=fits)
+    fewer_fit = needed_bytes > free and _n_bytes(shape.m, 1, exact=False) <= free
+    fits = f"n_basis={_fitting(shape.m, free)}" if fewer_fit else ""
+    least = shape.read + needed_bytes
+    return MemoryNeed(least, usual=least + cached_bytes, fits=fits)
 
 
 def _n_bytes(m: int, n_basis: int | None, exact: bool) -> float:
@@ -321,8 +325,8 @@ def _n_bytes(m: int, n_basis: int | None, exact: bool) -> float:
 
 def _fitting(m: int, free: float) -> int:
     """Return how many basis vectors fit, 1,000 at most."""
-    most = int((np.sqrt(float(m) ** 2 + max(free, 0.0) / 8) - m) / 2)
-    return max(1, min(most, 1000))
+    max_basis = int((np.sqrt(float(m) ** 2 + max(free, 0.0) / 8) - m) / 2)
+    return max(1, min(max_basis, 1000))
 
 
 def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
@@ -332,13 +336,13 @@ def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
     """
     free = memory.available()
     r = m if n_basis is None else min(n_basis, m)
-    needed = _n_bytes(m, n_basis, exact)
-    if needed <= free:
+    needed_bytes = _n_bytes(m, n_basis, exact)
+    if needed_bytes <= free:
         return
-    what = f"{m:,} documents" if r == m else f"{m:,} documents with {r:,} basis vectors"
+    size_text = f"{m:,} documents" if r == m else f"{m:,} documents with {r:,} basis vectors"
     raise OutOfMemoryError(
-        f"The kernel of {what} needs {memory.size(needed)} of memory, and {memory.size(free)} are free. Use "
-        f"n_basis={_fitting(m, free)}."
+        f"The kernel of {size_text} needs {memory.size(needed_bytes)} of memory, and {memory.size(free)} are "
+        f"free. Use n_basis={_fitting(m, free)}."
     )
 
 
@@ -426,7 +430,10 @@ class NystromMap(KernelMapped):
         return self
 
     def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, **parameters: Any) -> Floats:
-        """Draw basis vectors and return the features of the same documents; parameters as in fit."""
+        """Draw basis vectors and return the features of the same documents.
+
+        Parameters as in fit.
+        """
         return self._fit(X, parameters.get("qid")).features
 
     def map(self, X: ArrayLike, *, qid: ArrayLike | None = None) -> NystromFeatures:
@@ -445,18 +452,18 @@ class NystromMap(KernelMapped):
         n_basis, way, seed = basis_of(self)
         rows = validate_data(self, X, dtype=np.float64, order="C")
         ptr, order = rows_by_query(qid, len(rows))
-        own = np.arange(len(rows)) if order is None else order
-        grouped = rows[own]
-        found, said = nystrom_features(lambda R: kernel.matrix(grouped[R], grouped), ptr, n_basis, way, seed)
-        if said:
-            warnings.warn(said, DependentBasisWarning, stacklevel=4)
-        self.basis_, self.factor_ = own[found.basis], found.factor
-        self.basis_vectors_ = grouped[found.basis]
+        row_order = np.arange(len(rows)) if order is None else order
+        grouped = rows[row_order]
+        mapped, note = nystrom_features(lambda R: kernel.matrix(grouped[R], grouped), ptr, n_basis, way, seed)
+        if note:
+            warnings.warn(note, DependentBasisWarning, stacklevel=4)
+        self.basis_, self.factor_ = row_order[mapped.basis], mapped.factor
+        self.basis_vectors_ = grouped[mapped.basis]
         if order is None:
-            return found
-        features = np.empty_like(found.features)
-        features[own] = found.features
-        return replace(found, features=features, basis=self.basis_)
+            return mapped
+        features = np.empty_like(mapped.features)
+        features[row_order] = mapped.features
+        return replace(mapped, features=features, basis=self.basis_)
 
     def transform(self, X: ArrayLike) -> Floats:
         """Return the features of documents, shape (m, r)."""

@@ -1,4 +1,4 @@
-"""What is decomposed or mapped once for all settings that learn from the same documents and features."""
+"""Cache of decompositions and maps, for all settings that learn from the same documents and features."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
     Data with some of the features store their results with the original data, so that a path of selections is
     decomposed once for every λ.
     """
-    kept: dict[Hashable, Any] = data.shared.origin.of(KernelWork).decompositions
-    whole = (data.shared.columns, key)
-    if whole in kept:
-        return kept[whole]  # type: ignore[no-any-return]
-    made = make()
-    taken = sum(work.n_bytes for work in list(kept.values()))
-    if taken + made.n_bytes <= min(_MOST_BYTES, _SHARE * (memory.available() + taken)):
-        kept[whole] = made
-    return made
+    decompositions: dict[Hashable, Any] = data.shared.origin.of(KernelWork).decompositions
+    full_key = (data.shared.columns, key)
+    if full_key in decompositions:
+        return decompositions[full_key]  # type: ignore[no-any-return]
+    new_work = make()
+    used_bytes = sum(work.n_bytes for work in list(decompositions.values()))
+    if used_bytes + new_work.n_bytes <= min(_MOST_BYTES, _SHARE * (memory.available() + used_bytes)):
+        decompositions[full_key] = new_work
+    return new_work
 
 
 def left_out_predictions(data: QueryData, key: Hashable, make: Callable[[], Floats]) -> Floats:
@@ -64,9 +64,9 @@ def left_out_predictions(data: QueryData, key: Hashable, make: Callable[[], Floa
 
     Only one result is cached: caching every step and setting of a path would need too much memory.
     """
-    work, whole = data.shared.origin.of(KernelWork), (data.shared.columns, key)
-    if work.left_out is None or work.left_out[0] != whole:
-        work.left_out = whole, make()
+    work, full_key = data.shared.origin.of(KernelWork), (data.shared.columns, key)
+    if work.left_out is None or work.left_out[0] != full_key:
+        work.left_out = full_key, make()
     return work.left_out[1]
 
 
@@ -75,9 +75,9 @@ def basis_vectors(data: QueryData, basis: Ints) -> Floats:
 
     It is cached as long as a model uses it.
     """
-    kept = data.shared.origin.of(KernelWork).basis_vectors
+    cache = data.shared.origin.of(KernelWork).basis_vectors
     key = data.shared.columns, basis.tobytes()
-    found = kept.get(key)
-    if found is None:
-        found = kept[key] = data.X[basis]
-    return found
+    vectors = cache.get(key)
+    if vectors is None:
+        vectors = cache[key] = data.X[basis]
+    return vectors

@@ -130,15 +130,15 @@ def left_out_errors(
 def _subtract_products(parts: Floats, left: Floats) -> None:
     """Subtract the sum of the outer products of rows, four at a time, from the upper triangle of ``left``."""
     terms, width = parts.shape
-    whole = terms - terms % 4
-    for r in range(0, whole, 4):
+    n_unrolled = terms - terms % 4
+    for r in range(0, n_unrolled, 4):
         for i in range(width):
             a, b, c, d = parts[r, i], parts[r + 1, i], parts[r + 2, i], parts[r + 3, i]
             for j in range(i, width):
                 left[i, j] -= (
                     a * parts[r, j] + b * parts[r + 1, j] + c * parts[r + 2, j] + d * parts[r + 3, j]
                 )
-    for r in range(whole, terms):
+    for r in range(n_unrolled, terms):
         for i in range(width):
             a = parts[r, i]
             for j in range(i, width):

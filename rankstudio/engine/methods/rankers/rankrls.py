@@ -72,7 +72,7 @@ from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 _RELABELLED = LOSS | {"regularization", "solver", "tol", "max_iter"}
-"""What paths of permuted labels know; any other parameter has to be as it is by default."""
+"""Parameters that paths of permuted labels support; all others must have their defaults."""
 
 
 @dataclass
@@ -192,7 +192,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         return ExactExchange(self.checked("regularization"), self.pair_cost())
 
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
-        """Return what learns label vectors as outputs of one factorisation (Paper I, section 4.1)."""
+        """Return a function that learns label vectors as outputs of one factorisation (Paper I, 4.1)."""
         usual = type(self) is RankRLS and self.solver != "cg" and is_usual(self, _RELABELLED)
         if not usual or not self.pair_cost().ties or data.ptr.size == 2:
             return None
@@ -203,22 +203,25 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         return exchanged_rows(self.pair_cost(), data, plain) if type(self) is RankRLS else plain
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield the only step, with all features; shards and conjugate gradients yield progress before it."""
+        """Yield the only step, with all features.
+
+        Shards and conjugate gradients yield progress before it.
+        """
         regularization = self.checked("regularization")
         data = training_data(data)
-        found = self._steps(data, regularization)
+        steps = self._steps(data, regularization)
         if not data.one_ranking or self.solver == "cg" or data.sparse:
-            yield from found
+            yield from steps
             return
-        whole = data.whole("RankRLS")
-        kept = data.shared.of(_OneRanking)
-        for told in found:
-            if isinstance(told, Step):
-                kept.kernel = kept.kernel or KernelDecomposition.of(whole.X)
-                error = yield from self.one_ranking_error(kept.kernel, whole.y, regularization)
-                yield replace(told, criterion=error)
+        query_data = data.whole("RankRLS")
+        cache = data.shared.of(_OneRanking)
+        for event in steps:
+            if isinstance(event, Step):
+                cache.kernel = cache.kernel or KernelDecomposition.of(query_data.X)
+                error = yield from self.one_ranking_error(cache.kernel, query_data.y, regularization)
+                yield replace(event, criterion=error)
             else:
-                yield told
+                yield event
 
     def _steps(self, data: TrainingData, regularization: float) -> Iterator[Step | WorkProgress]:
         """Yield the steps, their criterion for several queries."""
@@ -319,10 +322,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             raise ParameterError(
                 "solver", "cg", "direct when further queries are added, because it keeps X^'X^"
             )
-        known: frozenset[Any] = getattr(self, "_queries", frozenset())
-        further = query_ids(qid)
-        self._sums = added(before, known, data, outputs, further)
-        self._queries = known | further
+        earlier_queries: frozenset[Any] = getattr(self, "_queries", frozenset())
+        further_ids = query_ids(qid)
+        self._sums = added(before, earlier_queries, data, outputs, further_ids)
+        self._queries = earlier_queries | further_ids
         self.coef_ = solved(*self._sums, regularization)
         self.criterion_ = np.nan if outputs is None else np.full(outputs.shape[1], np.nan)
         self.n_iter_ = 1
@@ -436,16 +439,16 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         labels = labels_or_zeros(X, y if outputs is None else outputs[:, 0], preferences)
         data = preferring(self._group(X, labels, qid), preferences)
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
-        own = [self.checked("regularization")]
-        grid = own if regularization is None else [LAMBDA.check(value) for value in regularization]
+        own_grid = [self.checked("regularization")]
+        grid = own_grid if regularization is None else [LAMBDA.check(value) for value in regularization]
         if outputs is None:
-            found = self._left_out(data.dense(), grid)
-            return found[0] if regularization is None else found
+            scores = self._left_out(data.dense(), grid)
+            return scores[0] if regularization is None else scores
         self._refuse_several_outputs()
-        several = (left_out_outputs(data, outputs, value) for value in grid)
+        predictions = (left_out_outputs(data, outputs, value) for value in grid)
         if regularization is None:
-            return next(several)
-        return np.fromiter(several, dtype=np.dtype((np.float64, np.shape(outputs))), count=len(grid))
+            return next(predictions)
+        return np.fromiter(predictions, dtype=np.dtype((np.float64, np.shape(outputs))), count=len(grid))
 
     def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
@@ -471,11 +474,11 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def _left_out(self, data: QueryData, grid: Sequence[float]) -> Floats:
         """Return the centred scores (L, m) for each λ by the models learned without each query."""
         if self.checked("pairs") == "query":
-            found = left_out_predictions(training_data(data), grid, self.pair_cost())
+            scores = left_out_predictions(training_data(data), grid, self.pair_cost())
         else:
-            found = np.empty((len(grid), len(data.y)))
-            for row, value in zip(found, grid, strict=True):
+            scores = np.empty((len(grid), len(data.y)))
+            for row, value in zip(scores, grid, strict=True):
                 row[:] = centred_scores(data, self._global_models(data, value)[1])
-        for row in found if data.order is not None else ():
+        for row in scores if data.order is not None else ():
             row[:] = data.in_original_order(row)
-        return found
+        return scores

@@ -122,12 +122,12 @@ class ConjugateGradients:
     def _unconverged(self, last: Iteration) -> Note:
         from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - where it is needed
 
-        said = (
+        sentence = (
             f"RankRLS stopped after {last.number} conjugate gradient steps at an objective of "
             f"{last.criterion:.6g}, at most {last.gap:.3g} above the minimum (tol {self.tol:g}). "
             f"Increase max_iter, now {self.max_iter}, or tol."
         )
-        return Note(said, kind=ConvergenceWarning)
+        return Note(sentence, kind=ConvergenceWarning)
 
 
 def _share(decrease: float) -> float:

@@ -48,9 +48,9 @@ class OutputModels:
 
     def __init__(self, data: QueryData, regularization: float) -> None:
         self._X, self._ptr = data.centred[0], data.ptr
-        left: Floats = self._X.T @ self._X
-        left[np.diag_indices_from(left)] += regularization
-        self._factor = factorise(left, regularization)
+        regularized: Floats = self._X.T @ self._X
+        regularized[np.diag_indices_from(regularized)] += regularization
+        self._factor = factorise(regularized, regularization)
         self._solvers: list[Callable[[Floats], Floats]] | None = None
 
     def weights(self, labels: Floats) -> Floats:
@@ -161,11 +161,11 @@ def added(
     DatasetError
         For a query of an earlier call, or another number of outputs.
     """
-    both = sorted(map(str, known & ids))
-    if both:
+    repeated = sorted(map(str, known & ids))
+    if repeated:
         raise DatasetError(
-            f"qid: expected new queries, found {', '.join(both[:3])} again. Pass all documents of a query in "
-            "one call."
+            f"qid: expected new queries, found {', '.join(repeated[:3])} again. Pass all documents of a "
+            "query in one call."
         )
     X, labels = data.centred[0], centred_labels(data, outputs)
     sums = X.T @ X, X.T @ labels
@@ -182,14 +182,14 @@ def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
     """Return (X^'X^ + λI)^-1 X^'y^, shape (n,) or (v, n): O(n³)."""
     from scipy.linalg import cho_solve  # noqa: PLC0415 - where it is needed
 
-    left = gram.copy()
-    left[np.diag_indices_from(left)] += regularization
-    coef: Floats = cho_solve((factorise(left, regularization), True), right, check_finite=False)
+    regularized = gram.copy()
+    regularized[np.diag_indices_from(regularized)] += regularization
+    coef: Floats = cho_solve((factorise(regularized, regularization), True), right, check_finite=False)
     return coef.T
 
 
 def label_paths(data: QueryData, regularization: float, cost: PairCost) -> LabelPaths:
-    """Return what learns from the documents of several queries with other labels."""
+    """Return a function that learns from the documents of several queries with other labels."""
     several_queries(data.ptr, "The permutation test of RankRLS")
     data, targets = rows_and_targets(cost, data)
     models = OutputModels(data, regularization)

@@ -26,7 +26,7 @@ from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 _MULTIPLICATION = 0.2  # nanoseconds, in the elimination of a small matrix
 _MOST_COMPILED = 64  # rows of a matrix: products of larger ones gain more by BLAS than its calls cost
 _FEW, _TIMES = 1 << 24, 2  # numbers of Gram matrices that are kept; and times those of the documents
-_LARGE = 1e8  # bytes that are asked for without a look at the memory that is free
+_LARGE = 1e8  # bytes that are allocated without checking the free memory
 _AT_ONCE = 1 << 22  # numbers of Gram matrices that are cut out of others at a time: 32 MB
 
 
@@ -65,8 +65,8 @@ def _leave_query_out(
         settings = root, smallest, _MOST_COMPILED, *part, errors
         _rankrls_kernel.left_out_errors(rotated, residuals, rows.ptr, *settings)
         for query in part[0] + np.flatnonzero(small[slice(*part)] > _MOST_COMPILED):
-            own = slice(rows.ptr[query], rows.ptr[query + 1])
-            errors[query] = _left_out_error(rotated[own] * root, residuals[own])
+            query_rows = slice(rows.ptr[query], rows.ptr[query + 1])
+            errors[query] = _left_out_error(rotated[query_rows] * root, residuals[query_rows])
 
     multiplications = float((sizes * small * n / 2 + small.astype(np.float64) ** 3 / 6).sum())
     with pool(worthwhile(_MULTIPLICATION * multiplications)) as (executor, workers):
@@ -76,13 +76,13 @@ def _leave_query_out(
 
 
 def _left_out_error(V: Floats, residuals: Floats) -> float:
-    """Return what the kernel writes for a query, by the system's linear algebra."""
+    """Return the left-out error of one query, by LAPACK instead of the kernel."""
     size, n = V.shape
     if size <= n:
-        left = np.linalg.solve(np.eye(size) - V @ V.T, residuals)
+        held_out_residuals = np.linalg.solve(np.eye(size) - V @ V.T, residuals)
     else:
-        left = residuals + V @ np.linalg.solve(np.eye(n) - V.T @ V, V.T @ residuals)
-    return float(left @ left)
+        held_out_residuals = residuals + V @ np.linalg.solve(np.eye(n) - V.T @ V, V.T @ residuals)
+    return float(held_out_residuals @ held_out_residuals)
 
 
 @dataclass
@@ -104,10 +104,10 @@ def model_steps(data: TrainingData, regularization: float, cost: PairCost) -> It
     a single shard; O(m²n) in place of both for fewer documents than half of the features. Then for each λ the
     sum of |q| r min(|q|, r) for the error.
     """
-    known = data.shared.of(_Decomposed).by_cost
-    if cost not in known:
-        known[cost] = yield from _decomposed(data, cost)
-    values, vectors, right = known[cost]
+    by_cost = data.shared.of(_Decomposed).by_cost
+    if cost not in by_cost:
+        by_cost[cost] = yield from _decomposed(data, cost)
+    values, vectors, right = by_cost[cost]
     with STEADY:
         coef: Floats = vectors @ ((vectors.T @ right) / (values + regularization))
     message = cost, coef, values, vectors, regularization
@@ -121,7 +121,7 @@ def is_wide(m: int, n: int) -> bool:
 
 
 def _decomposed(data: TrainingData, cost: PairCost) -> Waiting[tuple[Floats, Floats, Floats]]:
-    """Return what :class:`_Decomposed` keeps."""
+    """Compute the values of :class:`_Decomposed`."""
     if not data.several and is_wide(*data.X.shape):
         X, y = PairRows.of(data.whole("RankRLS"), cost).centred
         with STEADY:
@@ -221,8 +221,8 @@ class LeftOutRankRLS:
         for queries, grams in self._grams(data):
             block = _some(data, queries, self.columns)
             learned = models_without(grams, self.total, regularizations)
-            for own, models in zip(scores, learned, strict=True):
-                own[_rows(data, queries)] = centred_scores(block, models)
+            for row, models in zip(scores, learned, strict=True):
+                row[_rows(data, queries)] = centred_scores(block, models)
         return scores
 
     def _grams(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
@@ -273,18 +273,18 @@ def left_out_models(
     One pass over the data, O(mn²), shared by all features and λ.
     """
     total = yield from products_of(data, cost)
-    chosen = sorted(columns)
-    kept = np.array([*chosen, total.shape[0] - 1])
-    of_chosen = np.ascontiguousarray(total[np.ix_(kept, kept)])
-    return LeftOutRankRLS(tuple(chosen), of_chosen, regularization, cost, data.several)
+    chosen_columns = sorted(columns)
+    indices = np.array([*chosen_columns, total.shape[0] - 1])
+    of_chosen = np.ascontiguousarray(total[np.ix_(indices, indices)])
+    return LeftOutRankRLS(tuple(chosen_columns), of_chosen, regularization, cost, data.several)
 
 
 def left_out_predictions(data: TrainingData, regularizations: Sequence[float], cost: PairCost) -> Floats:
     """Predict each document without its query for each λ, centred, shape (L, m): two passes over the data."""
     models = finish(left_out_models(data, range(data.X.shape[1]), regularizations[0], cost))
     message = models, tuple(regularizations)
-    (found,) = finish(summed(data, "leaving queries out", _predictions, *message))
-    return np.asarray(found)
+    (predictions,) = finish(summed(data, "leaving queries out", _predictions, *message))
+    return np.asarray(predictions)
 
 
 def _predictions(

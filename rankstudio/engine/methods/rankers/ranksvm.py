@@ -121,15 +121,18 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         return sums_need(shape, PAIRS) if self.kernel == "linear" else kernel_need(shape, self.n_basis)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield an :class:`Iteration` per Newton step or cutting plane; its criterion is the objective."""
+        """Yield an :class:`Iteration` per Newton step or cutting plane.
+
+        Its criterion is the objective.
+        """
         kernel, settings = self._kernel()
         if kernel.function == "linear":
             yield from super().work(data)
             return
         rows = training_data(data).for_method(accepts_sparse=False).whole("RankSVM with a kernel")
-        features, said = kernel_features(rows, kernel, *settings)
-        if said:
-            yield Note(said, kind=DependentBasisWarning)
+        features, note = kernel_features(rows, kernel, *settings)
+        if note:
+            yield Note(note, kind=DependentBasisWarning)
         vectors = basis_vectors(rows, features.basis)
         mapped = QueryData(features.features, rows.y, rows.ptr, preferences=rows.preferences)
         for step in super().work(mapped):

@@ -69,18 +69,18 @@ def _evaluate(moments: Floats, origin: float, h: float, at: Floats, out: Floats)
     local = np.empty(TERMS)
     i = 0
     while i < at.shape[0]:
-        place = np.floor((at[i] - origin) / h)
-        if place < -REACH or place >= n_boxes + REACH:
+        position = np.floor((at[i] - origin) / h)
+        if position < -REACH or position >= n_boxes + REACH:
             out[i] = 0.0
             i += 1
             continue
-        here = int(place)
+        centre = int(position)
         local[:] = 0.0
         # Moments of the boxes in reach become Taylor coefficients around this centre, once for its points.
-        for box in range(max(0, here - REACH), min(n_boxes, here + REACH + 1)):
+        for box in range(max(0, centre - REACH), min(n_boxes, centre + REACH + 1)):
             if moments[box, 0] == 0.0:
                 continue
-            row = here - box + REACH
+            row = centre - box + REACH
             for k in range(TERMS):
                 for m in range(TERMS):
                     local[k] += moments[box, m] * hermite[row, k + m]
@@ -88,8 +88,8 @@ def _evaluate(moments: Floats, origin: float, h: float, at: Floats, out: Floats)
         for k in range(TERMS):
             local[k] *= factor
             factor *= -1.0 / (k + 1)  # Taylor's 1 / k! with the sign of H_k' = -H_{k+1}
-        while i < at.shape[0] and np.floor((at[i] - origin) / h) == place:
-            delta = (at[i] - origin) / h - place - 0.5
+        while i < at.shape[0] and np.floor((at[i] - origin) / h) == position:
+            delta = (at[i] - origin) / h - position - 0.5
             value = local[TERMS - 1]  # Horner's rule
             for k in range(TERMS - 2, -1, -1):
                 value = value * delta + local[k]
@@ -103,11 +103,11 @@ def _divergence(p_of: Floats, q_of: Floats, counts: Floats) -> float:
     divergence = 0.0
     for i in range(counts.shape[0]):
         p, q = p_of[i], q_of[i]
-        both = p + q
+        total = p + q
         if p > 0.0:
-            divergence += counts[i] * p * np.log(2.0 * (p / both))
+            divergence += counts[i] * p * np.log(2.0 * (p / total))
         if q > 0.0:
-            divergence += counts[i] * q * np.log(2.0 * (q / both))
+            divergence += counts[i] * q * np.log(2.0 * (q / total))
     return divergence
 
 

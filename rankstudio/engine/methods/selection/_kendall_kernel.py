@@ -50,7 +50,10 @@ def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
 
 @kernel
 def tied_pairs(ranks: Int32s, order: Int32s, ptr: Ints, out: Floats) -> None:
-    """Write to ``out`` (Q,) how many pairs of a query have the same rank; ``order`` sorts each query."""
+    """Write to ``out`` (Q,) how many pairs of a query have the same rank.
+
+    ``order`` sorts each query.
+    """
     for q in range(ptr.shape[0] - 1):
         tied, run = 0, 1
         for i in range(ptr[q] + 1, ptr[q + 1]):
@@ -79,8 +82,8 @@ def similarities(
     """
     m = ranks.shape[1]
     values, spare = np.empty(m, dtype=np.int32), np.empty(m, dtype=np.int32)
-    for place in range(others.shape[0]):
-        other = others[place]
+    for index in range(others.shape[0]):
+        other = others[index]
         total, defined = 0.0, 0
         for q in range(ptr.shape[0] - 1):
             begin, end = ptr[q], ptr[q + 1]
@@ -90,7 +93,7 @@ def similarities(
                 continue
             for i in range(begin, end):
                 values[i] = ranks[other, order[chosen, i]]
-            both, start = 0, begin
+            tied_in_both, start = 0, begin
             while start < end:
                 stop = start + 1
                 while (
@@ -102,11 +105,11 @@ def similarities(
                     run = 1
                     for i in range(start + 1, stop):
                         run = run + 1 if values[i] == values[i - 1] else 1
-                        both += run - 1
+                        tied_in_both += run - 1
                 start = stop
             discordant = sort_and_count(values, spare, begin, end)
             # Concordant minus discordant pairs; pairs tied in both were taken away twice.
-            balance = pairs - tied[chosen, q] - tied[other, q] + both - 2.0 * discordant
+            balance = pairs - tied[chosen, q] - tied[other, q] + tied_in_both - 2.0 * discordant
             total += min(abs(balance) / np.sqrt(spread), 1.0)  # the root rounds: 1 + 2e-16 is no |τ|
             defined += 1
-        out[0, place], out[1, place] = total, defined
+        out[0, index], out[1, index] = total, defined

@@ -1,4 +1,4 @@
-"""What all selectors share, and those that order features by something else than RankRLS's own error."""
+"""Bases of all selectors, and of those that order features by something other than RankRLS's error."""
 
 from __future__ import annotations
 
@@ -82,7 +82,10 @@ class Selector(LinearRanker):
         return _as_selector().transform(self, X)
 
     def fit_transform(self, X: ArrayLike, y: ArrayLike, **arguments: Any) -> Any:
-        """Select features, and return those of the same documents; parameters as in ``fit``."""
+        """Select features, and return those of the same documents.
+
+        Parameters as in ``fit``.
+        """
         return self.fit(X, y, **arguments).transform(X)
 
     def inverse_transform(self, X: ArrayLike) -> Any:
@@ -103,7 +106,7 @@ class Selector(LinearRanker):
         return tags
 
     def _transform(self, X: Any) -> Any:
-        """Return what is made of documents that were checked; scikit-learn calls it."""
+        """Return the selected columns of checked documents; scikit-learn calls it."""
         return _as_selector()._transform(self, X)
 
 
@@ -146,9 +149,12 @@ class GrowingSelector(Selector):
         return n_features if self.n_features_to_select is None else min(self.n_features_to_select, n_features)
 
     def _most(self, n: int) -> int:
-        """Return how many of n features to select at most; ParameterError for a wrong number."""
-        wanted = n if self.n_features_to_select is None else self.n_features_to_select
-        return between("n_features_to_select", wanted, 1, n)
+        """Return how many of n features to select at most.
+
+        ParameterError for a wrong number.
+        """
+        size = n if self.n_features_to_select is None else self.n_features_to_select
+        return between("n_features_to_select", size, 1, n)
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
         super()._finish(data, taken)
@@ -208,19 +214,19 @@ class Ordering:
         np.fmax.at(best, groups.of_column, self.candidates)
         assert rules.costs is not None
         gains = worth(best, rules.costs)
-        left, taken, spent = rules.allowed.copy(), list[int](), 0.0
-        while len(taken) < rules.k and (there := rules.affordable(left, spent)).size:
-            first = int(there[best_first(gains[there], 1)[0]])
-            left[first] = False
-            taken.append(first)
+        remaining, selected, spent = rules.allowed.copy(), list[int](), 0.0
+        while len(selected) < rules.k and (affordable := rules.affordable(remaining, spent)).size:
+            first = int(affordable[best_first(gains[affordable], 1)[0]])
+            remaining[first] = False
+            selected.append(first)
             spent += float(rules.costs[first])
         scores = np.where(np.isneginf(best), np.nan, best)[groups.of_column]
-        return Ordering(np.array(groups.columns(taken), dtype=np.int64), scores, self.found)
+        return Ordering(np.array(groups.columns(selected), dtype=np.int64), scores, self.found)
 
 
 @dataclass
 class _Orderings:
-    """What selectors found out about some data, by their parameters without λ and the number of features."""
+    """Orderings of some data, by the selector's parameters without λ and the number of features."""
 
     found: dict[tuple[type, tuple[tuple[str, Any], ...], int], Ordering] = field(default_factory=dict)
 
@@ -293,12 +299,12 @@ class PathSelector(GrowingSelector):
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
         k = self._most(len(groups.groups))
         regularization = self.checked("regularization")
-        priced = self.costs is not None or self.budget is not None
-        if priced:
+        has_costs = self.costs is not None or self.budget is not None
+        if has_costs:
             of_costs = None, 0, self.costs, self.budget, 0.0
             rules = Constraints.of(groups, self.n_features_to_select, (), (), *of_costs)
-        ordering = yield from self._order(data, data.X.shape[1] if priced or not groups.trivial else k)
-        if priced:
+        ordering = yield from self._order(data, data.X.shape[1] if has_costs or not groups.trivial else k)
+        if has_costs:
             ordering = ordering.per_cost(groups, rules)
         elif not groups.trivial:
             ordering = ordering.joined(groups, k)
@@ -312,8 +318,8 @@ class PathSelector(GrowingSelector):
             before = size
 
     def _order(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        known, key = data.shared.of(_Orderings).found, (type(self), self._without_lambda(), k)
-        ordering = yield from once(known, key, self.order_features(data, k))
+        orderings, key = data.shared.of(_Orderings).found, (type(self), self._without_lambda(), k)
+        ordering = yield from once(orderings, key, self.order_features(data, k))
         for name, value in ordering.found.items():
             setattr(self, name, value)
         return ordering
@@ -321,8 +327,8 @@ class PathSelector(GrowingSelector):
     def _without_lambda(self) -> tuple[tuple[str, Any], ...]:
         """Return the parameters that the order depends on."""
         later = {"groups", "costs", "budget"}
-        others = later if self.orders_by_lambda else {*later, "regularization"}
-        return tuple((name, as_key(v)) for name, v in self.get_params().items() if name not in others)
+        ignored = later if self.orders_by_lambda else {*later, "regularization"}
+        return tuple((name, as_key(v)) for name, v in self.get_params().items() if name not in ignored)
 
 
 @dataclass(eq=False, repr=False)
@@ -368,12 +374,12 @@ def best_first(scores: Floats, k: int) -> Ints:
     array([1, 2])
     """
     order = np.argsort(-scores, kind="stable").astype(np.int64)
-    known = np.abs(scores[np.isfinite(scores)])
-    tie = TIE * float(known.max(initial=0.0))
+    magnitudes = np.abs(scores[np.isfinite(scores)])
+    tie = TIE * float(magnitudes.max(initial=0.0))
     descending, starts = scores[order].tolist(), [0]
-    for place, score in enumerate(descending):
+    for index, score in enumerate(descending):
         if not score >= descending[starts[-1]] - tie:  # not a number: for itself, at the end
-            starts.append(place)
+            starts.append(index)
     level = np.zeros(order.size, dtype=np.int64)
     level[starts[1:]] = 1
     return order[np.lexsort((order, np.cumsum(level)))][:k]
@@ -381,6 +387,6 @@ def best_first(scores: Floats, k: int) -> Ints:
 
 def without(scores: Floats, features: Ints | list[int]) -> Floats:
     """Return scores with NaN for features that are no longer candidates."""
-    left = np.array(scores, dtype=np.float64)
-    left[features] = np.nan
-    return left
+    remaining = np.array(scores, dtype=np.float64)
+    remaining[features] = np.nan
+    return remaining

@@ -48,13 +48,17 @@ class ColumnGroups:
         """
         if not groups:
             return cls(*_alone(n))
-        given = [tuple(sorted(int(column) for column in group)) for group in groups]
-        every = [column for group in given for column in group]
-        if not all(given) or len(set(every)) < len(every) or any(not 0 <= column < n for column in every):
+        sorted_groups = [tuple(sorted(int(column) for column in group)) for group in groups]
+        columns = [column for group in sorted_groups for column in group]
+        if (
+            not all(sorted_groups)
+            or len(set(columns)) < len(columns)
+            or any(not 0 <= column < n for column in columns)
+        ):
             expected = f"nonempty lists of distinct columns from 0 to {n - 1}"
-            raise ParameterError("groups", [list(group) for group in given], expected)
-        alone = sorted(set(range(n)) - set(every))
-        all_groups = tuple(sorted([*given, *((column,) for column in alone)]))
+            raise ParameterError("groups", [list(group) for group in sorted_groups], expected)
+        ungrouped = sorted(set(range(n)) - set(columns))
+        all_groups = tuple(sorted([*sorted_groups, *((column,) for column in ungrouped)]))
         of_column = np.empty(n, dtype=np.int64)
         for position, group in enumerate(all_groups):
             of_column[list(group)] = position

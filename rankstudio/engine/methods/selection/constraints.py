@@ -1,4 +1,4 @@
-"""What may be selected, in which order, and what counts besides the criterion or the score."""
+"""Constraints of a selection: allowed features, their order, and costs besides the criterion or score."""
 
 from __future__ import annotations
 
@@ -74,19 +74,22 @@ class Constraints:
         budget: float | None,
         size_penalty: float,
     ) -> Self:
-        """Check constraints beyond the catalog, given by columns; ParameterError names the invalid one."""
+        """Check constraints beyond the catalog, given by columns.
+
+        ParameterError names the invalid one.
+        """
         n = groups.of_column.size
         first = groups.containing(_columns("pinned", pinned, n))
         columns = _columns("banned", banned, n)
-        both = sorted(column for column in columns if groups.of_column[column] in first)
-        if both:
-            raise ParameterError("banned", list(columns), f"features that are not pinned ({both[0]} is)")
+        conflicts = sorted(column for column in columns if groups.of_column[column] in first)
+        if conflicts:
+            raise ParameterError("banned", list(columns), f"features that are not pinned ({conflicts[0]} is)")
         never = groups.containing(columns)
         free = len(groups.groups) - len(never)
         if free == 0:
             raise ParameterError("banned", list(columns), "at least one feature left to select")
-        wanted = free if n_features_to_select is None else n_features_to_select
-        k = between("n_features_to_select", wanted, max(1, len(first)), free)
+        size = free if n_features_to_select is None else n_features_to_select
+        k = between("n_features_to_select", size, max(1, len(first)), free)
         between("seed", seed, 0, MOST_SEED)
         allowed = np.ones(len(groups.groups), dtype=bool)
         allowed[list(never)] = False

@@ -31,7 +31,7 @@ _MOST_CLASSES = 64  # pairs of classes are compared: what has more is no grade
 _DENSITY = 160.0  # nanoseconds for a value of a feature, in the training documents and those to compare
 _WHAT = "estimating densities"
 _GROUPS = 20  # of queries without which densities are estimated again
-_VALUES = 1 << 22  # numbers of features that are looked at together: 32 MB
+_VALUES = 1 << 22  # numbers of features that are processed together: 32 MB
 _SHARE = 1 / 8  # of the memory budget, for features of several shards: each time all of these are read
 _PER_DOCUMENT = 200.0  # bytes of a feature, its order, its values by grade and what is summed of them
 _THIN = 1e-4  # of the sum of weights: where densities are smaller on average, the fast sums' error would show
@@ -152,11 +152,11 @@ class ExpectedDivergence(ScoredSelector):
     def densities_of(self, data: QueryData, column: int) -> GradeDensities:
         """Return the densities compared to score a feature, given by its column."""
         density, kde = self.checked("density"), self.checked("kde")
-        at = data.X if data.validation is None else data.validation
+        documents = data.X if data.validation is None else data.validation
         return grade_densities(
             data.X[:, column],
             data.y,
-            at[:, column],
+            documents[:, column],
             normalised=density == "normalised",
             exact=kde == "exact",
         )
@@ -169,13 +169,16 @@ class ExpectedDivergence(ScoredSelector):
         normalised, exact = density == "normalised", kde == "exact"
         divergence = yield from _diverging(data, normalised=normalised, exact=exact)
         scores = importance + divergence
-        found = {"scores_": scores, "importance_": importance, "divergence_": divergence}
+        attributes = {"scores_": scores, "importance_": importance, "divergence_": divergence}
         # A constant feature leaves the order of the file, in which relevant documents may come first.
         varies = yield from informative_columns(data)
-        return Ordering(best_first(np.where(varies, scores, -np.inf), k), scores, found)
+        return Ordering(best_first(np.where(varies, scores, -np.inf), k), scores, attributes)
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
-        """Return importance and divergence by query; None with groups or costs, which divide the scores."""
+        """Return importance and divergence by query.
+
+        None with groups or costs, which divide the scores.
+        """
         if len(self.groups) > 0 or self.costs is not None:
             return None
         from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
@@ -184,20 +187,20 @@ class ExpectedDivergence(ScoredSelector):
         return compared_means(self, data, n_features, values, self._divergence_parts(data))
 
     def _divergence_parts(self, data: TrainingData) -> Waiting[Floats]:
-        """Return what FS-ED's divergences lose without each query, shape (n, Q).
+        """Return the loss of FS-ED's divergences without each query, shape (n, Q).
 
         Densities are estimated again without each of some groups of queries, whose documents share the loss.
         """
         Q, sizes = data.ptr.size - 1, np.diff(data.ptr)
-        whole = (yield from self.order_features(data, 1)).found["divergence_"]
-        parts = np.empty((whole.size, Q))
-        for number, some in enumerate(
+        divergence = (yield from self.order_features(data, 1)).found["divergence_"]
+        parts = np.empty((divergence.size, Q))
+        for number, queries in enumerate(
             np.array_split(np.random.default_rng(0).permutation(Q), min(Q, _GROUPS))
         ):
             yield WorkProgress("comparing queries", number / min(Q, _GROUPS))
-            rest = data.taken(np.setdiff1d(np.arange(Q), some))
-            lost = whole - (yield from self.order_features(rest, 1)).found["divergence_"]
-            parts[:, some] = lost[:, None] * sizes[some] / sizes[some].sum()
+            rest = data.taken(np.setdiff1d(np.arange(Q), queries))
+            lost = divergence - (yield from self.order_features(rest, 1)).found["divergence_"]
+            parts[:, queries] = lost[:, None] * sizes[queries] / sizes[queries].sum()
         return parts
 
 
@@ -225,38 +228,41 @@ def divergences(X: Floats, y: Floats, at: Floats, *, normalised: bool = True, ex
 
 
 def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[Floats]:
-    """Do what :func:`divergences` does, with signs of life; some features of all shards at a time."""
+    """Compute :func:`divergences` with progress events.
+
+    Some features of all shards at a time.
+    """
     grades, (m, n) = labels_of(data), data.X.shape
     _check_grades(grades)
     grade, d = np.searchsorted(grades, data.y), np.empty(n)
 
     def of_feature(j: int, values: Floats) -> float:
-        at = values if data.validation is None else data.validation[:, j]
-        return _compared(values, grade, grades, at, normalised, exact).divergence
+        points = values if data.validation is None else data.validation[:, j]
+        return _compared(values, grade, grades, points, normalised, exact).divergence
 
     with pool(worthwhile(_DENSITY * data.X.size)) as (executor, workers):
-        most = _SHARE * budget() / NUMBER if data.several else _VALUES
-        step = max(workers, int(most / m))
+        max_numbers = _SHARE * budget() / NUMBER if data.several else _VALUES
+        step = max(workers, int(max_numbers / m))
         for begin in range(0, n, step):
             columns = range(begin, min(begin + step, n))
-            found = yield from _rows_of(data, columns)
+            rows = yield from _rows_of(data, columns)
             for first in range(0, len(columns), workers):
                 yield WorkProgress(_WHAT, (begin + first) / n)
-                some = slice(first, first + workers)
-                values = (executor.map if executor else map)(of_feature, columns[some], found[some])
-                d[columns[some]] = list(values)
+                part = slice(first, first + workers)
+                values = (executor.map if executor else map)(of_feature, columns[part], rows[part])
+                d[columns[part]] = list(values)
     return d
 
 
 def _rows_of(data: TrainingData, columns: range) -> Waiting[Floats]:
     """Return some features of all documents, a row each, shape (c, m), read shard by shard."""
-    found = np.empty((len(columns), data.X.shape[0]))
+    feature_rows = np.empty((len(columns), data.X.shape[0]))
 
     def read(_: int, shard: Shard, rows: QueryData) -> None:
-        found[:, shard.rows] = rows.X[:, columns.start : columns.stop].T
+        feature_rows[:, shard.rows] = rows.X[:, columns.start : columns.stop].T
 
     yield from data.visited(read, _WHAT)
-    return found
+    return feature_rows
 
 
 def _check_grades(grades: Floats) -> None:
@@ -295,7 +301,7 @@ def _compared(
     values, grade = values[order], grade[order]
     places, counts = _distinct(np.sort(at))
     densities = np.zeros((grades.size, places.size))
-    known = np.ones(grades.size, dtype=np.bool_)
+    has_density = np.ones(grades.size, dtype=np.bool_)
     bandwidths = np.zeros(grades.size)
     for r in range(grades.size):
         inside = values[grade == r]
@@ -313,13 +319,16 @@ def _compared(
                 densities[r] = _move_to_nearest(points, weights, places) / counts
             densities[r] /= _total(densities[r], counts)
         else:
-            known[r] = 0.0 < h < np.inf
-    divergence = kernels.expected_divergence(densities, counts, known)
-    return GradeDensities(grades, places, counts, densities, known, bandwidths, divergence)
+            has_density[r] = 0.0 < h < np.inf
+    divergence = kernels.expected_divergence(densities, counts, has_density)
+    return GradeDensities(grades, places, counts, densities, has_density, bandwidths, divergence)
 
 
 def _bandwidth(values: Floats, normalised: bool) -> float:
-    """Return the bandwidth for the documents of one grade; 0 where they have one value."""
+    """Return the bandwidth for the documents of one grade.
+
+    0 where they have one value.
+    """
     if values.size < 2 or values[0] == values[-1]:
         return 0.0
     return 1.06 * float(values.std(ddof=1)) * (float(values.size**-0.2) if normalised else 1.0)
@@ -355,13 +364,13 @@ def _with_validation(data: QueryData, X_validation: ArrayLike | None) -> QueryDa
 
 
 def _check_validation(X_validation: ArrayLike, n: int) -> Floats:
-    at = np.asarray(X_validation, dtype=np.float64)
-    if at.ndim != 2 or at.shape[0] == 0 or at.shape[1] != n:
+    validation = np.asarray(X_validation, dtype=np.float64)
+    if validation.ndim != 2 or validation.shape[0] == 0 or validation.shape[1] != n:
         raise DatasetError(
-            f"X_validation: expected rows of {n} features like those of X, got shape {at.shape}."
+            f"X_validation: expected rows of {n} features like those of X, got shape {validation.shape}."
         )
-    if not np.isfinite(at).all():
-        row = int(np.argwhere(~np.isfinite(at))[0][0])
+    if not np.isfinite(validation).all():
+        row = int(np.argwhere(~np.isfinite(validation))[0][0])
         raise DatasetError(f"X_validation: expected finite numbers, row {row} has NaN or infinity.")
-    check_rows(at, np.array([0, at.shape[0]]), lambda j: f"column {j} of X_validation")
-    return at
+    check_rows(validation, np.array([0, validation.shape[0]]), lambda j: f"column {j} of X_validation")
+    return validation

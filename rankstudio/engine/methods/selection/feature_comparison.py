@@ -21,7 +21,7 @@ _KINDS = ("kendall", "pearson")
 
 @dataclass
 class _Comparisons:
-    """What was computed of some data: gains by measure and convention, similarities by kind."""
+    """Cached comparisons of some data: gains by measure and convention, similarities by kind."""
 
     gains: dict[tuple[str, str], Floats] = field(default_factory=dict)
     similarities: dict[str, Floats] = field(default_factory=dict)

@@ -122,10 +122,10 @@ class FSBFS(PathSelector):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per subset: RankRLS with the new features so far."""
         data = training_data(data)
-        most = self._most(data.X.shape[1])
+        max_features = self._most(data.X.shape[1])
         regularization = self.checked("regularization")
         nodes: list[Node] = []
-        for node in self.nodes(data, most):
+        for node in self.nodes(data, max_features):
             if isinstance(node, WorkProgress):
                 yield node
                 continue
@@ -147,10 +147,10 @@ class FSBFS(PathSelector):
         there is another subset. The search depends on its seed alone and finds the known ones again.
         """
         key = type(self), self._without_lambda()
-        known = data.shared.of(_Partitions).found.setdefault(key, _Partition())
-        n_known = len(known.nodes)
-        yield from tuple(known.nodes)
-        if known.is_whole:
+        partition = data.shared.of(_Partitions).found.setdefault(key, _Partition())
+        n_known = len(partition.nodes)
+        yield from tuple(partition.nodes)
+        if partition.is_whole:
             return
         n_found = 0
         for node in self._partition(data):
@@ -159,11 +159,11 @@ class FSBFS(PathSelector):
                 continue
             n_found += 1
             if n_found > n_known:
-                known.nodes.append(node)
+                partition.nodes.append(node)
                 yield node
             if n_found == most:
                 break
-        known.is_whole = True
+        partition.is_whole = True
 
     def _partition(self, data: TrainingData) -> Iterator[Node | WorkProgress]:
         """Yield one subset after the other until no feature is left."""
@@ -173,20 +173,20 @@ class FSBFS(PathSelector):
         max_iter = self.checked("max_iter")
         tolerance = self.checked("tolerance")
         rng = np.random.default_rng(between("seed", self.seed, 0, MOST_SEED))
-        with ascent_search(data, self.measure, objective(self.convention)) as opened:
-            ascent = yield from opened
-            left: list[int] = ascent.informative.tolist()
-            if not left:
+        with ascent_search(data, self.measure, objective(self.convention)) as opening:
+            ascent = yield from opening
+            remaining: list[int] = ascent.informative.tolist()
+            if not remaining:
                 yield Node((0,), np.eye(1, n)[0], (yield from ascent.measured(np.zeros(n))))
             search = BestFirstSearch(ascent, size, patience, tolerance, max_iter, rng)
             singles = {}
-            for feature in left:
+            for feature in remaining:
                 singles[feature] = yield from search.single(feature)
-            n_informative = len(left)
-            while left:
-                looking = search.best_subset(left, singles)
-                node = yield from _telling(looking, 1.0 - len(left) / n_informative)
-                left = [feature for feature in left if feature not in node.features]
+            n_informative = len(remaining)
+            while remaining:
+                search_events = search.best_subset(remaining, singles)
+                node = yield from _telling(search_events, 1.0 - len(remaining) / n_informative)
+                remaining = [feature for feature in remaining if feature not in node.features]
                 yield node
 
     def _keep(self, nodes: list[Node]) -> None:
@@ -198,25 +198,28 @@ class FSBFS(PathSelector):
         """Yield the measures of the combinations that are compared, which do not change with the queries."""
         from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
 
-        n, taken = data.X.shape[1], 0
+        n, n_taken = data.X.shape[1], 0
         for node in self.nodes(data):
             if isinstance(node, WorkProgress):
                 yield node
                 continue
-            others = [column for column in node.reached if column not in node.features]
-            combinations = np.array([node.coef, *(node.combinations[column] for column in others)])
+            other_columns = [column for column in node.reached if column not in node.features]
+            combinations = np.array([node.coef, *(node.combinations[column] for column in other_columns)])
             values = yield from measured_by_query(
                 data, combinations, self.measure, objective(self.convention)
             )
-            counted = ~np.isnan(values[0])
-            values = np.where(counted, values, 0.0) / max(1, counted.sum())
-            scores, parts = np.full(n, np.nan), np.zeros((n, counted.size))
+            is_counted = ~np.isnan(values[0])
+            values = np.where(is_counted, values, 0.0) / max(1, is_counted.sum())
+            scores, parts = np.full(n, np.nan), np.zeros((n, is_counted.size))
             inside = list(node.features)
             scores[inside], parts[inside] = node.value, values[0]
-            scores[others], parts[others] = [node.reached[column] for column in others], values[1:]
-            yield ComparedByQuery(node.features, scores, parts, counted)
-            taken += len(node.features)
-            if taken >= n_features:
+            scores[other_columns], parts[other_columns] = (
+                [node.reached[column] for column in other_columns],
+                values[1:],
+            )
+            yield ComparedByQuery(node.features, scores, parts, is_counted)
+            n_taken += len(node.features)
+            if n_taken >= n_features:
                 return
 
     def transform(self, X: ArrayLike) -> Any:
@@ -324,29 +327,29 @@ class BestFirstSearch:
         turn = count()
         queue = [(-singles[f].value, next(turn), singles[f]) for f in left]
         heapq.heapify(queue)
-        best, fruitless = queue[0][2], 0
-        reached = {f: singles[f] for f in left}
-        seen = {frozenset(node.features) for _, _, node in queue}
-        while queue and fruitless < self._patience:
+        best, n_fruitless = queue[0][2], 0
+        best_nodes = {f: singles[f] for f in left}
+        visited = {frozenset(node.features) for _, _, node in queue}
+        while queue and n_fruitless < self._patience:
             node = heapq.heappop(queue)[2]
-            fruitless += 1
+            n_fruitless += 1
             if len(node.features) >= self._size:
                 continue
             for feature in left:
                 features = frozenset(node.features) | {feature}
-                if features in seen:
+                if features in visited:
                     continue
-                seen.add(features)
+                visited.add(features)
                 yield None
                 grown = yield from self._grow(node, feature)
                 heapq.heappush(queue, (-grown.value, next(turn), grown))
                 for member in (f for f in grown.features if grown.coef[f] != 0):
-                    reached[member] = max(reached[member], grown, key=lambda node: node.value)
+                    best_nodes[member] = max(best_nodes[member], grown, key=lambda node: node.value)
                 if grown.value > best.value:
-                    best, fruitless = grown, 0
+                    best, n_fruitless = grown, 0
         used = tuple(feature for feature in best.features if best.coef[feature] != 0)
-        values = {f: node.value for f, node in reached.items()}
-        return Node(used, best.coef, best.value, values, {f: node.coef for f, node in reached.items()})
+        values = {f: node.value for f, node in best_nodes.items()}
+        return Node(used, best.coef, best.value, values, {f: node.coef for f, node in best_nodes.items()})
 
     def _grow(self, node: Node, feature: int) -> Generator[WorkProgress | None, None, Node]:
         """Add a feature to a subset and learn its combination, from that of the subset on."""

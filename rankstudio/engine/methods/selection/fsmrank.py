@@ -75,36 +75,36 @@ class _Weighing(Selector):
         order = by_weight(last.coef)
         similarity, _, lambda1, _ = yield from without_notes(fsmrank.penalties(data))
         n, Q = data.X.shape[1], data.ptr.size - 1
-        parts, left = np.zeros((n, Q)), np.full(n, np.nan)
+        parts, scores = np.zeros((n, Q)), np.full(n, np.nan)
         if order.size:
             weights = last.coef[order]
             slopes, curvature, pairs = yield from pair_slopes(data, order, weights)
-            whole = max(1.0, float(pairs.sum()))
-            rest = np.maximum(whole - pairs, 1.0)
+            n_pairs = max(1.0, float(pairs.sum()))
+            rest = np.maximum(n_pairs - pairs, 1.0)
             total = slopes.sum(axis=1, keepdims=True)
-            change = (total - slopes) / rest - total / whole
+            change = (total - slopes) / rest - total / n_pairs
             signs = np.sign(weights)
-            bend = curvature / whole + lambda1 * similarity[np.ix_(order, order)] * np.outer(signs, signs)
+            bend = curvature / n_pairs + lambda1 * similarity[np.ix_(order, order)] * np.outer(signs, signs)
             without = weights[:, None] - np.linalg.lstsq(bend, change, rcond=None)[0]
             # A weight that would change its sign ends at 0.
             parts[order] = np.abs(weights)[:, None] - np.maximum(signs[:, None] * without, 0.0)
-            left[order] = np.abs(weights)
+            scores[order] = np.abs(weights)
         for column in order[:n_features].tolist():
-            yield ComparedByQuery((column,), left.copy(), parts, np.ones(Q, dtype=np.bool_))
-            left[column] = np.nan
+            yield ComparedByQuery((column,), scores.copy(), parts, np.ones(Q, dtype=np.bool_))
+            scores[column] = np.nan
 
     def weighed_features(self, data: TrainingData, columns: Ints, others: Ints) -> Waiting[FeaturePenalties]:
         """Return the importance of some features, of their negatives, and their similarity to others."""
         names = FSMRank().get_params()
-        made = FSMRank(**{name: value for name, value in self.get_params().items() if name in names})
-        both = yield from weighing_features(data, made.checked("importance"))
+        fsmrank = FSMRank(**{name: value for name, value in self.get_params().items() if name in names})
+        importances = yield from weighing_features(data, fsmrank.checked("importance"))
         n = data.X.shape[1]
-        if isinstance(made.similarity, str) and made.similarity == "kendall" and not made.project:
+        if isinstance(fsmrank.similarity, str) and fsmrank.similarity == "kendall" and not fsmrank.project:
             similarity = yield from kendall_between(data, columns, others)
         else:
-            matrix = yield from without_notes(made.similarities(data))  # the run gave them
+            matrix = yield from without_notes(fsmrank.similarities(data))  # the run gave them
             similarity = np.asarray(matrix[np.ix_(columns, others)])
-        return FeaturePenalties(both[columns], both[n:][columns], similarity)
+        return FeaturePenalties(importances[columns], importances[n:][columns], similarity)
 
 
 @dataclass(eq=False, repr=False)
@@ -209,14 +209,14 @@ class FSMRank(_Weighing):
                 if solver == "subgradient"
                 else accelerated(objective, tol, max_iter)
             )
-            for now in descent:
-                if isinstance(now, WorkProgress):
-                    yield now
+            for state in descent:
+                if isinstance(state, WorkProgress):
+                    yield state
                     continue
                 number += 1
-                coef = now.w[:n] - now.w[n:]
+                coef = state.w[:n] - state.w[n:]
                 chosen = tuple(by_weight(coef).tolist())
-                yield FSMStep(number, chosen, coef, now.objective, np.empty(0), now.lipschitz)
+                yield FSMStep(number, chosen, coef, state.objective, np.empty(0), state.lipschitz)
 
     def objectives(self, data: TrainingData, coefs: Sequence[Floats]) -> Waiting[list[float]]:
         """Return the objective of some models (n,); a weight is that of the feature or of its negative.
@@ -245,9 +245,9 @@ class FSMRank(_Weighing):
     def similarities(self, data: TrainingData) -> Waiting[Floats]:
         """Return A, shape (n, n), with a note if it is indefinite."""
         kind, project = self.checked("similarity"), self.checked("project")
-        known = data.shared.of(_Similarities).by_kind
+        by_kind = data.shared.of(_Similarities).by_kind
         if isinstance(kind, str):
-            matrix: Floats = yield from once(known, kind, comparing_features(data, kind))
+            matrix: Floats = yield from once(by_kind, kind, comparing_features(data, kind))
         else:
             matrix = own_similarity(kind, data)
         if self.lambda1 == 0:
@@ -259,11 +259,11 @@ class FSMRank(_Weighing):
         if project:
             return nearest_positive_semidefinite(matrix)
         name = kind if isinstance(kind, str) else "own"
-        said = tr(
+        sentence = tr(
             "The {name} similarities of the features are not positive semidefinite (least eigenvalue "
             "{least:.3g}), so the objective may not be convex. Turn on “make convex” (project)."
         ).format(name=name, least=least)
-        yield Note(said, kind=IndefiniteSimilarityWarning)
+        yield Note(sentence, kind=IndefiniteSimilarityWarning)
         return matrix
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
@@ -288,7 +288,10 @@ def top_features(last: Step) -> Iterator[Step]:
 
 
 def by_weight(coef: Floats) -> Ints:
-    """Return the features with weight, the largest |weight| first; ties go to the first column."""
+    """Return the features with weight, the largest |weight| first.
+
+    Ties go to the first column.
+    """
     order = np.argsort(-np.abs(coef), kind="stable").astype(np.int64)
     chosen: Ints = order[: np.count_nonzero(coef)]
     return chosen
@@ -303,10 +306,10 @@ class _OfFSMRank(GrowingSelector, _Weighing):
 
     def _weighed(self, data: TrainingData) -> Waiting[tuple[FSMRank, Step, int]]:
         """Return FSMRank, its last step and the greatest number of features."""
-        wanted = self._most(data.X.shape[1])
+        max_features = self._most(data.X.shape[1])
         fsmrank, last = yield from last_step(self.get_params(), data)
         self.n_iter_ = last.number
-        return fsmrank, last, wanted
+        return fsmrank, last, max_features
 
 
 @dataclass(eq=False, repr=False)
@@ -365,9 +368,9 @@ class FSMRankTop(_OfFSMRank):
         If FSMRank leaves every weight at 0, the only step is the model without features.
         """
         data = training_data(data)
-        fsmrank, last, wanted = yield from self._weighed(data)
-        scores, nothing = np.abs(last.coef), np.zeros_like(last.coef)
-        cut = list(top_features(last))[:wanted] or [Step(1, (), nothing, float("nan"), np.empty(0))]
+        fsmrank, last, max_features = yield from self._weighed(data)
+        scores, zeros = np.abs(last.coef), np.zeros_like(last.coef)
+        cut = list(top_features(last))[:max_features] or [Step(1, (), zeros, float("nan"), np.empty(0))]
         objectives = yield from fsmrank.objectives(data, [step.coef for step in cut])
         for step, objective in zip(cut, objectives, strict=True):
             compared = without(scores, list(step.selected[:-1]))
@@ -376,7 +379,7 @@ class FSMRankTop(_OfFSMRank):
 
 @dataclass
 class _LastSteps:
-    """What FSMRank has learned of some data, by its parameters."""
+    """Last steps of FSMRank on some data, by its parameters."""
 
     by_parameters: dict[tuple[tuple[str, Any], ...], Step] = field(default_factory=dict)
 
@@ -388,14 +391,14 @@ def last_step(parameters: dict[str, Any], data: TrainingData) -> Waiting[tuple[F
     """
     names = FSMRank().get_params()
     fsmrank = FSMRank(**{name: value for name, value in parameters.items() if name in names})
-    known = data.shared.of(_LastSteps).by_parameters
+    last_steps = data.shared.of(_LastSteps).by_parameters
     key = tuple((name, as_key(value)) for name, value in fsmrank.get_params().items())
-    if key in known:
-        return fsmrank, known[key]
+    if key in last_steps:
+        return fsmrank, last_steps[key]
     work = fsmrank.work(data)
     steps = yield from steps_of(work, lambda step: WorkProgress("FSMRank", step.number / fsmrank.max_iter))
-    known[key] = steps[-1]  # FSMRank takes at least one step
-    return fsmrank, known[key]
+    last_steps[key] = steps[-1]  # FSMRank takes at least one step
+    return fsmrank, last_steps[key]
 
 
 _TOL = 1e-6  # duality gap of a refitted model beside its objective
@@ -460,8 +463,8 @@ class FSMSVM(_OfFSMRank):
         data = training_data(data)
         n = data.X.shape[1]
         C = self.checked("C")
-        _, last, wanted = yield from self._weighed(data)
-        order, scores = last.selected[:wanted], np.abs(last.coef)
+        _, last, max_features = yield from self._weighed(data)
+        order, scores = last.selected[:max_features], np.abs(last.coef)
         from rankstudio.engine.arithmetic.optimisers.pair_problem import solution  # noqa: PLC0415 - numba
         from rankstudio.engine.arithmetic.optimisers.truncated_newton import minimise_squared_hinge  # noqa: PLC0415
         from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
@@ -472,11 +475,11 @@ class FSMSVM(_OfFSMRank):
             for k in range(1, len(order) + 1):
                 chosen = list(order[:k])
                 problem = pairs.narrowed(chosen)
-                now = yield from solution(minimise_squared_hinge(problem, C, _TOL, _MAX_ITER))
+                optimum = yield from solution(minimise_squared_hinge(problem, C, _TOL, _MAX_ITER))
                 coef = np.zeros(n)
-                coef[chosen] = now.w
+                coef[chosen] = optimum.w
                 compared = without(scores, chosen[:-1])
-                yield Step(k, tuple(chosen), coef, now.objective, compared)
+                yield Step(k, tuple(chosen), coef, optimum.objective, compared)
 
 
 _MEASURES = {"ndcg": "NDCG@10", "map": "MAP"}
@@ -506,18 +509,18 @@ def importance(data: QueryData, kind: str) -> Floats:
 def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floats]:
     """Compute :func:`importance`, with progress events."""
     if not isinstance(kind, str):
-        both = own_importance(kind, data)
+        importances = own_importance(kind, data)
     elif kind == "none":
-        both = np.ones(2 * data.X.shape[1])
+        importances = np.ones(2 * data.X.shape[1])
     elif kind != "pearson":
         downwards, upwards = yield from directed_measures(data, _MEASURES[kind], convention(_RULES).objective)
         assert upwards is not None  # asked for
-        both = np.concatenate((downwards, upwards))
+        importances = np.concatenate((downwards, upwards))
     else:
         correlations = (yield from correlating(data))[0]
-        both = np.tile(np.abs(correlations[:-1, -1]), 2)
+        importances = np.tile(np.abs(correlations[:-1, -1]), 2)
     varies = (yield from correlating(data))[1]
-    return np.where(np.tile(varies, 2), both, 0.0)
+    return np.where(np.tile(varies, 2), importances, 0.0)
 
 
 def similarity(data: QueryData, kind: str) -> Floats:
@@ -556,7 +559,7 @@ def nearest_positive_semidefinite(matrix: Floats) -> Floats:
 
 @dataclass
 class _Correlations:
-    """What :func:`correlating` has found of some data."""
+    """Result of :func:`correlating` on some data."""
 
     found: tuple[Floats, Bools] | None = None
 
@@ -566,16 +569,16 @@ def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
 
     Also return which features have more than one value (n,). Both are cached.
     """
-    kept = data.shared.of(_Correlations)
-    if kept.found is None:
-        what, origin = "correlating features", np.append(data.X[0], data.y[0])
-        total, different = yield from summed(data, what, _totals, origin, by_blocks=True)
+    cache = data.shared.of(_Correlations)
+    if cache.found is None:
+        activity, origin = "correlating features", np.append(data.X[0], data.y[0])
+        total, different = yield from summed(data, activity, _totals, origin, by_blocks=True)
         mean = total / data.y.size
-        (products,) = yield from summed(data, what, _products, origin, mean, by_blocks=True)
+        (products,) = yield from summed(data, activity, _products, origin, mean, by_blocks=True)
         length = np.sqrt(np.diag(products))
         length[length == 0] = 1.0
-        kept.found = products / length / length[:, None], different[:-1] > 0
-    return kept.found
+        cache.found = products / length / length[:, None], different[:-1] > 0
+    return cache.found
 
 
 def _totals(data: QueryData, origin: Floats) -> tuple[Floats, Floats]:

@@ -120,23 +120,23 @@ class GAS(PathSelector):
         c, kind = self.checked("c"), self.checked("similarity")
         importance, directions = yield from self.weights(data)
         # Kendall's τ is computed for the pairs that are asked for: all of them would take long.
-        own = None if isinstance(kind, str) and kind == "kendall" else (yield from self.similarities(data))
+        matrix = None if isinstance(kind, str) and kind == "kendall" else (yield from self.similarities(data))
         yield WorkProgress("ranking features", 0.0)
         scores, varies = importance.copy(), (yield from informative_columns(data))
-        left = np.ones(scores.size, dtype=bool)
+        is_unranked = np.ones(scores.size, dtype=bool)
         order, compared = np.empty(k, dtype=np.int64), np.empty((k, scores.size))
-        with _given(own) if own is not None else kendall_similarity(data) as between:
+        with _given(matrix) if matrix is not None else kendall_similarity(data) as between:
             for t in range(k):
                 yield WorkProgress("comparing features", t / k)
-                candidates = left & varies if (left & varies).any() else left
+                candidates = is_unranked & varies if (is_unranked & varies).any() else is_unranked
                 compared[t] = np.where(candidates, scores, np.nan)
                 order[t] = int(np.argmax(np.where(candidates, scores, -np.inf)))
-                left[order[t]] = False
-                others = np.flatnonzero(left)
+                is_unranked[order[t]] = False
+                unranked = np.flatnonzero(is_unranked)
                 if t + 1 < k and self.c > 0:
-                    scores[others] -= 2.0 * c * (yield from between(int(order[t]), others))
-        found = {"importance_": importance, "scores_": scores, "directions_": directions}
-        return Ordering(order, compared, found)
+                    scores[unranked] -= 2.0 * c * (yield from between(int(order[t]), unranked))
+        attributes = {"importance_": importance, "scores_": scores, "directions_": directions}
+        return Ordering(order, compared, attributes)
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:  # noqa: D102 - inherited
         from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
@@ -166,7 +166,7 @@ def _no_parts(n: int, n_queries: int) -> Waiting[Floats]:
 
 @contextmanager
 def _given(matrix: Floats) -> Iterator[Between]:
-    """Provide what reads similarities off a matrix (n, n)."""
+    """Provide a function that reads similarities off a matrix (n, n)."""
 
     def between(feature: int, others: Ints) -> Waiting[Floats]:
         yield from ()

@@ -89,8 +89,8 @@ class L1Path(PathSelector):
         first = np.full(length.size, np.nan)
         first[used] = entered
         order = np.argsort(-np.nan_to_num(first, nan=-1.0), kind="stable")[:k].astype(np.int64)
-        found = {"alphas_": first, "lasso_alphas_": alphas, "lasso_coefs_": weights}
-        return Ordering(order, _residual_correlations(gram, right, order, scaling, found), found)
+        attributes = {"alphas_": first, "lasso_alphas_": alphas, "lasso_coefs_": weights}
+        return Ordering(order, _residual_correlations(gram, right, order, scaling, attributes), attributes)
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield for each step the α at which each feature comes into the lasso beside those that are in it.
@@ -104,34 +104,34 @@ class L1Path(PathSelector):
         path = yield from self.order_features(data, n_features)
         gram, right = yield from sums_of_products(data)
         entered, knots = path.found["alphas_"], path.found["lasso_alphas_"]
-        for place, step in enumerate(steps):
-            winner, scores = step.selected[place], np.full(gram.shape[0], np.nan)
+        for index, step in enumerate(steps):
+            winner, scores = step.selected[index], np.full(gram.shape[0], np.nan)
             knot = int(np.argmax(knots == entered[winner]))
-            known = path.found["lasso_coefs_"][knot]
-            inside = np.flatnonzero(known)
+            weights = path.found["lasso_coefs_"][knot]
+            inside = np.flatnonzero(weights)
             candidates = np.setdiff1d(np.flatnonzero(~np.isnan(step.candidates)), inside)
             if np.isnan(entered[winner]) or winner not in candidates:
                 yield ComparedByQuery((winner,), scores, *query_parts.nothing_compared(data, gram.shape[0]))
                 continue
-            whole = np.block([[gram, right[:, None]], [right, 0.0]])[None]
-            lasso = _Entry(np.sign(known[inside]), self.scaling == "unit")
-            alphas, signs = lasso.best(whole, inside, candidates, knots[knot - 1] if knot else np.inf)
+            sums = np.block([[gram, right[:, None]], [right, 0.0]])[None]
+            lasso = _Entry(np.sign(weights[inside]), self.scaling == "unit")
+            alphas, signs = lasso.best(sums, inside, candidates, knots[knot - 1] if knot else np.inf)
             if not abs(alphas[candidates == winner][0] - entered[winner]) <= _SAME * entered[winner]:
                 yield ComparedByQuery((winner,), scores, *query_parts.nothing_compared(data, gram.shape[0]))
                 continue
             near = np.argsort(-np.nan_to_num(alphas, nan=-1.0), kind="stable")[: _RIVALS + 1]
             near = near[~np.isnan(alphas[near])]
             columns = [*inside.tolist(), *candidates[near].tolist()]
-            own = yield from query_parts.grams_by_query(data, columns)
-            at = np.ix_([*columns, gram.shape[0]], [*columns, gram.shape[0]])
+            query_grams = yield from query_parts.grams_by_query(data, columns)
+            submatrix = np.ix_([*columns, gram.shape[0]], [*columns, gram.shape[0]])
             places = np.arange(len(columns))
             without = lasso.alphas(
-                whole[0][at] - own, places[: inside.size], places[inside.size :], signs[near]
+                sums[0][submatrix] - query_grams, places[: inside.size], places[inside.size :], signs[near]
             )
             scores[candidates[near]] = alphas[near]
-            parts = np.zeros((gram.shape[0], len(own)))
+            parts = np.zeros((gram.shape[0], len(query_grams)))
             parts[candidates[near]] = alphas[near, None] - without.T
-            yield ComparedByQuery((winner,), scores, parts, np.ones(len(own), dtype=np.bool_))
+            yield ComparedByQuery((winner,), scores, parts, np.ones(len(query_grams), dtype=np.bool_))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,13 +143,13 @@ class _Entry:
 
     def best(self, gram: Floats, inside: Ints, candidates: Ints, most: float) -> tuple[Floats, Floats]:
         """Return the greatest α up to ``most`` of each candidate, and whether it comes in with 1 or -1."""
-        both = [
-            self.alphas(gram, inside, candidates, np.full(candidates.size, one))[0] for one in (1.0, -1.0)
+        alphas = [
+            self.alphas(gram, inside, candidates, np.full(candidates.size, sigma))[0] for sigma in (1.0, -1.0)
         ]
-        fits = [(one > 0) & (one <= most * (1 + _SAME)) for one in both]
-        up, down = (np.where(fit, one, np.nan) for fit, one in zip(fits, both, strict=True))
-        turned = fits[1] & ~(up >= down)
-        return np.where(turned, down, up), np.where(turned, -1.0, 1.0)
+        fits = [(alpha > 0) & (alpha <= most * (1 + _SAME)) for alpha in alphas]
+        up, down = (np.where(fit, alpha, np.nan) for fit, alpha in zip(fits, alphas, strict=True))
+        is_negative = fits[1] & ~(up >= down)
+        return np.where(is_negative, down, up), np.where(is_negative, -1.0, 1.0)
 
     def alphas(self, gram: Floats, inside: Ints, candidates: Ints, sigma: Floats) -> Floats:
         """Return the α of each candidate by some sums [X y]'[X y] (B, n + 1, n + 1), shape (B, c)."""
@@ -158,18 +158,18 @@ class _Entry:
         length[:, -1] = 1.0
         with np.errstate(divide="ignore", invalid="ignore"):
             gram = gram / length[:, :, None] / length[:, None, :]
-            beside = gram[:, candidates][:, :, inside]
+            cross = gram[:, candidates][:, :, inside]
             matrix, right = gram[:, inside][:, :, inside], gram[:, inside, -1]
             ends = np.stack([right, np.broadcast_to(self.signs, right.shape)], axis=-1)
-            N, M = np.moveaxis(beside @ np.linalg.solve(matrix, ends), -1, 0)
-            found: Floats = (gram[:, candidates, -1] - N) / (sigma - M)
-        return found
+            N, M = np.moveaxis(cross @ np.linalg.solve(matrix, ends), -1, 0)
+            alphas: Floats = (gram[:, candidates, -1] - N) / (sigma - M)
+        return alphas
 
 
 def _residual_correlations(
     gram: Floats, right: Floats, order: Ints, scaling: str, found: Mapping[str, Floats]
 ) -> Floats:
-    """Return what each feature could still explain when the next one comes in, shape (k, n).
+    """Return the residual correlations of the features when the next one comes in, shape (k, n).
 
     |x_j' (y - X w)| at the knot, for features of length 1 where the lasso sees them so. The features that are
     in the model or have been are no candidates, nor are combinations of those with weight; NaN where the path
@@ -178,22 +178,22 @@ def _residual_correlations(
     length = np.sqrt(np.diag(gram))
     scale = length if scaling == "unit" else np.ones(length.size)
     compared = np.full((order.size, length.size), np.nan)
-    for place, feature in enumerate(order.tolist()):
+    for index, feature in enumerate(order.tolist()):
         alpha = found["alphas_"][feature]
         if np.isnan(alpha):
             break
         weights = found["lasso_coefs_"][int(np.argmax(found["lasso_alphas_"] == alpha))]
         candidates = length > 0
-        candidates[order[:place]] = False
+        candidates[order[:index]] = False
         correlations = np.abs(right - gram @ weights)[candidates] / scale[candidates]
-        compared[place, candidates] = correlations
+        compared[index, candidates] = correlations
         # A combination of the features in the model correlates as they do, and cannot come in beside them.
         inside = np.flatnonzero(weights).tolist()
-        near = candidates & (compared[place] >= alpha * (1.0 - _AS_HIGH))
+        near = candidates & (compared[index] >= alpha * (1.0 - _AS_HIGH))
         near[feature] = False
         for other in np.flatnonzero(near).tolist():
             if not independent(gram, inside, other):
-                compared[place, other] = np.nan
+                compared[index, other] = np.nan
     return compared
 
 
@@ -265,8 +265,8 @@ def lasso_path(gram: Floats, right: Floats, most: int) -> tuple[Floats, Floats, 
         w[active] += length * direction
         signs[np.abs(signs) > 1.0] = 0.0
         if to_leave[leaver] == length < alpha:
-            left, joining = active.pop(leaver), -1
-            w[left], signs[left] = 0.0, 2.0 * signs[left]
+            leaving, joining = active.pop(leaver), -1
+            w[leaving], signs[leaving] = 0.0, 2.0 * signs[leaving]
             shut[:] = False
         alpha -= length
         alphas.append(alpha)
@@ -276,11 +276,11 @@ def lasso_path(gram: Floats, right: Floats, most: int) -> tuple[Floats, Floats, 
 
 def independent(gram: Floats, active: list[int], feature: int) -> bool:
     """Return whether a feature is linearly independent of the active ones."""
-    beside = gram[active, feature]
-    own = float(gram[feature, feature])
+    cross = gram[active, feature]
+    unexplained = float(gram[feature, feature])
     if active:
-        own -= float(beside @ np.linalg.solve(gram[np.ix_(active, active)], beside))
-    return own > _DEPENDENT * float(gram[feature, feature])
+        unexplained -= float(cross @ np.linalg.solve(gram[np.ix_(active, active)], cross))
+    return unexplained > _DEPENDENT * float(gram[feature, feature])
 
 
 def _lengths_to_join(correlation: Floats, rates: Floats, alpha: float, signs: Floats) -> Floats:

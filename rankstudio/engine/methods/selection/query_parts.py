@@ -1,4 +1,4 @@
-"""What each query adds to the scores by which the steps of a selector compare features.
+"""Parts of each query in the scores by which the steps of a selector compare features.
 
 A step selects another feature as soon as the parts of the remaining queries favour another one. For scores
 that are means over queries the parts are exact; for others they are what the score loses without the query,
@@ -32,7 +32,7 @@ COMPARING = "comparing queries"
 
 
 def sized_steps(estimator: Selector, data: TrainingData, n_features: int) -> Waiting[list[Step]]:
-    """Return the steps that select so many features."""
+    """Return the steps that select ``n_features`` features."""
     sized = type(estimator)(**{**estimator.get_params(deep=False), "n_features_to_select": n_features})
     return without_notes(steps_of(sized.work(data)))
 
@@ -60,17 +60,17 @@ def compared_means(
     """
     steps = yield from sized_steps(estimator, data, n_features)
     measured = yield from values
-    counted = ~np.isnan(measured[0])
-    parts = np.where(counted, measured, 0.0) / max(1, counted.sum())
+    is_counted = ~np.isnan(measured[0])
+    parts = np.where(is_counted, measured, 0.0) / max(1, is_counted.sum())
     if others is not None:
         parts = parts + (yield from others)
-    yield from compared_parts(steps, parts, counted)
+    yield from compared_parts(steps, parts, is_counted)
 
 
 def compared_parts(steps: Sequence[Step], parts: Floats, counted: Bools) -> Compared:
     """Yield the scores of steps that add one feature each, with the same parts (n, Q) at every step."""
-    for place, step in enumerate(steps):
-        yield ComparedByQuery((step.selected[place],), step.candidates, parts, counted)
+    for index, step in enumerate(steps):
+        yield ComparedByQuery((step.selected[index],), step.candidates, parts, counted)
 
 
 def measured_by_query(
@@ -107,18 +107,18 @@ def pair_slopes(data: TrainingData, columns: Ints, weights: Floats) -> Waiting[t
     pairs : ndarray of shape (Q,)
         Number of pairs of each query.
     """
-    found = yield from summed(data, COMPARING, _slopes_by_query, columns, weights, by_blocks=True)
-    return found[0], found[1], found[2][0]
+    derivatives = yield from summed(data, COMPARING, _slopes_by_query, columns, weights, by_blocks=True)
+    return derivatives[0], derivatives[1], derivatives[2][0]
 
 
 def _slopes_by_query(data: QueryData, columns: Ints, weights: Floats) -> tuple[Any, ...]:
     X = np.ascontiguousarray(data.X[:, columns])
     problem = LinearPairs(X, Pairs(data.y, data.ptr))
-    at = SquaredHinge()(problem.pairs, problem.scores(weights))
-    slopes = np.add.reduceat(X * at.slopes[:, None], data.ptr[:-1])
-    curvature = np.array([problem.curvature(at, unit) for unit in np.eye(columns.size)])
+    hinge = SquaredHinge()(problem.pairs, problem.scores(weights))
+    slopes = np.add.reduceat(X * hinge.slopes[:, None], data.ptr[:-1])
+    curvature = np.array([problem.curvature(hinge, unit) for unit in np.eye(columns.size)])
     sizes = [np.unique(data.y[a:b], return_counts=True)[1] for a, b in pairwise(data.ptr.tolist())]
-    pairs = np.array([(one.sum() ** 2 - (one**2).sum()) / 2 for one in sizes], dtype=np.float64)
+    pairs = np.array([(counts.sum() ** 2 - (counts**2).sum()) / 2 for counts in sizes], dtype=np.float64)
     return Joined(slopes.T), curvature, Joined(pairs[None])
 
 

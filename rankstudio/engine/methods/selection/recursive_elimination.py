@@ -21,10 +21,10 @@ from rankstudio.engine.support.work import Waiting, WorkProgress
 Weights = Callable[[Ints], Waiting[Floats]]
 
 _TIES = {"rankrls": 1e-10, "ranksvm": 1e-6}
-"""Of the greatest importance: two that differ by no more are equal but for the rounding of a solution, or for
+"""Relative to the greatest importance: two that differ by no more are equal but for rounding, or for
 what is left of the duality gap."""
 _TOL, _MAX_ITER = 1e-10, 1000
-"""Of RankSVM, whose weights are compared: ½||w - w*||² is at most the gap, so that a gap of 1e-10 of the
+"""For RankSVM, whose weights are compared: ½||w - w*||² is at most the gap, so that a gap of 1e-10 of the
 objective leaves weights off by a hundred-thousandth of √objective."""
 
 
@@ -115,31 +115,31 @@ class RecursiveElimination(PathSelector):
         importance, regularization = self.checked("importance"), self.checked("regularization")
         varies = np.diag((yield from sums_of_products(data))[0]) > 0
         n, Q = data.X.shape[1], data.ptr.size - 1
-        for place in range(min(n_features, len(steps))):
-            left = np.array(steps[min(max(place, 1), len(steps) - 1)].selected, dtype=np.int64)
-            winner, scores, parts = int(left[place]), np.full(n, np.nan), np.zeros((n, Q))
-            if left.size > 1 and varies[left].all():
-                own = yield from grams_by_query(data, left.tolist())
-                total = own.sum(axis=0)
+        for position in range(min(n_features, len(steps))):
+            columns = np.array(steps[min(max(position, 1), len(steps) - 1)].selected, dtype=np.int64)
+            winner, scores, parts = int(columns[position]), np.full(n, np.nan), np.zeros((n, Q))
+            if columns.size > 1 and varies[columns].all():
+                query_grams = yield from grams_by_query(data, columns.tolist())
+                total = query_grams.sum(axis=0)
                 if self.ranker == "rankrls":
                     weights = _ridge_weights(total[None], regularization)[0]
-                    without = _ridge_weights(total - own, regularization)
+                    without = _ridge_weights(total - query_grams, regularization)
                 else:
-                    weights, without = yield from _svm_weights(data, left, self.checked("C"))
+                    weights, without = yield from _svm_weights(data, columns, self.checked("C"))
                 if importance == "scaled":
                     weights = weights * np.sqrt(np.diag(total)[:-1])
-                    squares = np.diagonal(total - own, axis1=1, axis2=2)[:, :-1]
+                    squares = np.diagonal(total - query_grams, axis1=1, axis2=2)[:, :-1]
                     without = without * np.sqrt(np.maximum(squares, 0.0))
-                sign = 1.0 if place == 0 else -1.0
-                scores[left] = sign * np.abs(weights)
-                parts[left] = sign * (np.abs(weights)[:, None] - np.abs(without).T)
+                sign = 1.0 if position == 0 else -1.0
+                scores[columns] = sign * np.abs(weights)
+                parts[columns] = sign * (np.abs(weights)[:, None] - np.abs(without).T)
             yield ComparedByQuery((winner,), scores, parts, np.ones(Q, dtype=np.bool_))
 
 
 def _ridge_weights(grams: Floats, regularization: float) -> Floats:
     """Return RankRLS's weights by some sums [X y]'[X y] (B, c + 1, c + 1), shape (B, c)."""
-    left = grams[:, :-1, :-1] + regularization * np.eye(grams.shape[1] - 1)
-    return np.asarray(np.linalg.solve(left, grams[:, :-1, -1:])[:, :, 0])
+    regularized = grams[:, :-1, :-1] + regularization * np.eye(grams.shape[1] - 1)
+    return np.asarray(np.linalg.solve(regularized, grams[:, :-1, -1:])[:, :, 0])
 
 
 def _svm_weights(data: TrainingData, columns: Ints, C: float) -> Waiting[tuple[Floats, Floats]]:
@@ -187,14 +187,14 @@ def _eliminating(
     """Return the columns in the opposite order of their elimination, and the importances at the first k."""
     # In the order in which they would come back; what is dropped is at the end.
     dropped = np.flatnonzero(constant).tolist()
-    left = np.flatnonzero(~constant)
+    remaining = np.flatnonzero(~constant)
     compared = np.full((k, scale.size), np.nan)
-    while left.size > 1:
-        yield WorkProgress(tr("eliminating features"), 1.0 - left.size / scale.size)
-        importance = np.abs((yield from weights(left))) * scale[left]
-        if left.size <= k:
-            compared[left.size - 1, left] = importance
-        place = int(np.flatnonzero(importance <= importance.min() + tie * importance.max())[-1])
-        dropped.insert(0, int(left[place]))
-        left = np.delete(left, place)
-    return np.array([*left.tolist(), *dropped], dtype=np.int64), compared
+    while remaining.size > 1:
+        yield WorkProgress(tr("eliminating features"), 1.0 - remaining.size / scale.size)
+        importance = np.abs((yield from weights(remaining))) * scale[remaining]
+        if remaining.size <= k:
+            compared[remaining.size - 1, remaining] = importance
+        position = int(np.flatnonzero(importance <= importance.min() + tie * importance.max())[-1])
+        dropped.insert(0, int(remaining[position]))
+        remaining = np.delete(remaining, position)
+    return np.array([*remaining.tolist(), *dropped], dtype=np.int64), compared

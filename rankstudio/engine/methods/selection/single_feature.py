@@ -1,4 +1,4 @@
-"""Selectors that look at one feature at a time: by a ranking measure, or by mutual information."""
+"""Selectors that score one feature at a time: by a ranking measure, or by mutual information."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ class SingleFeatureRanking(ScoredSelector):
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
     ) -> Waiting[Ordering]:
-        both = self.checked("direction") == "best"
+        tries_both = self.checked("direction") == "best"
         scores, directions = yield from measuring_features(
-            data, self.measure, objective(self.convention), both
+            data, self.measure, objective(self.convention), tries_both
         )
         higher = find_measure(self.measure).higher_is_better
         gains = scores if higher else -scores
@@ -92,12 +92,15 @@ class SingleFeatureRanking(ScoredSelector):
         gains = np.nan_to_num(gains, nan=float(np.nanmin(gains, initial=0.0)) - 1.0)
         varies = yield from informative_columns(data)
         gains = np.where(varies, gains, -np.inf)
-        # Of a measure of which less is better, all of which go from 0 to 1, what is missing to 1.
-        shown = np.where(varies, scores if higher else 1.0 - scores, np.nan)
-        return Ordering(best_first(gains, k), shown, {"scores_": scores, "directions_": directions})
+        # Lower-is-better measures lie in [0, 1]; show 1 - score so that larger is always better.
+        shown_scores = np.where(varies, scores if higher else 1.0 - scores, np.nan)
+        return Ordering(best_first(gains, k), shown_scores, {"scores_": scores, "directions_": directions})
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
-        """Return the measures of the queries; None with groups or costs, which divide the scores."""
+        """Return the measures of the queries.
+
+        None with groups or costs, which divide the scores.
+        """
         if len(self.groups) > 0 or self.costs is not None:
             return None
         from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
@@ -153,14 +156,14 @@ def directed_measures(
     data: TrainingData, measure: str, convention: str | Convention = DEFAULT, turned: bool = True
 ) -> Waiting[tuple[Floats, Floats | None]]:
     """Return the measure of each feature in descending order, and on request in ascending order."""
-    what, name = "measuring features", find_measure(measure).name
+    activity, name = "measuring features", find_measure(measure).name
     signs = (1.0, -1.0) if turned else (1.0,)
     n = data.X.shape[1]
     total, count = np.empty((2, len(signs), n))
     for columns in data.portions():
-        yield WorkProgress(what, columns.start / n)
+        yield WorkProgress(activity, columns.start / n)
         message = columns, name, convention, signs
-        total[:, columns], count[:, columns] = yield from summed(data, what, _measure_sums, *message)
+        total[:, columns], count[:, columns] = yield from summed(data, activity, _measure_sums, *message)
     values = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
     return values[0], values[1] if turned else None
 
@@ -177,11 +180,11 @@ def _measure_sums(
     total, count = np.empty((2, len(signs), columns.stop - columns.start))
     for part in column_portions(len(data.X), columns):
         features = np.ascontiguousarray(data.X[:, part].T)
-        some = slice(part.start - columns.start, part.stop - columns.start)
-        for place, sign in enumerate(signs):
+        part_slice = slice(part.start - columns.start, part.stop - columns.start)
+        for index, sign in enumerate(signs):
             values = evaluator.per_query_many(sign * features)[measure]
-            total[place, some] = np.nansum(values, axis=-1)
-            count[place, some] = np.count_nonzero(~np.isnan(values), axis=-1)
+            total[index, part_slice] = np.nansum(values, axis=-1)
+            count[index, part_slice] = np.count_nonzero(~np.isnan(values), axis=-1)
     return total, count
 
 
@@ -238,14 +241,16 @@ class MutualInformation(ScoredSelector):
         return _information(counts)
 
     def gains(self, counts: Floats) -> Floats:
-        """Return what a document of each bin and label adds to the statistic, to first order: (bins, labels).
+        """Return the first-order part of a document of each bin and label: (bins, labels).
 
         The statistic divided by the number of documents, or a constant for all documents, is the mean of it.
         """
         p = counts / counts.sum()
         independent = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
-        there = counts > 0
-        ratios: Floats = np.log(np.where(there, p, 1.0) / np.where(there, independent, 1.0)) / counts.sum()
+        is_positive = counts > 0
+        ratios: Floats = (
+            np.log(np.where(is_positive, p, 1.0) / np.where(is_positive, independent, 1.0)) / counts.sum()
+        )
         return ratios
 
     def order_features(  # noqa: D102 - inherited
@@ -301,8 +306,8 @@ class ChiSquared(MutualInformation):
 
     def statistic(self, counts: Floats) -> float:  # noqa: D102 - inherited
         expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0, keepdims=True) / counts.sum()
-        there = expected > 0
-        return float(np.sum((counts[there] - expected[there]) ** 2 / expected[there]))
+        is_positive = expected > 0
+        return float(np.sum((counts[is_positive] - expected[is_positive]) ** 2 / expected[is_positive]))
 
     def gains(self, counts: Floats) -> Floats:  # noqa: D102 - inherited
         p = counts / counts.sum()
@@ -345,8 +350,8 @@ def _gained(data: QueryData, columns: slice, edges: Floats, labels: Floats, gain
     """Return the part of each query, of some features with the gain of each bin and label."""
     number = np.searchsorted(labels, data.y)
     out = np.empty((edges.shape[0], data.ptr.size - 1))
-    for row, gain, own, values in zip(out, gains, edges, data.X[:, columns].T, strict=True):
-        bins = np.searchsorted(np.unique(own), values, side="left")
+    for row, gain, feature_edges, values in zip(out, gains, edges, data.X[:, columns].T, strict=True):
+        bins = np.searchsorted(np.unique(feature_edges), values, side="left")
         row[:] = np.add.reduceat(gain[bins, number], data.ptr[:-1])
     return (Joined(out),)
 
@@ -360,8 +365,8 @@ def _joint_counts(data: QueryData, columns: slice, edges: Floats, labels: Floats
     if data.sparse:
         return (sparse_columns.joint_counts(data, columns, edges, number, labels.size),)
     out = np.zeros((edges.shape[0], edges.shape[1] + 1, labels.size))
-    for joint, own, values in zip(out, edges, data.X[:, columns].T, strict=True):
-        bins = np.searchsorted(np.unique(own), values, side="left")
+    for joint, feature_edges, values in zip(out, edges, data.X[:, columns].T, strict=True):
+        bins = np.searchsorted(np.unique(feature_edges), values, side="left")
         counts = np.bincount(bins * labels.size + number, minlength=joint.size)
         joint[:] = counts.reshape(joint.shape)
     return (out,)
@@ -375,6 +380,6 @@ def _information(counts: Floats) -> float:
     """Return the mutual information of bins and labels, in nats, of the documents of each (bins, labels)."""
     joint = counts / counts.sum()
     independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
-    there = joint > 0
+    is_positive = joint > 0
     # Never negative but for rounding.
-    return max(0.0, float(np.sum(joint[there] * np.log(joint[there] / independent[there]))))
+    return max(0.0, float(np.sum(joint[is_positive] * np.log(joint[is_positive] / independent[is_positive]))))

@@ -1,4 +1,4 @@
-"""What filters count in sparse columns: their entries one by one, and all that is 0 at once."""
+"""Counts of filters in sparse columns: entries one by one, and all zeros at once."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class _Entries(NamedTuple):
     def of(cls, data: SparseQueryData, columns: slice) -> _Entries:
         csc = data.X.csc
         starts = csc.indptr[columns.start : columns.stop + 1]
-        some = slice(starts[0], starts[-1])
+        span = slice(starts[0], starts[-1])
         column = np.repeat(np.arange(columns.stop - columns.start), np.diff(starts))
-        return cls(column, csc.indices[some], csc.data[some])
+        return cls(column, csc.indices[span], csc.data[span])
 
 
 def joint_counts(data: SparseQueryData, columns: slice, edges: Floats, number: Ints, n_labels: int) -> Floats:
@@ -46,15 +46,17 @@ def joint_counts(data: SparseQueryData, columns: slice, edges: Floats, number: I
         Number of each document's label.
     n_labels : int
     """
-    found, n_bins = _Entries.of(data, columns), edges.shape[1] + 1
-    bins, zero = np.zeros(found.value.size, dtype=np.int64), np.zeros(edges.shape[0], dtype=np.int64)
+    nonzeros, n_bins = _Entries.of(data, columns), edges.shape[1] + 1
+    bins, zero = np.zeros(nonzeros.value.size, dtype=np.int64), np.zeros(edges.shape[0], dtype=np.int64)
     for b in range(n_bins - 1):
-        own = edges[:, b]
-        new = np.ones(own.size, dtype=np.bool_) if b == 0 else own != edges[:, b - 1]
-        bins += new[found.column] & (own[found.column] < found.value)
-        zero += new & (own < 0.0)
+        edge = edges[:, b]
+        new = np.ones(edge.size, dtype=np.bool_) if b == 0 else edge != edges[:, b - 1]
+        bins += new[nonzeros.column] & (edge[nonzeros.column] < nonzeros.value)
+        zero += new & (edge < 0.0)
     out = np.zeros((edges.shape[0], n_bins, n_labels))
-    counts = np.bincount((found.column * n_bins + bins) * n_labels + number[found.row], minlength=out.size)
+    counts = np.bincount(
+        (nonzeros.column * n_bins + bins) * n_labels + number[nonzeros.row], minlength=out.size
+    )
     out += counts.reshape(out.shape)
     out[np.arange(zero.size), zero] += np.bincount(number, minlength=n_labels) - out.sum(axis=1)
     return out
@@ -79,39 +81,43 @@ def measure_sums(
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
-    every, width = _Entries.of(data, columns), columns.stop - columns.start
+    all_nonzeros, width = _Entries.of(data, columns), columns.stop - columns.start
     ties = Evaluator(data.y, data.ptr, convention, [measure], grading=data.grading).per_query(
         np.zeros(data.y.size)
     )[measure]
-    begins = _begins(every, data.query)
-    of_run = every.column[begins], data.query[every.row[begins]]
-    alike, kept = _alike(every, begins, 2 * data.y.size if find_measure(measure).by_rank else 0)
-    inside = kept[np.cumsum(begins) - 1]
-    found, begins, own = _Entries(*(a[inside] for a in every)), begins[inside], of_run[1][kept]
+    begins = _begins(all_nonzeros, data.query)
+    of_run = all_nonzeros.column[begins], data.query[all_nonzeros.row[begins]]
+    alike, is_kept = _alike(all_nonzeros, begins, 2 * data.y.size if find_measure(measure).by_rank else 0)
+    inside = is_kept[np.cumsum(begins) - 1]
+    nonzeros, begins, run_query = (
+        _Entries(*(a[inside] for a in all_nonzeros)),
+        begins[inside],
+        of_run[1][is_kept],
+    )
     # The place of each feature among those of the query.
-    order = np.argsort(own, kind="stable")
-    count = np.bincount(own, minlength=ties.size)
-    place = np.empty(own.size, dtype=np.int64)
-    place[order] = np.arange(own.size) - np.repeat(np.cumsum(count) - count, count)
-    entry_place = place[np.cumsum(begins) - 1]
-    entries, runs = (np.argsort(places, kind="stable") for places in (entry_place, place))
-    places_of_entries, places_of_runs = entry_place[entries], place[runs]
-    values = np.empty((len(signs), own.size))
+    order = np.argsort(run_query, kind="stable")
+    count = np.bincount(run_query, minlength=ties.size)
+    run_place = np.empty(run_query.size, dtype=np.int64)
+    run_place[order] = np.arange(run_query.size) - np.repeat(np.cumsum(count) - count, count)
+    entry_place = run_place[np.cumsum(begins) - 1]
+    entries, runs = (np.argsort(places, kind="stable") for places in (entry_place, run_place))
+    places_of_entries, places_of_runs = entry_place[entries], run_place[runs]
+    values = np.empty((len(signs), run_query.size))
     for first, last, queries in _passes(np.diff(data.ptr), count):
         rows, ptr = rows_of_queries(data.ptr, queries)
         evaluator = Evaluator(data.y[rows], ptr, convention, [measure], grading=data.grading.taken(rows))
         of_row, of_query = np.empty(data.y.size, dtype=np.int64), np.empty(count.size, dtype=np.int64)
         of_row[rows], of_query[queries] = np.arange(rows.size), np.arange(queries.size)
         step = max(1, _VALUES // rows.size)
-        for at in range(first, last, step):
-            end = min(at + step, last)
-            scores = np.zeros((end - at, rows.size))
-            some = entries[slice(*np.searchsorted(places_of_entries, (at, end)))]
-            scores[entry_place[some] - at, of_row[found.row[some]]] = found.value[some]
-            some = runs[slice(*np.searchsorted(places_of_runs, (at, end)))]
+        for start in range(first, last, step):
+            end = min(start + step, last)
+            scores = np.zeros((end - start, rows.size))
+            chosen = entries[slice(*np.searchsorted(places_of_entries, (start, end)))]
+            scores[entry_place[chosen] - start, of_row[nonzeros.row[chosen]]] = nonzeros.value[chosen]
+            chosen = runs[slice(*np.searchsorted(places_of_runs, (start, end)))]
             for turn, sign in enumerate(signs):
                 table = evaluator.per_query_many(sign * scores)[measure]
-                values[turn, some] = table[place[some] - at, of_query[own[some]]]
+                values[turn, chosen] = table[run_place[chosen] - start, of_query[run_query[chosen]]]
     total, count_of = np.empty((2, len(signs), width))
     column, tied = of_run[0], ties[of_run[1]]
     for turn, value in enumerate(values[:, alike]):
@@ -125,8 +131,8 @@ def measure_sums(
 
 def _begins(found: _Entries, query: Ints) -> Bools:
     """Return which entries are the first of a feature in a query: there a run of them begins."""
-    own, begins = query[found.row], np.ones(found.row.size, dtype=np.bool_)
-    begins[1:] = (own[1:] != own[:-1]) | (found.column[1:] != found.column[:-1])
+    entry_query, begins = query[found.row], np.ones(found.row.size, dtype=np.bool_)
+    begins[1:] = (entry_query[1:] != entry_query[:-1]) | (found.column[1:] != found.column[:-1])
     return begins
 
 
@@ -143,14 +149,14 @@ def _alike(found: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Bools]:
     starts = np.flatnonzero(begins)
     number = np.arange(starts.size)
     if n_ways:
-        alone = np.flatnonzero(np.diff(starts, append=begins.size) == 1)
-        way = 2 * found.row[starts[alone]].astype(np.int64) + (found.value[starts[alone]] > 0.0)
+        single = np.flatnonzero(np.diff(starts, append=begins.size) == 1)
+        way = 2 * found.row[starts[single]].astype(np.int64) + (found.value[starts[single]] > 0.0)
         first = np.empty(n_ways, dtype=np.int64)
-        first[way] = alone
-        number[alone] = first[way]
-    kept = np.zeros(starts.size, dtype=np.bool_)
-    kept[number] = True
-    return (np.cumsum(kept) - 1)[number], kept
+        first[way] = single
+        number[single] = first[way]
+    is_kept = np.zeros(starts.size, dtype=np.bool_)
+    is_kept[number] = True
+    return (np.cumsum(is_kept) - 1)[number], is_kept
 
 
 def _passes(sizes: Ints, count: Ints) -> Iterator[tuple[int, int, Ints]]:
@@ -163,8 +169,8 @@ def _passes(sizes: Ints, count: Ints) -> Iterator[tuple[int, int, Ints]]:
     """
     first = 0
     while (queries := np.flatnonzero(count > first)).size:
-        ends, most = np.sort(count[queries]), _FEWER * sizes[queries].sum()
-        left = np.cumsum(sizes[queries][np.argsort(count[queries], kind="stable")][::-1])[::-1]
-        last = int(ends[np.count_nonzero(left >= most) - 1])
+        ends, threshold = np.sort(count[queries]), _FEWER * sizes[queries].sum()
+        remaining = np.cumsum(sizes[queries][np.argsort(count[queries], kind="stable")][::-1])[::-1]
+        last = int(ends[np.count_nonzero(remaining >= threshold) - 1])
         yield first, last, queries
         first = last

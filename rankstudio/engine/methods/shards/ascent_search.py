@@ -41,9 +41,9 @@ def ascent_search(
         Measure to maximise; errors are minimised.
     convention : Convention
     """
-    wanted = find_measure(measure)
-    with data.session(StateWork(_Measuring, (wanted.name, convention))) as session:
-        yield _beginning(session, data, 1.0 if wanted.higher_is_better else -1.0)
+    target = find_measure(measure)
+    with data.session(StateWork(_Measuring, (target.name, convention))) as session:
+        yield _beginning(session, data, 1.0 if target.higher_is_better else -1.0)
 
 
 def _beginning(session: ShardSession, data: TrainingData, sign: float) -> Waiting[AscentSearch]:
@@ -114,6 +114,6 @@ class _Measuring:
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         evaluator = Evaluator(data.y, data.ptr, self._convention, [self._measure], grading=data.grading)
-        made = np.ascontiguousarray(data.X.T), evaluator
-        self._kept = made if self._keeps else None
-        return made
+        prepared = np.ascontiguousarray(data.X.T), evaluator
+        self._kept = prepared if self._keeps else None
+        return prepared

@@ -47,14 +47,14 @@ def order_statistics(
     if not data.several:
         (values,) = yield from summed(data, what, _partitioned, features, ranks)
         return np.asarray(values)
-    found = np.zeros((features.size, ranks.size), dtype=np.uint64)
-    bits = next(b for b in (8, 4, 2, 1) if found.size << b <= _MOST_COUNTS or b == 1)
+    keys = np.zeros((features.size, ranks.size), dtype=np.uint64)
+    bits = next(b for b in (8, 4, 2, 1) if keys.size << b <= _MOST_COUNTS or b == 1)
     for shift in range(64 - bits, -1, -bits):
-        (counts,) = yield from summed(data, what, _counts, features, found, shift, bits)
+        (counts,) = yield from summed(data, what, _counts, features, keys, shift, bits)
         # The least digit up to which there are as many documents as the rank asks for.
         digits = np.count_nonzero(counts <= ranks[:, None], axis=-1)
-        found |= digits.astype(np.uint64) << np.uint64(shift)
-    return _values(found)
+        keys |= digits.astype(np.uint64) << np.uint64(shift)
+    return _values(keys)
 
 
 def _partitioned(data: QueryData, features: Ints, ranks: Ints) -> tuple[Floats]:
@@ -75,9 +75,9 @@ def _of_entries(X: SparseRows, ranks: Ints) -> Floats:
     below = np.bincount(column[csc.data < 0], minlength=n)[:, None]
     zeros = len(X) - sizes
     negative, positive = ranks < below, ranks >= below + zeros
-    place = np.where(positive, ranks - zeros, ranks) + csc.indptr[:-1, None]
-    there = negative | positive
-    return np.where(there, np.append(value, 0.0)[np.where(there, place, value.size)], 0.0)
+    index = np.where(positive, ranks - zeros, ranks) + csc.indptr[:-1, None]
+    is_nonzero = negative | positive
+    return np.where(is_nonzero, np.append(value, 0.0)[np.where(is_nonzero, index, value.size)], 0.0)
 
 
 def _counts(data: QueryData, features: Ints, prefixes: Keys, shift: int, bits: int) -> tuple[Floats]:
@@ -85,9 +85,9 @@ def _counts(data: QueryData, features: Ints, prefixes: Keys, shift: int, bits: i
     digits = np.arange((1 << bits) - 1, dtype=np.uint64) << np.uint64(shift)
     rest = np.uint64((1 << shift) - 1)
     out = np.empty((*prefixes.shape, digits.size))
-    for row, j, own in zip(out, features, prefixes, strict=True):
+    for row, j, prefix in zip(out, features, prefixes, strict=True):
         keys = np.sort(_keys(np.ascontiguousarray(data.X[:, j])))
-        row[:] = np.searchsorted(keys, own[:, None] | digits | rest, side="right")
+        row[:] = np.searchsorted(keys, prefix[:, None] | digits | rest, side="right")
     return (out,)
 
 
@@ -147,8 +147,8 @@ class FewValues:
     values: tuple[Floats, ...]
 
     def __add__(self, other: FewValues) -> FewValues:
-        both = zip(self.values, other.values, strict=True)
-        return FewValues(self.most, tuple(self._union(left, right) for left, right in both))
+        pairs = zip(self.values, other.values, strict=True)
+        return FewValues(self.most, tuple(self._union(left, right) for left, right in pairs))
 
     def _union(self, left: Floats, right: Floats) -> Floats:
         if not (left.size and right.size):
@@ -179,21 +179,21 @@ class _FoundThresholds:
 
 
 def _found(data: TrainingData, most: int, ranks: int) -> Waiting[Thresholds]:
-    (few,) = yield from summed(data, _FINDING, _few_values, most)
-    found = [values[:-1] for values in few.values]
-    many: Ints = np.flatnonzero([not values.size for values in few.values])
+    (distinct,) = yield from summed(data, _FINDING, _few_values, most)
+    feature_thresholds = [values[:-1] for values in distinct.values]
+    many: Ints = np.flatnonzero([not values.size for values in distinct.values])
     if many.size:
-        wanted = np.arange(1, ranks + 1) * data.y.size // (ranks + 1) - 1
-        at_ranks = yield from order_statistics(data, wanted, _FINDING, many)
+        rank_positions = np.arange(1, ranks + 1) * data.y.size // (ranks + 1) - 1
+        at_ranks = yield from order_statistics(data, rank_positions, _FINDING, many)
         for feature, values in zip(many.tolist(), at_ranks, strict=True):
-            found[feature] = np.unique(values + 0.0)
-    fewer = np.zeros(len(found), dtype=np.bool_)
+            feature_thresholds[feature] = np.unique(values + 0.0)
+    fewer = np.zeros(len(feature_thresholds), dtype=np.bool_)
     fewer[many] = True
-    return _joined(found, fewer)
+    return _joined(feature_thresholds, fewer)
 
 
 def _joined(found: list[Floats], fewer: Bools) -> Thresholds:
-    starts = np.cumsum([0, *(own.size for own in found)]).astype(np.int64)
+    starts = np.cumsum([0, *(values_of_feature.size for values_of_feature in found)]).astype(np.int64)
     return Thresholds(np.concatenate(found), starts, fewer)
 
 

@@ -36,7 +36,7 @@ _LEARNING = "learning from pairs"
 
 
 class _Message(Protocol):
-    """What all shards are asked, of their pairs."""
+    """Question to all shards about their pairs."""
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         """Return a shard's summands."""
@@ -51,9 +51,13 @@ class _LossAt:
     slopes: bool
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
-        at = state.smooth(problem, self.loss, self.w)
-        gradient = problem.weigh(at.slopes) if self.slopes else np.zeros_like(self.w)
-        return np.array([at.loss, at.n_curved, *at.hinges]), gradient, Greatest(np.array([at.largest]))
+        smooth = state.smooth(problem, self.loss, self.w)
+        gradient = problem.weigh(smooth.slopes) if self.slopes else np.zeros_like(self.w)
+        return (
+            np.array([smooth.loss, smooth.n_curved, *smooth.hinges]),
+            gradient,
+            Greatest(np.array([smooth.largest])),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +79,8 @@ class _HingeAt:
     w: Floats
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
-        at = problem.pairs.hinge(problem.scores(self.w))
-        return np.array([at.loss, at.offset]), problem.weigh(at.slopes)
+        hinge = problem.pairs.hinge(problem.scores(self.w))
+        return np.array([hinge.loss, hinge.offset]), problem.weigh(hinge.slopes)
 
 
 class _LineScores(NamedTuple):
@@ -104,9 +108,9 @@ class _HingeOnLine:
         line = state.line(problem, self.w, self.p)
         if self.t == 0.0 and not self.plane:
             return line.at_start, np.zeros_like(self.w)
-        at = problem.pairs.hinge_from(line.order, line.scores + self.t * line.d)
-        gradient = problem.weigh(at.slopes) if self.plane else np.zeros_like(self.w)
-        return _numbers(at, line.d), gradient
+        hinge = problem.pairs.hinge_from(line.order, line.scores + self.t * line.d)
+        gradient = problem.weigh(hinge.slopes) if self.plane else np.zeros_like(self.w)
+        return _numbers(hinge, line.d), gradient
 
 
 def _numbers(at: Hinge, d: Floats) -> Floats:
@@ -123,7 +127,7 @@ class _Count:
 
 @dataclass(frozen=True)
 class _DegreeGram:
-    """Ask for the matrix of :meth:`PairProblem.degree_gram`, from every so many documents."""
+    """Ask for :meth:`PairProblem.degree_gram`, from a sample of documents at equal steps."""
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         step = -(-problem.X.shape[0] // _SAMPLE)
@@ -141,8 +145,8 @@ class _Pairs(Pairs):
 
     def hinge_and_order(self, scores: Floats) -> tuple[Hinge, Ints]:
         """Return the hinge, and the documents of each query in the order of their scores, shape (m,)."""
-        at = self.hinge(scores)
-        return at, self._order
+        hinge = self.hinge(scores)
+        return hinge, self._order
 
     def hinge_from(self, order: Ints, scores: Floats) -> Hinge:
         """Return the hinge, sorting from an order that is nearly that of the scores."""
@@ -202,8 +206,8 @@ class _PairState:
                 self._room = self._scratch.empty(3, problem.X.shape[0])
             scores, d, order = self._room[0], self._room[1], self._room[2].view(np.int64)
             scores[:], d[:] = problem.scores(w), problem.scores(p)
-            at, order[:] = problem.pairs.hinge_and_order(scores)
-            self._line = key, _LineScores(scores, d, order, _numbers(at, d))
+            hinge, order[:] = problem.pairs.hinge_and_order(scores)
+            self._line = key, _LineScores(scores, d, order, _numbers(hinge, d))
         return self._line[1]
 
 
@@ -339,8 +343,8 @@ class _HingeLine:
         self._pairs, self._w, self._p = pairs, w, p
 
     def value(self, t: float) -> Waiting[LineValue]:
-        at, slope = yield from self._pairs.hinge_on_line(self._w, self._p, t, plane=False)
-        return LineValue(at.loss, slope, None)
+        hinge, slope = yield from self._pairs.hinge_on_line(self._w, self._p, t, plane=False)
+        return LineValue(hinge.loss, slope, None)
 
     def tangent(self, t: float) -> Waiting[Tangent]:
         return (yield from self._pairs.hinge_on_line(self._w, self._p, t, plane=True))[0]

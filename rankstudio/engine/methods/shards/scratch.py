@@ -45,8 +45,8 @@ class Room:
     def taken(self, n_bytes: int, spare: float = 0.0) -> bool:
         """Reserve a number of bytes if a share of the space stays free; return whether it was possible."""
         with self._lock:
-            wanted = self._taken + n_bytes
-            fits = wanted <= self._unasked or wanted + spare * self._whole <= self._whole
+            total = self._taken + n_bytes
+            fits = total <= self._unasked or total + spare * self._whole <= self._whole
             self._taken += n_bytes if fits else 0
             return fits
 

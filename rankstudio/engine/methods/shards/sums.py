@@ -112,8 +112,8 @@ def products_of(data: TrainingData, cost: PairCost = USUAL) -> Waiting[Floats]:
     O(mn²), with one pass over the data.
     """
     if data.source is not None:
-        kept = [*data.columns, data.source.X.shape[1]]
-        return (yield from products_of(data.source, cost))[np.ix_(kept, kept)]
+        indices = [*data.columns, data.source.X.shape[1]]
+        return (yield from products_of(data.source, cost))[np.ix_(indices, indices)]
     return (yield from once(data.shared.of(_Products).by_cost, cost, _summed_products(data, cost)))
 
 
@@ -188,10 +188,12 @@ def models_in_order(
     :func:`rankstudio.engine.arithmetic.nested_rankrls.nested_factor`. It needs two passes over the data.
     """
     if data.sparse:  # the products of all features have no room
-        few = data.narrowed(order.tolist())
-        own, errors = yield from models_in_order(few, np.arange(order.size), regularization, cost)
+        narrowed = data.narrowed(order.tolist())
+        narrow_coefs, errors = yield from models_in_order(
+            narrowed, np.arange(order.size), regularization, cost
+        )
         coefs = np.zeros((order.size, data.X.shape[1]))
-        coefs[:, order] = own
+        coefs[:, order] = narrow_coefs
         return coefs, errors
     squares, right = yield from sums_of_products(data, cost)
     with STEADY:

@@ -2,7 +2,7 @@
 
 Data are a sequence of shards in a fixed order. Small data are one shard in memory, and so are preferences and
 sparse matrices of any size; larger data have several, in memory or mapped from the disk, cut by the sizes of
-the queries alone. A method touches documents in one way: a work, or a function, is told a message by this
+the queries alone. A method accesses documents in one way: a work, or a function, gets a message by this
 process and answers with summands of each shard, which are added up in the order of the shards. What that
 gives depends neither on where the data are, nor on who works on the shards. What truly needs all documents at
 once asks for :meth:`TrainingData.whole`, which refuses where they are larger than the memory budget.
@@ -86,11 +86,11 @@ class InProcess:
     def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
         """Provide a session; its states are discarded afterwards."""
         with threads.pool(data.several, self._most) as (executor, workers):
-            own = _Session(data, work, self._shared_room(data), executor, workers)
+            session = _Session(data, work, self._shared_room(data), executor, workers)
             try:
-                yield own
+                yield session
             finally:
-                own.close()
+                session.close()
 
     def _shared_room(self, data: TrainingData) -> Room:
         if not data.several:
@@ -101,7 +101,7 @@ class InProcess:
 
 
 IN_PROCESS = InProcess()
-"""What sharded data are worked on by, unless somebody says otherwise."""
+"""Default executor of sharded data."""
 
 
 class _Session:
@@ -116,9 +116,9 @@ class _Session:
         if not self._data.several:
             return self._answer(0, message)
         count, total = len(self._states), TreeSum()
-        for done, summands in enumerate(self._answers(message)):
+        for index, summands in enumerate(self._answers(message)):
             total.add(summands)
-            yield WorkProgress(what, (done + 1) / count)
+            yield WorkProgress(what, (index + 1) / count)
         return total.result()
 
     def close(self) -> None:
@@ -127,7 +127,10 @@ class _Session:
             scratch.close()
 
     def _answers(self, message: Any) -> Iterator[Sums]:
-        """Yield the answers in the order of the shards; only as many are under way as there are threads."""
+        """Yield the answers in the order of the shards.
+
+        Only as many are under way as there are threads.
+        """
         indices = range(len(self._states))
         if self._executor is None:
             yield from (self._step(index, message) for index in indices)
@@ -212,7 +215,10 @@ class TrainingData:
     _copied: set[int] = field(default_factory=set, init=False, repr=False)
 
     def __post_init__(self, sharing: SharedResults | None) -> None:
-        """Keep documents and queries as views through which nothing is written; copies are still made."""
+        """Keep documents and queries as views through which nothing is written.
+
+        Copies are still made.
+        """
         object.__setattr__(self, "shared", SharedResults() if sharing is None else sharing)
         if self.given is None:
             for name in ("X", "y", "ptr") if self.source is None else ("y", "ptr"):
@@ -237,7 +243,10 @@ class TrainingData:
 
     @property
     def one_ranking(self) -> bool:
-        """Whether all documents are of one query, so that no query can be left out; labels order them."""
+        """Whether all documents are of one query, so that no query can be left out.
+
+        Labels order them.
+        """
         return self.ptr.size == 2 and not self.preferring
 
     @property
@@ -322,10 +331,10 @@ class TrainingData:
         """
         if accepts_sparse or not self.sparse:
             return self
-        kept = self.shared.of(_AsArray)
-        if kept.data is None:
-            kept.data = self.narrowed(range(self.X.shape[1]))
-        return kept.data
+        cache = self.shared.of(_AsArray)
+        if cache.data is None:
+            cache.data = self.narrowed(range(self.X.shape[1]))
+        return cache.data
 
     def narrowed(self, columns: Sequence[int]) -> TrainingData:
         """Return the same documents with some of their features.
@@ -344,8 +353,10 @@ class TrainingData:
             return self.source.narrowed([self.columns[column] for column in columns])
         shape = len(self.X), len(columns)
         X = empty_in_file(shape, store.scratch_folder()) if in_file(self.X) else np.empty(shape)
-        own = SharedResults(self.shared, tuple(columns))
-        return replace(self, X=X, validation=None, source=self, columns=own.columns, sharing=own)
+        shared_results = SharedResults(self.shared, tuple(columns))
+        return replace(
+            self, X=X, validation=None, source=self, columns=shared_results.columns, sharing=shared_results
+        )
 
     def taken(self, queries: Ints) -> TrainingData:
         """Return the documents of some queries, given in ascending order, as a copy.
@@ -446,7 +457,7 @@ def column_portions(m: int, columns: slice) -> Iterator[slice]:
 
 
 GivenData = TrainingData | QueryData | SparseQueryData
-"""What a method is given: documents with their features, dense or sparse, or training data of any size."""
+"""Training documents with dense or sparse features, or training data of any size."""
 
 
 def training_data(data: GivenData) -> TrainingData:
@@ -467,13 +478,13 @@ def training_data(data: GivenData) -> TrainingData:
         return data
     if type(data) is not QueryData:
         return TrainingData(data.X, data.y, data.ptr, given=data, part_of=data.part_of, sharing=data.shared)
-    one = data.preferences is not None or len(shards_of(data.ptr)) == 1
+    is_one_shard = data.preferences is not None or len(shards_of(data.ptr)) == 1
     return TrainingData(
         data.X,
         data.y,
         data.ptr,
         validation=data.validation,
         part_of=data.part_of,
-        given=data if one else None,
+        given=data if is_one_shard else None,
         sharing=data.shared,
     )

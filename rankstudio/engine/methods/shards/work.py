@@ -1,4 +1,4 @@
-"""What a method does on one shard, apart from where and by whom, and sums of that in one fixed order."""
+"""Work of a method on one shard, wherever it runs, and its sums in one fixed order."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ class ShardWork(Protocol):
         """Whether a state depends on earlier messages: who takes a shard over processes them again."""
 
     def begin(self, data: QueryData, scratch: Scratch) -> ShardState:
-        """Return the state of a shard before any message; its large arrays come from scratch."""
+        """Return the state of a shard before any message.
+
+        Its large arrays come from scratch.
+        """
 
 
 @dataclass(frozen=True)

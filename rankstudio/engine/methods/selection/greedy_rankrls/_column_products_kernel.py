@@ -19,7 +19,10 @@ Columns = tuple[Floats, Indices, Indices, Floats, Floats, Ints, Ints]
 
 @inlined
 def _products_in_query(columns: Columns, t: int, place: int, stop: int, own: Floats) -> int:
-    """Write a column's products (t + 2,) in the query of the entry at a place; return the next place."""
+    """Write a column's products (t + 2,) in the query of the entry at a place.
+
+    Return the next place.
+    """
     values, rows, _, _, basis, query, ptr = columns
     q = query[rows[place]]
     first, mean = place, 0.0
@@ -45,22 +48,22 @@ def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) 
         j = chosen[c]
         totals[c] = 0.0
         totals[c, 0] = squares[j]
-        for place in range(starts[j], starts[j + 1]):
+        for position in range(starts[j], starts[j + 1]):
             for a in range(t + 1):
-                totals[c, a + 1] += basis[rows[place], a] * values[place]
+                totals[c, a + 1] += basis[rows[position], a] * values[position]
 
 
 @kernel
 def products_by_query(columns: Columns, t: int, j: int, out: Floats) -> None:
     """Write a column's products in each query, ``out`` (blocks, t + 2, width), which holds zeros before."""
     rows, starts, query, width = columns[1], columns[2], columns[5], out.shape[2]
-    own = np.empty(t + 2)
-    place = starts[j]
-    while place < starts[j + 1]:
-        q = query[rows[place]]
-        place = _products_in_query(columns, t, place, starts[j + 1], own)
+    query_products = np.empty(t + 2)
+    position = starts[j]
+    while position < starts[j + 1]:
+        q = query[rows[position]]
+        position = _products_in_query(columns, t, position, starts[j + 1], query_products)
         for a in range(t + 2):
-            out[q // width, a, q % width] = own[a]
+            out[q // width, a, q % width] = query_products[a]
 
 
 @kernel
@@ -98,28 +101,28 @@ def changes_where_present(
     """
     rows, starts, query = columns[1], columns[2], columns[5]
     t = p.shape[1]
-    own, inside, others = np.empty(t + 2), np.empty(t), np.empty(t)
+    query_products, inside, outside = np.empty(t + 2), np.empty(t), np.empty(t)
     for c in range(chosen.shape[0]):
-        place, stop = starts[chosen[c]], starts[chosen[c] + 1]
-        while place < stop:
-            q = query[rows[place]]
-            place = _products_in_query(columns, t, place, stop, own)
-            pivot, right = totals[c, 0] - own[0] + regularization, totals[c, 1] - own[1]
-            product, length = own[1], own[0]
+        position, stop = starts[chosen[c]], starts[chosen[c] + 1]
+        while position < stop:
+            q = query[rows[position]]
+            position = _products_in_query(columns, t, position, stop, query_products)
+            pivot, right = totals[c, 0] - query_products[0] + regularization, totals[c, 1] - query_products[1]
+            product, length = query_products[1], query_products[0]
             for i in range(t):
                 inside[i] = 0.0
                 for k in range(i + 1):
-                    inside[i] += inverse[i, k] * own[k + 2]
-                others[i] = p[c, i] - inside[i]
-                right -= others[i] * a[q, i]
-                product -= inside[i] * a[q, i] + others[i] * b[q, i]
+                    inside[i] += inverse[i, k] * query_products[k + 2]
+                outside[i] = p[c, i] - inside[i]
+                right -= outside[i] * a[q, i]
+                product -= inside[i] * a[q, i] + outside[i] * b[q, i]
             for i in range(t):
                 of_S, of_H = 0.0, 0.0
                 for k in range(t):
-                    of_S += S[q, i, k] * others[k]
-                    of_H += H[q, i, k] * others[k]
-                pivot -= others[i] * of_S
-                length += others[i] * of_H - 2.0 * inside[i] * of_S
+                    of_S += S[q, i, k] * outside[k]
+                    of_H += H[q, i, k] * outside[k]
+                pivot -= outside[i] * of_S
+                length += outside[i] * of_H - 2.0 * inside[i] * of_S
             weight = right / max(pivot, regularization)
             out[c, q] = weight * (weight * length - 2.0 * product)
 
@@ -160,22 +163,22 @@ def changes_by_back_fitting(
     for c in range(chosen.shape[0]):
         j = chosen[c]
         total[:] = 0.0
-        for place in range(starts[j], starts[j + 1]):
+        for position in range(starts[j], starts[j + 1]):
             for a in range(t + 1):
-                total[a] += basis[rows[place], a] * values[place]
+                total[a] += basis[rows[position], a] * values[position]
         change = 0.0
-        place = starts[j]
-        while place < starts[j + 1]:
-            q = query[rows[place]]
-            first, mean, product = place, 0.0, 0.0
-            while place < starts[j + 1] and rows[place] < ptr[q + 1]:
-                mean += values[place]
-                product += values[place] * residual[rows[place]]
-                place += 1
+        position = starts[j]
+        while position < starts[j + 1]:
+            q = query[rows[position]]
+            first, mean, product = position, 0.0, 0.0
+            while position < starts[j + 1] and rows[position] < ptr[q + 1]:
+                mean += values[position]
+                product += values[position] * residual[rows[position]]
+                position += 1
             size = ptr[q + 1] - ptr[q]
             mean /= size
-            square = (size - (place - first)) * mean * mean
-            for entry in range(first, place):
+            square = (size - (position - first)) * mean * mean
+            for entry in range(first, position):
                 square += (values[entry] - mean) ** 2
             right = total[0] - product
             for a in range(t):

@@ -7,7 +7,7 @@ which the others' Gram matrix is the identity, and e_q is the residual of q's la
     inverse[a, c] = L_q^-1             inner[a, c] = u_a'u_c, both for c <= a
     along[a] = (L_q^-1 T_q[A, y])_a    seen[a] = u_a'y^_q    left[a] = u_a'e_q    error[t] = e_q'e_q for t
 
-features. All but ``left`` grow by a row with every feature, and to forget the last ones is to look at fewer
+features. All but ``left`` grow by a row with every feature, and to forget the last ones is to read fewer
 rows. For a candidate j, p = L_q^-1 T_q[A, j] gives the pivot s = T_q[j, j] + λ - p'p, the weight
 β = (T_q[j, y] - p'along) / s and the residualised held-out feature v = X^_q[:, j] - U p, and the error
 changes by β² v'v - 2 β e_q'v. Taking the a-th feature out again changes it by η² x'x + 2 η e_q'x, with
@@ -79,7 +79,10 @@ def _of_others(own: Floats, total: Floats, t: int, out: Floats) -> None:
 def append(
     t: int, own: Floats, total: Floats, regularization: float, first: int, last: int, state: State
 ) -> None:
-    """Take a feature in as the t-th (from 0) in some blocks; ``own`` is (blocks, t + 2, BLOCK)."""
+    """Take a feature in as the t-th (from 0) in some blocks.
+
+    ``own`` is (blocks, t + 2, BLOCK).
+    """
     p, f, spare = np.empty((t, BLOCK)), np.empty((t, BLOCK)), np.empty((t, BLOCK))
     inverse_root = np.empty(BLOCK)
     for k in range(first, last):
@@ -247,15 +250,15 @@ def changes_by_statistics(
     """
     t = index.shape[0] - 1
     work = np.empty((2 * t + 5, BLOCK))
-    own = np.empty((t + 2, BLOCK))
+    query_products = np.empty((t + 2, BLOCK))
     for c in range(chosen.shape[0]):
         out[c] = 0.0
     for k in range(gram.shape[0]):
         for c in range(chosen.shape[0]):
             j = chosen[c]
             for i in range(BLOCK):
-                own[0, i] = gram[k, j, j, i]
+                query_products[0, i] = gram[k, j, j, i]
             for a in range(t + 1):
                 for i in range(BLOCK):
-                    own[a + 1, i] = gram[k, index[a], j, i]
-            out[c] += _change(k, t, own, totals[c], regularization, state, work)
+                    query_products[a + 1, i] = gram[k, index[a], j, i]
+            out[c] += _change(k, t, query_products, totals[c], regularization, state, work)

@@ -49,26 +49,26 @@ def select(
     """
     pivot = state[0]
     rows, halves, pivots = delayed
-    taken, row, product, space = work[:5], work[5], work[6], work[7:]
+    terms_of_b, row, product, space = work[:5], work[5], work[6], work[7:]
     for k in range(pivot.shape[0]):
         _coefficients(k, at, h, delayed, space)
         for i in range(BLOCK):
             pivots[k, h, i] = pivot[k, b, i]
-        enter(k, b, state, taken)
+        enter(k, b, state, terms_of_b)
         for order in range(left.shape[0]):
-            j, place = left[order], places[order]
+            j, position = left[order], places[order]
             if at_gram >= 0:
                 _begin(k, at_gram, j, gram, row, product)
             else:
-                _read(k, _below(at, place), matrices, row, product)
-            _subtract(k, place, h, delayed, space, row, product)
-            whole = total[j]
+                _read(k, _below(at, position), matrices, row, product)
+            _subtract(k, position, h, delayed, space, row, product)
+            total_j = total[j]
             for i in range(BLOCK):
-                other = whole + row[i]
-                gamma = other * taken[0, i]
-                rows[k, place, h, i] = gamma
-                halves[k, place, h, i] = product[i] - 0.5 * gamma * taken[4, i]
-                update(k, j, i, other, product[i], taken, regularization, state)
+                other = total_j + row[i]
+                gamma = other * terms_of_b[0, i]
+                rows[k, position, h, i] = gamma
+                halves[k, position, h, i] = product[i] - 0.5 * gamma * terms_of_b[4, i]
+                update(k, j, i, other, product[i], terms_of_b, regularization, state)
 
 
 @fused
@@ -86,15 +86,15 @@ def bring_up(
     row, product, space = work[0], work[1], work[2:]
     for k in range(outer.shape[0]):
         entry = 0
-        for one in range(left.shape[0]):
-            j, place = left[one], places[one]
-            _coefficients(k, place, h, delayed, space)
-            for two in range(one):
-                column, other = left[two], places[two]
+        for first in range(left.shape[0]):
+            j, position = left[first], places[first]
+            _coefficients(k, position, h, delayed, space)
+            for second in range(first):
+                column, other = left[second], places[second]
                 if gram.shape[0]:
                     _begin(k, j, column, gram, row, product)
                 else:
-                    _read(k, _below(place, other), matrices, row, product)
+                    _read(k, _below(position, other), matrices, row, product)
                 _subtract(k, other, h, delayed, space, row, product)
                 # Never beyond where this pair was read: no entry is lost.
                 for i in range(BLOCK):
@@ -130,30 +130,35 @@ def _coefficients(k: int, place: int, h: int, delayed: Delayed, space: Floats) -
     """Write p γ, γ and d of a feature for each step kept beside each other."""
     rows, halves, pivots = delayed
     for a in range(h):
-        at = 3 * a
+        offset = 3 * a
         for i in range(BLOCK):
-            space[at, i] = pivots[k, a, i] * rows[k, place, a, i]
-            space[at + 1, i] = rows[k, place, a, i]
-            space[at + 2, i] = halves[k, place, a, i]
+            space[offset, i] = pivots[k, a, i] * rows[k, place, a, i]
+            space[offset + 1, i] = rows[k, place, a, i]
+            space[offset + 2, i] = halves[k, place, a, i]
 
 
 @fused_inlined
 def _subtract(
     k: int, place: int, h: int, delayed: Delayed, space: Floats, row: Floats, product: Floats
 ) -> None:
-    """Take what the steps kept change out of an entry of both matrices; ``space`` is of the other feature."""
+    """Subtract the changes by the kept steps from an entry of both matrices.
+
+    ``space`` is of the other feature.
+    """
     rows, halves, _ = delayed
     for a in range(0, h - 1, 2):
-        at = 3 * a
+        offset = 3 * a
         for i in range(BLOCK):
-            one, two = rows[k, place, a, i], rows[k, place, a + 1, i]
-            row[i] -= space[at, i] * one + space[at + 3, i] * two
-            first = space[at + 2, i] * one + space[at + 1, i] * halves[k, place, a, i]
-            product[i] -= first + (space[at + 5, i] * two + space[at + 4, i] * halves[k, place, a + 1, i])
+            gamma, next_gamma = rows[k, place, a, i], rows[k, place, a + 1, i]
+            row[i] -= space[offset, i] * gamma + space[offset + 3, i] * next_gamma
+            first = space[offset + 2, i] * gamma + space[offset + 1, i] * halves[k, place, a, i]
+            product[i] -= first + (
+                space[offset + 5, i] * next_gamma + space[offset + 4, i] * halves[k, place, a + 1, i]
+            )
     if h % 2:
         a = h - 1
-        at = 3 * a
+        offset = 3 * a
         for i in range(BLOCK):
-            one = rows[k, place, a, i]
-            row[i] -= space[at, i] * one
-            product[i] -= space[at + 2, i] * one + space[at + 1, i] * halves[k, place, a, i]
+            gamma = rows[k, place, a, i]
+            row[i] -= space[offset, i] * gamma
+            product[i] -= space[offset + 2, i] * gamma + space[offset + 1, i] * halves[k, place, a, i]

@@ -37,13 +37,13 @@ def follow(
             pair = pairs[g]
             for m in range(starts[g], starts[g + 1]):
                 for c in range(starts[g], m):
-                    one, other = members[m], members[c]
-                    if left[one] and left[other]:
+                    feature, other = members[m], members[c]
+                    if left[feature] and left[other]:
                         for i in range(BLOCK):
-                            gamma, second = rows[k, one, h, i], rows[k, other, h, i]
+                            gamma, second = rows[k, feature, h, i], rows[k, other, h, i]
                             joint[k, pair, i] -= gamma * second * pivots[k, h, i]
                             products[k, pair, i] -= (
-                                gamma * halves[k, other, h, i] + second * halves[k, one, h, i]
+                                gamma * halves[k, other, h, i] + second * halves[k, feature, h, i]
                             )
                     pair += 1
 
@@ -67,8 +67,8 @@ def costs(
     ``factor`` (s, s, BLOCK) and ``beta`` (s, BLOCK) are space to work in, for groups of at most s features.
     """
     for k in range(partial.shape[0]):
-        for place in range(wanted.shape[0]):
-            g = wanted[place]
+        for index in range(wanted.shape[0]):
+            g = wanted[index]
             group = members[starts[g] : starts[g + 1]]
             _learn(k, group, pairs[g], regularization, state, joint, factor, beta)
             partial[k, g] = _cost(k, group, pairs[g], state, products, beta)

@@ -52,8 +52,8 @@ def start(known: tuple[Floats, Floats, Floats], total: Floats, regularization: f
 def compare(left: Ints, state: State, partial: Floats) -> None:
     """Sum over each block what the criterion would be with each of the features left added: (blocks, n)."""
     for k in range(partial.shape[0]):
-        for place in range(left.shape[0]):
-            j = left[place]
+        for index in range(left.shape[0]):
+            j = left[index]
             partial[k, j] = cost(k, j, state)
 
 
@@ -78,8 +78,8 @@ def select(
     """
     pivot = state[0]
     t, b = selected.shape[0] - 1, selected[-1]
-    at = places[t]
-    taken = work[:5]  # of b: 1 / pivot, right-hand side, weight β, ev and vv
+    gram_row = places[t]
+    terms_of_b = work[:5]  # of b: 1 / pivot, right-hand side, weight β, ev and vv
     row, moved, seen = work[5 : 5 + TILE], work[5 + TILE : 5 + 2 * TILE], work[5 + 2 * TILE : 5 + 3 * TILE]
     end = 5 + 3 * TILE
     z, c, space = work[end : end + t], work[end + t : end + 2 * t], work[end + 2 * t :]
@@ -87,35 +87,35 @@ def select(
         _relate(k, t, selected, ascending, places, gram, total, factor, z, c, space)
         for i in range(BLOCK):
             factor[1][k, t, i] = pivot[k, b, i]
-        enter(k, b, state, taken)
+        enter(k, b, state, terms_of_b)
         for first in range(0, left.shape[0], TILE):
             tile = left[first : first + TILE]
-            for place in range(tile.shape[0]):
-                j = tile[place]
-                whole = total[t, j]
+            for index in range(tile.shape[0]):
+                j = tile[index]
+                total_j = total[t, j]
                 for i in range(BLOCK):
-                    inner = gram[k, at, j, i]
-                    moved[place, i] = inner
-                    row[place, i] = whole - inner
-                    seen[place, i] = 0.0
+                    inner = gram[k, gram_row, j, i]
+                    moved[index, i] = inner
+                    row[index, i] = total_j - inner
+                    seen[index, i] = 0.0
             for a in range(0, t - 1, 2):
                 _follow(k, a, places, tile, gram, total, z, c, row, moved, seen)
             if t % 2:
                 odd = places[t - 1]
-                for place in range(tile.shape[0]):
-                    j = tile[place]
-                    whole = total[t - 1, j]
+                for index in range(tile.shape[0]):
+                    j = tile[index]
+                    total_j = total[t - 1, j]
                     for i in range(BLOCK):
                         inner = gram[k, odd, j, i]
-                        outer = whole - inner
-                        row[place, i] -= z[t - 1, i] * outer
-                        moved[place, i] -= z[t - 1, i] * inner
-                        seen[place, i] += c[t - 1, i] * outer
-            for place in range(tile.shape[0]):
-                j = tile[place]
+                        outer = total_j - inner
+                        row[index, i] -= z[t - 1, i] * outer
+                        moved[index, i] -= z[t - 1, i] * inner
+                        seen[index, i] += c[t - 1, i] * outer
+            for index in range(tile.shape[0]):
+                j = tile[index]
                 for i in range(BLOCK):
-                    product = moved[place, i] - seen[place, i]
-                    update(k, j, i, row[place, i], product, taken, regularization, state)
+                    product = moved[index, i] - seen[index, i]
+                    update(k, j, i, row[index, i], product, terms_of_b, regularization, state)
 
 
 @fused_inlined
@@ -134,15 +134,15 @@ def _follow(
 ) -> None:
     """Take out of the features of a tile what two of the selected ones, a and the next, have of them."""
     first, second = places[a], places[a + 1]
-    for place in range(tile.shape[0]):
-        j = tile[place]
-        whole, other = total[a, j], total[a + 1, j]
+    for index in range(tile.shape[0]):
+        j = tile[index]
+        total_a, total_next = total[a, j], total[a + 1, j]
         for i in range(BLOCK):
-            one, two = gram[k, first, j, i], gram[k, second, j, i]
-            far, near = whole - one, other - two
-            row[place, i] -= z[a, i] * far + z[a + 1, i] * near
-            moved[place, i] -= z[a, i] * one + z[a + 1, i] * two
-            seen[place, i] += c[a, i] * far + c[a + 1, i] * near
+            inner_a, inner_next = gram[k, first, j, i], gram[k, second, j, i]
+            far, near = total_a - inner_a, total_next - inner_next
+            row[index, i] -= z[a, i] * far + z[a + 1, i] * near
+            moved[index, i] -= z[a, i] * inner_a + z[a + 1, i] * inner_next
+            seen[index, i] += c[a, i] * far + c[a + 1, i] * near
 
 
 @fused_inlined
@@ -163,20 +163,20 @@ def _relate(
     b, end = selected[t], t * (t - 1) // 2
     right, value = space[:t], space[t]
     for a in range(t):
-        whole, at = total[a, b], places[a]
+        total_a, gram_row = total[a, b], places[a]
         for i in range(BLOCK):
-            right[a, i] = whole - gram[k, at, b, i]
+            right[a, i] = total_a - gram[k, gram_row, b, i]
     _solve(k, t, factor, right, z, value)
     for a in range(t):
-        at = places[a]
+        gram_row = places[a]
         for i in range(BLOCK):
             factor[0][k, end + a, i] = z[a, i]
-            right[a, i] = gram[k, at, b, i]
-        for place in range(t):  # in the order of memory
-            e = ascending[place]
+            right[a, i] = gram[k, gram_row, b, i]
+        for index in range(t):  # in the order of memory
+            e = ascending[index]
             j = selected[e]
             for i in range(BLOCK):
-                right[a, i] -= z[e, i] * gram[k, at, j, i]
+                right[a, i] -= z[e, i] * gram[k, gram_row, j, i]
     _solve(k, t, factor, right, c, value)
 
 
@@ -191,8 +191,10 @@ def _solve(k: int, t: int, factor: Factor, right: Floats, out: Floats, value: Fl
         for e in range(0, a - 3, 4):
             r = start + e
             for i in range(BLOCK):
-                left = rows[k, r, i] * right[e, i] + rows[k, r + 1, i] * right[e + 1, i]
-                value[i] -= left + rows[k, r + 2, i] * right[e + 2, i] + rows[k, r + 3, i] * right[e + 3, i]
+                two_terms = rows[k, r, i] * right[e, i] + rows[k, r + 1, i] * right[e + 1, i]
+                value[i] -= (
+                    two_terms + rows[k, r + 2, i] * right[e + 2, i] + rows[k, r + 3, i] * right[e + 3, i]
+                )
         for e in range(a - a % 4, a):
             for i in range(BLOCK):
                 value[i] -= rows[k, start + e, i] * right[e, i]

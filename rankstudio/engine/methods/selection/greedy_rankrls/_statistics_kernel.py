@@ -60,7 +60,7 @@ def cost(k: int, j: int, state: State) -> float:
 
 @fused_inlined
 def enter(k: int, b: int, state: State, taken: Floats) -> None:
-    """Note what the others' update needs of the selected feature, and change the criterion."""
+    """Write the terms of the selected feature for the updates of the others, and change the criterion."""
     pivot, right, ev, vv, ee = state
     for i in range(BLOCK):
         taken[0, i] = 1.0 / pivot[k, b, i]

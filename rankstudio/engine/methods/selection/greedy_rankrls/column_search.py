@@ -118,14 +118,14 @@ class ColumnProducts:
         return X.data, X.indices, X.indptr, data.squares, self._basis, data.query, data.ptr
 
     def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:  # noqa: D102 - of the protocol
-        own = np.zeros((-(-self.n_queries // kernels.BLOCK), t + 2, kernels.BLOCK))
+        by_query = np.zeros((-(-self.n_queries // kernels.BLOCK), t + 2, kernels.BLOCK))
         totals = np.empty((1, t + 2))
-        column_kernels.products_by_query(self.columns, t, feature, own)
+        column_kernels.products_by_query(self.columns, t, feature, by_query)
         column_kernels.products_of_columns(self.columns, t, np.array([feature]), totals)
         if t + 1 == self._basis.shape[1]:
             self._basis = np.pad(self._basis, ((0, 0), (0, t + 1)))
         self._basis[:, t + 1] = self._data.centred_column(feature)
-        return own, totals[0]
+        return by_query, totals[0]
 
     def comparison(  # noqa: D102 - of the protocol
         self, factor: Floats, regularization: float, state: kernels.State
@@ -261,10 +261,12 @@ class OnDemandSearch:
         t = len(self.selected)
         if t == self._right.size:
             self._make_room(max(8, 2 * t))
-        own, total = self._products.keep(feature, t)
+        by_query, total = self._products.keep(feature, t)
         self._share_blocks(
             1,
-            lambda first, last: kernels.append(t, own, total, self._regularization, first, last, self._state),
+            lambda first, last: kernels.append(
+                t, by_query, total, self._regularization, first, last, self._state
+            ),
         )
         self._left[t, :t] = self._left[:t, t] = total[2:]
         self._left[t, t] = total[0] + self._regularization
@@ -272,36 +274,45 @@ class OnDemandSearch:
         self.selected = (*self.selected, feature)
 
     def _share_blocks(self, count: int, work: Callable[[int, int], None]) -> None:
-        """Call ``work(first, last)`` for ranges of the blocks of queries, to do something so many times."""
+        """Call ``work(first, last)`` for ranges of the blocks of queries.
+
+        The calls do ``count`` times O(t²) operations per query.
+        """
         with self._threads(count) as (executor, workers):
             blocks = self._state[-1].shape[0]
             cuts = np.linspace(0, blocks, min(blocks, 2 * workers) + 1).astype(int).tolist()
             share(executor, workers, lambda ends: work(*ends), list(pairwise(cuts)))
 
     def _threads(self, count: int) -> AbstractContextManager[tuple[Executor | None, int]]:
-        """Provide threads to do so many times what takes O(t²) for each query, where that is worthwhile."""
+        """Provide threads for ``count`` operations of O(t²) per query, if they are worthwhile."""
         t = len(self.selected) + 1
         return pool(worthwhile(_MULTIPLICATION * count * self._products.n_queries * t * t))
 
     def _make_room(self, capacity: int) -> None:
-        """Let the arrays hold so many features."""
-        more = capacity - self._right.size
-        inverse, inner, *others = self._state
-        square, flat = ((0, 0), (0, more), (0, more), (0, 0)), ((0, 0), (0, more), (0, 0))
-        along, seen, left, error = (np.pad(array, flat) for array in others)
+        """Enlarge the arrays to ``capacity`` features."""
+        growth = capacity - self._right.size
+        inverse, inner, *flat_arrays = self._state
+        square, flat = ((0, 0), (0, growth), (0, growth), (0, 0)), ((0, 0), (0, growth), (0, 0))
+        along, seen, left, error = (np.pad(array, flat) for array in flat_arrays)
         self._state = np.pad(inverse, square), np.pad(inner, square), along, seen, left, error
-        self._left = np.pad(self._left, (0, more))
-        self._right = np.pad(self._right, (0, more))
+        self._left = np.pad(self._left, (0, growth))
+        self._right = np.pad(self._right, (0, growth))
 
     def move_to(self, selected: tuple[int, ...]) -> None:
-        """Change to another selection; the features after the common ones are selected again."""
-        same = 0
-        while same < min(len(selected), len(self.selected)) and selected[same] == self.selected[same]:
-            same += 1
-        if same < len(self.selected):
-            self.selected = selected[:same]
-            kernels.forget(same, self._state)
-        for feature in selected[same:]:
+        """Change to another selection.
+
+        The features after the common ones are selected again.
+        """
+        n_common = 0
+        while (
+            n_common < min(len(selected), len(self.selected))
+            and selected[n_common] == self.selected[n_common]
+        ):
+            n_common += 1
+        if n_common < len(self.selected):
+            self.selected = selected[:n_common]
+            kernels.forget(n_common, self._state)
+        for feature in selected[n_common:]:
             self.select(feature)
 
     def weights(self) -> Floats:

@@ -51,7 +51,7 @@ _RELABELLED = LOSS | {
     *("n_features_to_select", "regularization", "pinned", "banned", "algorithm"),
     *("n_candidates", "seed", "costs", "budget", "size_penalty"),
 }
-"""What paths of permuted labels know; any other parameter has to be as it is by default."""
+"""Parameters that paths of permuted labels support; all others must have their defaults."""
 
 
 @dataclass(eq=False, repr=False)
@@ -195,12 +195,12 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             return whole_need(shape, 3.0).plus(matrices)
         groups = ColumnGroups.of(shape.n, self.groups)
         k = groups.greatest(self.n_steps(shape.n))
-        searched = Shape(shape.m, shape.n, shape.Q, k)
-        way = self._way(searched, groups, shape.sharded)
+        search_shape = Shape(shape.m, shape.n, shape.Q, k)
+        way = self._way(search_shape, groups, shape.sharded)
         if way == "forward":
             return path_need(shape, k, "statistics" if groups.joint else self.algorithm)
         best = self.search == "best"
-        return on_demand_need(shape, k, best) if way == "on demand" else searched.need(way, shape)
+        return on_demand_need(shape, k, best) if way == "on demand" else search_shape.need(way, shape)
 
     def check_sparse(self, *, one_ranking: bool, preferring: bool) -> None:  # noqa: D102 - inherited
         if one_ranking or self.checked("pairs") == "pointwise":
@@ -226,11 +226,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         if data.sparse:
             self.check_sparse(one_ranking=data.one_ranking, preferring=data.preferring)
         if self.checked("pairs") == "pointwise" or data.one_ranking:
-            found = self._one_ranking(data, regularization, groups, rules, cost)
+            steps = self._one_ranking(data, regularization, groups, rules, cost)
         else:
             several_queries(data.ptr, type(self).__name__)
-            found = self._path(data, regularization, groups, rules, cost)
-        yield from (groups.by_column(told) if isinstance(told, Step) else told for told in found)
+            steps = self._path(data, regularization, groups, rules, cost)
+        yield from (groups.by_column(event) if isinstance(event, Step) else event for event in steps)
 
     def _path(
         self,
@@ -242,16 +242,16 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     ) -> Iterator[Step | WorkProgress]:
         """Return the steps of a path in which groups stand for features."""
         shape = Shape.of(data.X.shape, data.ptr, groups.greatest(rules.k))
-        asked = data, regularization, groups, rules, cost
+        arguments = data, regularization, groups, rules, cost
         way = "columns" if data.sparse else self._way(shape, groups, data.several)
         if way == "forward":
             from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import forward_path  # noqa: PLC0415 - numba
 
-            return forward_path(*asked, self.algorithm)
+            return forward_path(*arguments, self.algorithm)
         if way == "on demand":
             from rankstudio.engine.methods.selection.greedy_rankrls.on_demand_path import on_demand_path  # noqa: PLC0415
 
-            return on_demand_path(*asked, self.algorithm, self.search, self.fitting)
+            return on_demand_path(*arguments, self.algorithm, self.search, self.fitting)
         rows = pair_rows(data.whole("Greedy RankRLS"), cost)
         back = self.fitting == "back"
         return whole_path(rows, regularization, groups, rules, self.algorithm, self.search, back)
@@ -268,11 +268,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         pointwise = self.pairs == "pointwise"
         self._check_one_ranking(data, cost)
         rows = data.whole("Greedy RankRLS")
-        found = (LeaveOneOutSearch if pointwise else LeavePairOutSearch)(rows, regularization)
-        return search_path(found, groups, rules, self.search)
+        search = (LeaveOneOutSearch if pointwise else LeavePairOutSearch)(rows, regularization)
+        return search_path(search, groups, rules, self.search)
 
     def _check_one_ranking(self, data: TrainingData, cost: PairCost) -> None:
-        """Refuse what leaving documents out has no closed form for."""
+        """Raise a ParameterError for settings without a closed form of left-out documents."""
         pointwise = self.pairs == "pointwise"
         if data.preferring:
             raise ParameterError("pairs", self.pairs, "query with preferences, which are pairs")
@@ -281,12 +281,12 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             raise ParameterError(name, getattr(cost, name), "the default without pairs")
         if not pointwise and held_out_weighting(cost) != "size":
             raise ParameterError("weighting", cost.weighting, "size for one ranking")
-        what = "without pairs" if pointwise else "for one ranking"
-        for name, able in (("fitting", ("pre",)), ("search", ("forward", "floating", "swap"))):
-            if getattr(self, name) not in able:
-                raise ParameterError(name, getattr(self, name), f"{' or '.join(able)} {what}")
+        condition = "without pairs" if pointwise else "for one ranking"
+        for name, choices in (("fitting", ("pre",)), ("search", ("forward", "floating", "swap"))):
+            if getattr(self, name) not in choices:
+                raise ParameterError(name, getattr(self, name), f"{' or '.join(choices)} {condition}")
         if self.algorithm != "auto":
-            raise ParameterError("algorithm", self.algorithm, f"auto {what}")
+            raise ParameterError("algorithm", self.algorithm, f"auto {condition}")
 
     def _way(self, shape: Shape, groups: ColumnGroups, several: bool) -> str:
         """Return how a path is found in dense data: "forward", "on demand", or an algorithm on all documents.
@@ -304,8 +304,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         if self.search != "forward" or not groups.trivial:
             simple = self.search == "forward" and gram_matrices
             return "forward" if simple else "on demand" if gram_matrices else "columns"
-        most = shape.n if self.n_candidates is None else min(self.n_candidates, shape.n)
-        if self.algorithm == "rows" or not shape.few_candidates(most):
+        n_compared = shape.n if self.n_candidates is None else min(self.n_candidates, shape.n)
+        if self.algorithm == "rows" or not shape.few_candidates(n_compared):
             return "forward"
         return "on demand" if gram_matrices else "forward" if several else "columns"
 
@@ -326,7 +326,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         return self._ranker.left_out_scorer(data, columns)
 
     def paths_from_sums(self, data: TrainingData) -> Callable[[], PathsFromSums] | None:
-        """Return what adds up the queries, for forward search without groups: any algorithm's path."""
+        """Return a function that sums over queries, for forward search without groups, by any algorithm."""
         if not self._adds_up(data):
             return None
         from rankstudio.engine.methods.selection.greedy_rankrls.summed_paths import SummedPaths  # noqa: PLC0415 - numba
@@ -371,7 +371,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         )
 
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
-        """Return what shares the Gram matrices of the queries, for losses whose rows have no labels."""
+        """Return paths that share the queries' Gram matrices, for losses whose rows have no labels."""
         if type(self) is not GreedyRankRLS:
             return None
         usual = is_usual(self, _RELABELLED) and self.algorithm in ("auto", "statistics", "rows")
@@ -417,7 +417,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         )
 
     def _check_groups(self) -> None:
-        """Refuse what cannot tell the exact error of several columns that come together."""
+        """Raise a ParameterError for settings without the exact error of groups of columns."""
         if self.fitting == "back":
             raise ParameterError("fitting", "back", "pre where features are grouped")
         if self.algorithm in ("algorithm1", "rows"):
@@ -425,19 +425,19 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             raise ParameterError("algorithm", self.algorithm, expected)
 
     def _check_search(self) -> None:
-        """Refuse what makes no sense with a search other than forward."""
-        what = f"{self.search} search"
-        for there, why in (
-            (self.n_candidates is not None, f"n_candidates is given: {what} compares all features"),
-            (self.costs is not None, f"features have costs: {what} compares sets of equal size"),
-            (self.fitting == "back", f"fitting is back: {what} compares exact criteria"),
+        """Raise a ParameterError for settings that only forward search supports."""
+        search_text = f"{self.search} search"
+        for is_set, reason in (
+            (self.n_candidates is not None, f"n_candidates is given: {search_text} compares all features"),
+            (self.costs is not None, f"features have costs: {search_text} compares sets of equal size"),
+            (self.fitting == "back", f"fitting is back: {search_text} compares exact criteria"),
         ):
-            if there:
-                raise ParameterError("search", self.search, f"forward where {why}")
+            if is_set:
+                raise ParameterError("search", self.search, f"forward where {reason}")
         if self.algorithm in ("algorithm1", "rows"):
-            able = "auto or statistics" if self.search == "best" else "auto, statistics or columns"
-            expected = f"{able} with {what} (only these can remove features)"
+            choices = "auto or statistics" if self.search == "best" else "auto, statistics or columns"
+            expected = f"{choices} with {search_text} (only these can remove features)"
             raise ParameterError("algorithm", self.algorithm, expected)
         if self.search == "best" and self.algorithm == "columns":
-            expected = f"auto or statistics with {what}, which needs Gram matrices of the queries"
+            expected = f"auto or statistics with {search_text}, which needs Gram matrices of the queries"
             raise ParameterError("algorithm", self.algorithm, expected)

@@ -170,11 +170,11 @@ class GreedyState:
         self._work = work
         rows = DelayedRows if work.delay else SolvedRows
         shapes = [*[(n,)] * 4, (), *rows.shapes(n, work.k, work.whole, work.delay)]
-        pivot, right, ev, vv, ee, *own = cut_blocks(scratch.empty, blocks, shapes)
+        pivot, right, ev, vv, ee, *row_arrays = cut_blocks(scratch.empty, blocks, shapes)
         self._state: State = pivot, right, ev, vv, ee
         self._statistics = statistics_of(data, work.cost, work.whole, work.by_blocks, scratch)
         gram = self._statistics.gram if work.whole else None
-        self._rows: SelectedRows = rows(gram, work.regularization, own)
+        self._rows: SelectedRows = rows(gram, work.regularization, row_arrays)
         self._left: Ints = np.arange(n)
         self._groups = JointPairs(work.groups, n, blocks, scratch.empty) if work.groups else None
 
@@ -204,30 +204,33 @@ class GreedyState:
         return ee.reshape(-1).copy(), np.moveaxis(added, 2, 1).reshape(ee.size, -1)
 
     def _row(self, data: QueryData, feature: int) -> Floats:
-        """Put the products of a feature where those of the next one belong; compute them if they are new."""
-        gram, kept = self._rows.next, self._statistics.rows
-        if feature in kept:
-            gram[:, 0] = kept[feature]
+        """Put the products of a feature where those of the next one belong.
+
+        Compute them if they are new.
+        """
+        gram, cached_rows = self._rows.next, self._statistics.rows
+        if feature in cached_rows:
+            gram[:, 0] = cached_rows[feature]
         else:
             work = np.empty(data.X.shape[1])
             rows = centred_blocks(data, self._work.cost, self._work.by_blocks)
             for block, (X, _, ptr) in enumerate(rows):
                 products(X, X, feature, ptr, 0, 1, work, gram[block : block + 1])
-            if not self._work.by_blocks and (len(kept) + 1) * gram.nbytes <= KEPT_ROWS:
-                kept[feature] = gram[:, 0].copy()
+            if not self._work.by_blocks and (len(cached_rows) + 1) * gram.nbytes <= KEPT_ROWS:
+                cached_rows[feature] = gram[:, 0].copy()
         return _over_queries(gram[:, 0])
 
     def _select(self, feature: int, total: Floats) -> None:
         self._left = self._left[self._left != feature]
-        with self._threads(self._left.size * (len(self._rows.selected) + 4)) as each:
-            self._rows.select(feature, total, self._left, self._state, each)
+        with self._threads(self._left.size * (len(self._rows.selected) + 4)) as for_each_block:
+            self._rows.select(feature, total, self._left, self._state, for_each_block)
             if self._groups and isinstance(self._rows, DelayedRows):
                 step = len(self._rows.selected) - 1
-                self._groups.follow(feature, step, self._rows.delayed, each)
+                self._groups.follow(feature, step, self._rows.delayed, for_each_block)
 
     @contextmanager
     def _threads(self, multiplications: float) -> Iterator[Each]:
-        """Provide what calls a function of all blocks, with so many multiplications for a query."""
+        """Provide a function that maps a function over all blocks, given its multiplications per query."""
         ee = self._state[-1]
         with pool(worthwhile(_MULTIPLICATION * multiplications * ee.size)) as (executor, workers):
             count = ee.shape[0]
@@ -242,19 +245,19 @@ class GreedyState:
         costs = partial.sum(axis=0), np.array([self._state[-1].sum()])
         if not self._groups:
             return costs
-        with self._threads(sum(len(group) ** 3 for group in self._work.groups) / 6) as each:
-            return *costs, self._groups.costs(self._work.regularization, self._state, each)
+        with self._threads(sum(len(group) ** 3 for group in self._work.groups) / 6) as for_each_block:
+            return *costs, self._groups.costs(self._work.regularization, self._state, for_each_block)
 
 
 def statistics_of(
     data: QueryData, cost: PairCost, whole: bool, by_blocks: bool, scratch: Scratch
 ) -> Statistics:
     """Return the results of a shard shared by all λ, computed on first use; see :class:`GreedyWork`."""
-    known, key = data.shared.of(KnownStatistics).found, (whole, cost)
-    if key not in known:
-        known[key] = _statistics(data, cost, whole, by_blocks, scratch)
-    scratch.share(known[key].gram)
-    return known[key]
+    cache, key = data.shared.of(KnownStatistics).found, (whole, cost)
+    if key not in cache:
+        cache[key] = _statistics(data, cost, whole, by_blocks, scratch)
+    scratch.share(cache[key].gram)
+    return cache[key]
 
 
 def gram_statistics(data: QueryData, cost: PairCost = DEFAULT_COST) -> Statistics:
@@ -270,10 +273,10 @@ def _statistics(
     squares, rights, labels, gram = cut_blocks(scratch.lasting, blocks, shapes)
     total = np.zeros((n + 1, n + 1))
     if whole:
-        for block, found in enumerate(gram_blocks(data, cost, by_blocks)):
-            kernels.side_by_side(found, gram[block])
-            total += found.sum(axis=0)
-            of_squares, of_labels = np.diagonal(found, axis1=1, axis2=2)[:, :n], found[:, n]
+        for block, grams in enumerate(gram_blocks(data, cost, by_blocks)):
+            kernels.side_by_side(grams, gram[block])
+            total += grams.sum(axis=0)
+            of_squares, of_labels = np.diagonal(grams, axis1=1, axis2=2)[:, :n], grams[:, n]
             _put((squares, rights, labels), block, of_squares, of_labels)
     else:
         room = np.empty((0, n))  # for products: fresh memory for each would cost more than what is computed
@@ -316,13 +319,17 @@ def centred_blocks(data: QueryData, cost: PairCost, by_blocks: bool) -> Iterator
     Those that the data do not keep are good until the next ones come: fresh memory for each would cost more
     than what is computed.
     """
-    kept = data if by_blocks else PairRows.of(data, cost)
-    starts = kept.ptr[np.append(np.arange(0, kept.ptr.size - 1, BLOCK), kept.ptr.size - 1)]
+    source_rows = data if by_blocks else PairRows.of(data, cost)
+    starts = source_rows.ptr[
+        np.append(np.arange(0, source_rows.ptr.size - 1, BLOCK), source_rows.ptr.size - 1)
+    ]
     space = np.empty((int(np.diff(starts).max()), data.X.shape[1])) if by_blocks else np.empty(0)
-    for first, (start, end) in zip(range(0, kept.ptr.size, BLOCK), pairwise(starts.tolist()), strict=False):
-        ptr = kept.ptr[first : first + BLOCK + 1] - start
+    for first, (start, end) in zip(
+        range(0, source_rows.ptr.size, BLOCK), pairwise(starts.tolist()), strict=False
+    ):
+        ptr = source_rows.ptr[first : first + BLOCK + 1] - start
         if not by_blocks:
-            X, y = kept.centred
+            X, y = source_rows.centred
             yield X[start:end], y[start:end], ptr
             continue
         X, y = data.X[start:end], data.y[start:end]
@@ -380,28 +387,30 @@ def forward_path(
     on the shape of the data, so results do not depend on the available memory.
     """
     n, k = data.X.shape[1], groups.greatest(rules.k)
-    kept = "statistics" if groups.joint else kept_statistics(algorithm, (*data.X.shape, data.ptr.size - 1), k)
-    whole = kept == "statistics"
-    steps = k if groups.joint else delay(n, k, whole)
-    work = GreedyWork(regularization, k, whole, cost, data.several, steps, groups.joint)
+    statistics_kind = (
+        "statistics" if groups.joint else kept_statistics(algorithm, (*data.X.shape, data.ptr.size - 1), k)
+    )
+    is_whole = statistics_kind == "statistics"
+    steps = k if groups.joint else delay(n, k, is_whole)
+    work = GreedyWork(regularization, k, is_whole, cost, data.several, steps, groups.joint)
     with data.session(work) as session:
         search = ForwardSearch(session, work, groups)
-        total = yield from totals(session, data, whole, cost)
+        total = yield from totals(session, data, is_whole, cost)
         yield from search.start(total)
         yield from forward(search, rules)
 
 
 @dataclass
 class _Totals:
-    """What :class:`Totals` asks for of some data, by whether statistics are whole, and the cost."""
+    """Sums of :class:`Totals` over some data, by whether statistics are whole, and the cost."""
 
     found: dict[tuple[bool, PairCost], Sums] = field(default_factory=dict)
 
 
 def totals(session: ShardSession, data: TrainingData, whole: bool, cost: PairCost) -> Waiting[Floats]:
     """Return the result of :class:`Totals`, (n + 1, n + 1), computed once for all λ."""
-    found = data.shared.of(_Totals).found
-    (total,) = yield from once(found, (whole, cost), session.sum(Totals(), "adding up products of features"))
+    cache = data.shared.of(_Totals).found
+    (total,) = yield from once(cache, (whole, cost), session.sum(Totals(), "adding up products of features"))
     return total
 
 

@@ -26,19 +26,22 @@ from rankstudio.engine.support.threads import at_most
 def label_paths(
     data: QueryData, regularization: float, rules: Constraints, cost: PairCost, needed: float
 ) -> LabelPaths:
-    """Return what selects with other labels; OutOfMemoryError where less memory is free than needed."""
+    """Return a function that selects with other labels.
+
+    OutOfMemoryError if memory is too small.
+    """
     several_queries(data.ptr, "GreedyRankRLS")
     _refuse_large(needed, *data.X.shape)
     groups, shared_cost = ColumnGroups.of(data.X.shape[1], ()), PairCost()
     data, targets = rows_and_targets(cost, data)
-    known = gram_statistics(data)
+    known_statistics = gram_statistics(data)
 
     def paths(labels: Floats, share: Share) -> list[Floats]:
         criteria: list[Floats] = [np.empty(0)] * labels.shape[0]
 
         def learn(number: int) -> None:
             relabelled = QueryData(data.X, data.y, data.ptr)
-            relabelled.shared.of(KnownStatistics).found[True, shared_cost] = known.relabelled(
+            relabelled.shared.of(KnownStatistics).found[True, shared_cost] = known_statistics.relabelled(
                 data.centred[0], targets(labels[number][:, None]), data.ptr
             )
             with at_most(1):

@@ -50,7 +50,10 @@ from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 @dataclass(frozen=True, eq=False)
 class Begin:
-    """Starts without selection, and requests the criterion; ``total`` (n + 1, n + 1) is over all shards."""
+    """Starts without selection, and requests the criterion.
+
+    ``total`` (n + 1, n + 1) is over all shards.
+    """
 
     total: Floats
 
@@ -143,7 +146,7 @@ class _OnScratch(OnDemandSearch):
     """The search with arrays that need not fit into memory."""
 
     def reserve(self, capacity: int, scratch: Scratch) -> None:
-        """Take the arrays for so many features from scratch."""
+        """Take the arrays for ``capacity`` features from scratch."""
         blocks = self._state[-1].shape[0]
         square, flat = blocks * capacity * capacity * BLOCK, blocks * capacity * BLOCK
         sizes = [square, square, flat, flat, flat, flat + blocks * BLOCK]
@@ -171,12 +174,12 @@ class _BackFitting(_OnScratch):
 
         def changes(candidates: Ints) -> Floats:
             out = np.empty(candidates.size)
-            for place, j in enumerate(candidates.tolist()):
+            for index, j in enumerate(candidates.tolist()):
                 square = gram[:, j, j]
-                seen = gram[:, j, labels] - (gram[:, j, selected] * models).sum(axis=1)
-                right = total[j, labels] - (total[j, selected][:, None] * models).sum(axis=1) - seen
+                product = gram[:, j, labels] - (gram[:, j, selected] * models).sum(axis=1)
+                right = total[j, labels] - (total[j, selected][:, None] * models).sum(axis=1) - product
                 weight = right / (np.maximum(total[j, j] - square, 0.0) + regularization)
-                out[place] = (weight * (weight * square - 2.0 * seen)).sum()
+                out[index] = (weight * (weight * square - 2.0 * product)).sum()
             return out
 
         return changes
@@ -230,8 +233,8 @@ def on_demand_path(
     greedy: list[Step] = []
     if search != "forward":
         without = replace(rules, size_penalty=0.0)
-        found = forward_path(data, regularization, groups, without, cost, algorithm)
-        greedy = yield from greedy_steps(found, rules)
+        path = forward_path(data, regularization, groups, without, cost, algorithm)
+        greedy = yield from greedy_steps(path, rules)
     with data.session(work) as session:
         total = yield from totals(session, data, True, cost)
         (criterion,) = yield from session.sum(Begin(total), WHAT)
@@ -245,8 +248,8 @@ def on_demand_path(
                 yield from swap_path(greedy, of_groups, rules)
             case "best":
                 grams = yield from _all_matrices(data, cost)
-                known = total, grams, data.ptr.size - 1
-                problem = SubsetProblem.of_matrices(*known, regularization, groups, rules)
+                statistics = total, grams, data.ptr.size - 1
+                problem = SubsetProblem.of_matrices(*statistics, regularization, groups, rules)
                 yield from best_path(greedy, of_groups, rules, problem)
 
 

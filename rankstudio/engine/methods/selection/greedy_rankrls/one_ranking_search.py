@@ -45,10 +45,10 @@ class OneRankingSearch(ABC):
         if m < self.least:
             raise DatasetError(f"One ranking: expected at least {self.least} documents, found {m}.")
         self._check_memory(*data.X.shape)
-        whole = np.array([0, m])
+        ptr = np.array([0, m])
         # Columns of features stand together: each candidate reads its own.
-        self._X = np.asfortranarray(centre(data.X, whole))
-        self._y = centre(data.y[:, None], whole)[:, 0]
+        self._X = np.asfortranarray(centre(data.X, ptr))
+        self._y = centre(data.y[:, None], ptr)[:, 0]
         self._regularization = regularization
         self.selected: tuple[int, ...] = ()
         self._start()
@@ -62,7 +62,7 @@ class OneRankingSearch(ABC):
 
     @property
     def informative(self) -> Bools:
-        """Which features vary, shape (n,)."""
+        """Mask of the features that vary, shape (n,)."""
         varies: Bools = (self._X != 0).any(axis=0)
         return varies
 
@@ -97,9 +97,9 @@ class OneRankingSearch(ABC):
     def removals(self) -> Floats:
         """Return the error without each of the t selected features, shape (t,): O(t² mn)."""
         selected, costs = self.selected, np.empty(len(self.selected))
-        for place in reversed(range(len(selected))):  # what stands before the place stays
-            self.move_to(selected[:place] + selected[place + 1 :])
-            costs[place] = self.criterion()
+        for position in reversed(range(len(selected))):  # what stands before the position stays
+            self.move_to(selected[:position] + selected[position + 1 :])
+            costs[position] = self.criterion()
         self.move_to(selected)
         return costs
 
@@ -153,9 +153,9 @@ class LeaveOneOutSearch(OneRankingSearch):
         with STEADY, pool(worthwhile(3.0 * m * candidates.size)) as (executor, workers):
 
             def work(first: int) -> None:
-                some = candidates[first : first + size]
-                R = self._R[:, some]
-                c = self._regularization / (1.0 + np.einsum("mi,mi->i", self._X[:, some], R))
+                part = candidates[first : first + size]
+                R = self._R[:, part]
+                c = self._regularization / (1.0 + np.einsum("mi,mi->i", self._X[:, part], R))
                 drop = c * (self._y @ R)
                 errors = self._residuals[:, None] - drop * R
                 errors /= self._left(self._leverages[:, None] + c * R**2)
@@ -214,8 +214,8 @@ class LeavePairOutSearch(OneRankingSearch):
 
         m = self._y.size
         losses = np.empty(m)
-        given = self._hat, self._leverages, residuals, column, scale, 1.0 / (m - 2), 0.0, 0
-        kernel.pair_losses(*given, losses)
+        arguments = self._hat, self._leverages, residuals, column, scale, 1.0 / (m - 2), 0.0, 0
+        kernel.pair_losses(*arguments, losses)
         return float(losses.sum()) / m
 
     @staticmethod

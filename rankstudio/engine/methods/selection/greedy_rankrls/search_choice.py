@@ -1,4 +1,4 @@
-"""What greedy paths need of memory, and which statistics they keep."""
+"""Memory requirements of greedy paths, and the statistics that they keep."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DELAY = 16  # steps: with fewer the matrices are written more often, with more 
 _MOST_COPIED = 4e9  # bytes of Gram matrices and a copy; not what is free just now: ways differ in last bits
 _MOST_MAPPED = 32e9  # those of shards, which are in a file where the memory limit is less
 KEPT_ROWS = 1e9  # bytes of rows of Gram matrices that data of one shard keep for other λ
-# Whole Gram matrices may take so many times the documents' numbers where there are so many times k features:
+# Whole Gram matrices may take some multiples of the documents' numbers where n is at most a multiple of k:
 # with more, the rows of k features are computed sooner. By two measurements, of few and of many documents.
 _WHOLE = (2, 16), (4, 3)
 
@@ -42,8 +42,8 @@ def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
     m, n, Q = shape
     if algorithm != "auto":
         return algorithm
-    whole = any(Q * (n + 1) <= most * m and n <= features * k for most, features in _WHOLE)
-    return "statistics" if whole else "rows"
+    is_whole = any(Q * (n + 1) <= factor * m and n <= features * k for factor, features in _WHOLE)
+    return "statistics" if is_whole else "rows"
 
 
 def delay(n: int, k: int, whole: bool) -> int:
@@ -65,16 +65,19 @@ def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
     :mod:`rankstudio.engine.methods.selection.greedy_rankrls.selected_rows`.
     """
     m, n, Q = shape.m, shape.n, shape.Q
-    kept = kept_statistics(algorithm, (m, n, Q), k)
-    whole = kept == "statistics"
-    lasting = NUMBER * Q * (2 * n + 1 + ((n + 1) ** 2 if whole else 0))
-    states = NUMBER * Q * (4 * n + 1 + _selected(n, k, whole))
-    made = NUMBER * Q * (n + 1) ** 2 if whole else min(KEPT_ROWS, NUMBER * Q * n * min(n, 2 * k))
-    return replace(_need(shape, states, lasting, made), algorithm=kept)
+    statistics_kind = kept_statistics(algorithm, (m, n, Q), k)
+    is_whole = statistics_kind == "statistics"
+    lasting = NUMBER * Q * (2 * n + 1 + ((n + 1) ** 2 if is_whole else 0))
+    states = NUMBER * Q * (4 * n + 1 + _selected(n, k, is_whole))
+    made_bytes = NUMBER * Q * (n + 1) ** 2 if is_whole else min(KEPT_ROWS, NUMBER * Q * n * min(n, 2 * k))
+    return replace(_need(shape, states, lasting, made_bytes), algorithm=statistics_kind)
 
 
 def _need(shape: DataShape, states: float, lasting: float, made: float) -> MemoryNeed:
-    """Return what is needed; one shard keeps centred documents and so many bytes that are made of them."""
+    """Return the memory needed.
+
+    One shard keeps centred documents and ``made`` bytes of results.
+    """
     if shape.sharded:
         return shard_need(shape, 0.5, states, lasting)
     return replace(whole_need(shape).plus(made), states=states, lasting=lasting)
@@ -97,8 +100,8 @@ def _selected(n: int, k: int, whole: bool) -> float:
     steps = delay(n, k, whole)
     if steps == 0:
         return k * (k + 1) / 2 + (0 if whole else k * n)
-    left = n - steps if k > steps else 0
-    return 2 * n * steps + steps + left * (left - 1) + (0 if whole else n)
+    n_left = n - steps if k > steps else 0
+    return 2 * n * steps + steps + n_left * (n_left - 1) + (0 if whole else n)
 
 
 # Bytes that are taken without asking the system what is free, which takes longer than a short path.
@@ -152,9 +155,9 @@ class Shape:
 
     def need(self, algorithm: str, data: DataShape) -> MemoryNeed:
         """Return the memory requirements of such an algorithm."""
-        whole, needed = whole_need(data), self.memory()[algorithm]
-        fits = "algorithm=auto" if data.sharded or whole.least + needed > data.free else ""
-        return replace(whole, least=whole.least + needed, algorithm=algorithm, fits=fits)
+        base_need, needed = whole_need(data), self.memory()[algorithm]
+        fits = "algorithm=auto" if data.sharded or base_need.least + needed > data.free else ""
+        return replace(base_need, least=base_need.least + needed, algorithm=algorithm, fits=fits)
 
     def check(self, algorithm: str) -> None:
         """Raise OutOfMemoryError if there is not enough memory for such an algorithm."""
@@ -214,7 +217,10 @@ def whole_path(
 def search_path(
     found: FloatingSearch, groups: ColumnGroups, rules: Constraints, search: str
 ) -> Iterator[Step | WorkProgress]:
-    """Yield the steps of a path by a search of features; parameters as of :func:`whole_path`."""
+    """Yield the steps of a path by a search of features.
+
+    Parameters as of :func:`whole_path`.
+    """
     if not groups.trivial:
         found = GroupSearch(found, groups)
     if search == "forward":
@@ -239,12 +245,12 @@ def whole_search(
     With ``back`` a candidate is evaluated by its own weight, with all others unchanged.
     """
     if not data.sparse:
-        kept = data.shared.of(KeptColumns)
-        if kept.columns is None:
+        cache = data.shared.of(KeptColumns)
+        if cache.columns is None:
             Shape.of(data.X.shape, data.ptr, k).check("columns")
             # Columns are centred where they are used, which leaves mirrored rows as they are.
-            kept.columns = SparseQueryData.of(data.mirrored if isinstance(data, PairRows) else data)
-        data = kept.columns
+            cache.columns = SparseQueryData.of(data.mirrored if isinstance(data, PairRows) else data)
+        data = cache.columns
     from rankstudio.engine.methods.selection.greedy_rankrls import column_search  # noqa: PLC0415 - numba
 
     if back:

@@ -56,20 +56,22 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
     """
     empty = before = search.criterion()
     rng = np.random.default_rng(rules.seed)
-    left, spent = rules.allowed.copy(), 0.0
+    remaining, spent = rules.allowed.copy(), 0.0
     for number in range(1, rules.k + 1):
-        candidates = _draw(prefer(rules.affordable(left, spent), search.informative), rules.n_candidates, rng)
+        candidates = _draw(
+            prefer(rules.affordable(remaining, spent), search.informative), rules.n_candidates, rng
+        )
         pinned = rules.pinned[number - 1] if number <= len(rules.pinned) else None
         if pinned is not None:
             candidates = np.union1d(candidates, pinned)
         costs = search.costs(candidates)
-        compared = np.full(left.size, np.nan)
+        compared = np.full(remaining.size, np.nan)
         compared[candidates] = costs
         best = _best(candidates, costs, before, empty, rules) if pinned is None else pinned
         if best is None:
             break
         yield from search.select(best) or ()
-        left[best] = False
+        remaining[best] = False
         spent += 0.0 if rules.costs is None else rules.costs[best]
         after = search.criterion()
         yield Step(number, search.selected, search.weights(), after, compared, before=before)
@@ -90,14 +92,17 @@ def prefer(candidates: Ints, informative: Bools) -> Ints:
 
 
 def _draw(candidates: Ints, most: int | None, rng: np.random.Generator) -> Ints:
-    """Return so many random candidates in ascending order, or all where there are no more."""
+    """Return ``most`` random candidates in ascending order, or all if there are no more."""
     if most is None or most >= candidates.size:
         return candidates
     return np.sort(rng.choice(candidates, most, replace=False))
 
 
 def _best(candidates: Ints, costs: Floats, before: float, empty: float, rules: Constraints) -> int | None:
-    """Return the first of the best candidates, equal but for rounding; None where none is worth its place."""
+    """Return the first of the best candidates, equal but for rounding.
+
+    None where none is worth its place.
+    """
     tie = TIE * empty
     if rules.size_penalty > 0:
         lower = before - costs > rules.size_penalty * empty + tie
@@ -200,16 +205,19 @@ class BestSets:
         self._rules = rules
         self._empty = greedy[0].before
         self.tie = TIE * self._empty
-        wanted = rules.allowed & search.informative
-        wanted[list(rules.pinned)] = True
-        self.most = min(len(greedy), max(1, int(wanted.sum())))
+        selectable = rules.allowed & search.informative
+        selectable[list(rules.pinned)] = True
+        self.most = min(len(greedy), max(1, int(selectable.sum())))
         # By size, from 0 on: the criterion of the best set with each feature added.
         self._additions = [step.candidates for step in greedy]
         # By size, from 1 on. What a greedy set grows to is known.
         self._pruned, self._grown = [False] * len(greedy), [True] * len(greedy)
 
     def of_size(self, size: int) -> Step:
-        """Return the best set of a size; its ``before`` and ``candidates`` are not final."""
+        """Return the best set of a size.
+
+        Its ``before`` and ``candidates`` are not final.
+        """
         return self._best[size - 1]
 
     def prune(self, size: int) -> bool:
@@ -225,8 +233,8 @@ class BestSets:
         self._search.move_to(selected)
         costs = self._search.removals()
         costs[:pinned] = np.inf
-        place = max(np.flatnonzero(costs <= costs.min() + self.tie), key=lambda place: selected[place])
-        return self._improve(size - 1, selected[:place] + selected[place + 1 :], costs[place])
+        position = max(np.flatnonzero(costs <= costs.min() + self.tie), key=lambda place: selected[place])
+        return self._improve(size - 1, selected[:position] + selected[position + 1 :], costs[position])
 
     def grow(self, size: int) -> None:
         """Add the best feature to the best set of a size, and keep the result if it is better."""
@@ -247,22 +255,25 @@ class BestSets:
         """Return the criterion of the best set of a size with each feature added, and keep it."""
         self._grown[size - 1] = True
         selected = self._best[size - 1].selected
-        left = self._rules.allowed.copy()
-        left[list(selected)] = False
-        candidates = np.flatnonzero(left & self._search.informative)
+        remaining = self._rules.allowed.copy()
+        remaining[list(selected)] = False
+        candidates = np.flatnonzero(remaining & self._search.informative)
         self._search.move_to(selected)
-        costs = np.full(left.size, np.nan)
+        costs = np.full(remaining.size, np.nan)
         costs[candidates] = self._search.costs(candidates)
         self._additions[size] = costs
         return costs
 
     def _improve(self, size: int, selected: tuple[int, ...], cost: float) -> bool:
-        """Make a set the best of its size if it is; ``cost`` is its criterion but for rounding."""
-        most = self._best[size - 1].criterion - self.tie
-        if cost >= most:
+        """Make a set the best of its size if it is.
+
+        ``cost`` is its criterion but for rounding.
+        """
+        limit = self._best[size - 1].criterion - self.tie
+        if cost >= limit:
             return False
         self._search.move_to(selected)
-        if self._search.criterion() >= most:
+        if self._search.criterion() >= limit:
             return False
         self.put(size, selected)
         return True
@@ -313,13 +324,13 @@ class GroupSearch:
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,)."""
         groups = [self._groups.groups[candidate] for candidate in candidates]
-        alone = np.array([len(group) == 1 for group in groups], dtype=np.bool_)
+        is_single = np.array([len(group) == 1 for group in groups], dtype=np.bool_)
         costs = np.empty(candidates.size)
-        if alone.any():
-            costs[alone] = self._search.costs(self._groups.representatives[candidates[alone]])
-        joint = np.flatnonzero(~alone).tolist()
-        for place in joint:
-            costs[place] = self._criterion_of((*self.selected, int(candidates[place])))
+        if is_single.any():
+            costs[is_single] = self._search.costs(self._groups.representatives[candidates[is_single]])
+        joint = np.flatnonzero(~is_single).tolist()
+        for index in joint:
+            costs[index] = self._criterion_of((*self.selected, int(candidates[index])))
         if joint:
             self.move_to(self.selected)
         return costs
@@ -329,8 +340,8 @@ class GroupSearch:
         selected = self.selected
         # From the last to the first: what stands before the group stays where it is.
         costs = [
-            self._criterion_of(selected[:place] + selected[place + 1 :])
-            for place in reversed(range(len(selected)))
+            self._criterion_of(selected[:position] + selected[position + 1 :])
+            for position in reversed(range(len(selected)))
         ]
         self.move_to(selected)
         return np.array(costs[::-1])

@@ -1,4 +1,4 @@
-"""What a shard keeps of the selected features, to change the others' numbers with the next one."""
+"""Rows of the selected features that a shard keeps, to update the others with the next one."""
 
 from __future__ import annotations
 
@@ -90,8 +90,10 @@ class SolvedRows:
             lists = selected, ascending, places, left
             space = np.empty((3 * t + 6 + 3 * _solved_kernel.TILE, BLOCK))
             factor = inverse[part], diagonal[part]
-            own = of_blocks(state, part)
-            _solved_kernel.select(*lists, self._gram[part], totals, self._regularization, own, factor, space)
+            part_state = of_blocks(state, part)
+            _solved_kernel.select(
+                *lists, self._gram[part], totals, self._regularization, part_state, factor, space
+            )
 
         each(work)
 
@@ -210,7 +212,10 @@ class JointPairs:
         self._starts: Ints = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self._pairs: Ints = np.concatenate([[0], np.cumsum(sizes * (sizes - 1) // 2)]).astype(np.int64)
         self._pair_columns = [
-            (one, other) for group in groups for at, one in enumerate(group) for other in group[:at]
+            (feature, other)
+            for group in groups
+            for index, feature in enumerate(group)
+            for other in group[:index]
         ]
         self._left = np.ones(n, dtype=np.bool_)
         shape = blocks, len(self._pair_columns), BLOCK
@@ -219,9 +224,9 @@ class JointPairs:
 
     def start(self, gram: Floats, total: Floats) -> None:
         """Start with the shard's Gram matrices (blocks, n + 1, n + 1, BLOCK), and the sum of all."""
-        for pair, (one, other) in enumerate(self._pair_columns):
-            self._products[:, pair] = gram[:, one, other]
-            self._joint[:, pair] = total[one, other] - self._products[:, pair]
+        for pair, (feature, other) in enumerate(self._pair_columns):
+            self._products[:, pair] = gram[:, feature, other]
+            self._joint[:, pair] = total[feature, other] - self._products[:, pair]
 
     def follow(self, feature: int, step: int, delayed: Delayed, each: Each) -> None:
         """Update after a selected feature whose step is delayed."""
@@ -235,10 +240,10 @@ class JointPairs:
 
     def costs(self, regularization: float, state: State, each: Each) -> Floats:
         """Return the summands of the criterion with each group added, 0 for selected groups, shape (g,)."""
-        left = np.add.reduceat(self._left[self._members], self._starts[:-1], dtype=np.int64)
-        wanted = np.flatnonzero(left == np.diff(self._starts))
+        n_left = np.add.reduceat(self._left[self._members], self._starts[:-1], dtype=np.int64)
+        open_groups = np.flatnonzero(n_left == np.diff(self._starts))
         partial, s = np.zeros((self._joint.shape[0], self._starts.size - 1)), self._largest
-        lists = wanted, self._members, self._starts, self._pairs, regularization
+        lists = open_groups, self._members, self._starts, self._pairs, regularization
 
         def work(part: slice) -> None:
             pairs = self._joint[part], self._products[part]

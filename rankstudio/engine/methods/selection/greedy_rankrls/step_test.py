@@ -44,7 +44,7 @@ def _scores(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
 
 
 class ResidualTest:
-    """What a step of a path would lower the error by with permuted residuals.
+    """Reduction of the error by each step of a path, with permuted residuals.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ class ResidualTest:
     def at_once(self) -> int:
         """How many permutations are compared at a time."""
         products = self._paths.n_queries * self._data.X.shape[1] + self._data.y.size
-        most = min(_MOST_PRODUCTS, budget() / _SHARE) if self._data.several else _MOST_PRODUCTS
-        return int(min(_AT_ONCE, max(1, most // products)))
+        max_products = min(_MOST_PRODUCTS, budget() / _SHARE) if self._data.several else _MOST_PRODUCTS
+        return int(min(_AT_ONCE, max(1, max_products // products)))
 
     def permuted(self, orders: Sequence[Ints], step: int) -> Floats:
         """Return by how much a step, from 0, lowers the error with each permutation of the residuals."""
@@ -97,19 +97,19 @@ class ResidualTest:
         paths, before = self._paths, list(self.selected[:step])
         changes = self._changes(paths.products(targets), before)
         rules, varies = paths.rules, paths.informative
-        left = rules.allowed.copy()
-        left[before] = False
-        candidates = prefer(np.flatnonzero(left), varies)
+        remaining = rules.allowed.copy()
+        remaining[before] = False
+        candidates = prefer(np.flatnonzero(remaining), varies)
         if step < len(rules.pinned):
             return -changes[:, rules.pinned[step]]
-        found: Floats = -changes[:, candidates].min(axis=1)
+        drops: Floats = -changes[:, candidates].min(axis=1)
         if rules.size_penalty > 0:
             empty = (targets**2).sum(axis=0)
-            found[found <= (rules.size_penalty + TIE) * empty] = 0.0
-        return found
+            drops[drops <= (rules.size_penalty + TIE) * empty] = 0.0
+        return drops
 
     def _changes(self, products: Floats, before: list[int]) -> Floats:
-        """Return what each feature adds to the error with some others, (P, n).
+        """Return the change of the error by each feature after some others, (P, n).
 
         Parameters
         ----------
@@ -129,26 +129,26 @@ class ResidualTest:
         """
         paths = self._paths
         n, chosen = products.shape[2], np.array(before, dtype=np.int64)
-        gram, whole = paths.statistics.gram, paths.statistics.total[:n, :n]
+        gram, total_gram = paths.statistics.gram, paths.statistics.total[:n, :n]
         ridge = paths.regularization * np.eye(chosen.size)
         total = products.sum(axis=0)
         changes: Floats = np.zeros_like(total)
         for block, first in zip(gram, range(0, paths.n_queries, BLOCK), strict=True):
-            own = products[first : first + BLOCK]
-            G = np.moveaxis(block, 2, 0)[: len(own), :n, :n]
-            square, right, seen = np.diagonal(G, axis1=1, axis2=2), total - own, own
-            pivot = np.diagonal(whole) - square + paths.regularization
+            block_products = products[first : first + BLOCK]
+            G = np.moveaxis(block, 2, 0)[: len(block_products), :n, :n]
+            square, right, product = np.diagonal(G, axis1=1, axis2=2), total - block_products, block_products
+            pivot = np.diagonal(total_gram) - square + paths.regularization
             if before:
                 rows = G[:, chosen]
-                others = whole[chosen] - rows
-                A = others[:, :, chosen] + ridge
-                b = np.linalg.solve(A, others)
+                rest = total_gram[chosen] - rows
+                A = rest[:, :, chosen] + ridge
+                b = np.linalg.solve(A, rest)
                 missed = rows - rows[:, :, chosen] @ b
                 square = square - (b * (rows + missed)).sum(axis=1)
-                pivot -= (b * others).sum(axis=1)
+                pivot -= (b * rest).sum(axis=1)
                 w = np.linalg.solve(A, right[:, :, chosen].transpose(0, 2, 1)).transpose(0, 2, 1)
-                seen = own - own[:, :, chosen] @ b - w @ missed
-                right = right - w @ others
+                product = block_products - block_products[:, :, chosen] @ b - w @ missed
+                right = right - w @ rest
             weight = right / pivot[:, None]
-            changes += (weight * (weight * square[:, None] - 2.0 * seen)).sum(axis=0)
+            changes += (weight * (weight * square[:, None] - 2.0 * product)).sum(axis=0)
         return changes

@@ -88,11 +88,11 @@ class WithoutQueries(SomeQueries):
 
     def fill(self, row: int) -> None:
         """Copy a row; O(Qn)."""
-        known, blocks, lanes = self.statistics, self.queries // BLOCK, self.queries % BLOCK
-        known.gram[:, row] = self.source[:, row]
-        known.gram[blocks, row, :, lanes] = 0.0
-        known.total[row] = self.whole[row] - self.source[blocks, row, :, lanes].sum(axis=0)
-        known.total[:, row] = known.total[row]
+        statistics, blocks, lanes = self.statistics, self.queries // BLOCK, self.queries % BLOCK
+        statistics.gram[:, row] = self.source[:, row]
+        statistics.gram[blocks, row, :, lanes] = 0.0
+        statistics.total[row] = self.whole[row] - self.source[blocks, row, :, lanes].sum(axis=0)
+        statistics.total[:, row] = statistics.total[row]
 
 
 class _FillingSearch(ForwardSearch):
@@ -185,7 +185,7 @@ class SummedPaths:
 
     @contextmanager
     def _copy(self, n_queries: int) -> Iterator[Floats]:
-        """Lend buffers for the Gram matrices of so many queries."""
+        """Lend buffers for the Gram matrices of ``n_queries`` queries."""
         blocks = -(-n_queries // BLOCK)
         unused = self._copies.setdefault(blocks, [])
         try:
@@ -205,13 +205,16 @@ class SummedPaths:
         n = total.shape[0] - 1
         gather_row(self.statistics.gram, queries, n, out, total)
         parts = squares[:, :n], out[:, n, :n], squares[:, n]
-        known = Statistics(tuple(map(np.ascontiguousarray, parts)), total, out)  # type: ignore[arg-type]
-        return SomeQueries(known, self.statistics.gram, queries)
+        statistics = Statistics(tuple(map(np.ascontiguousarray, parts)), total, out)  # type: ignore[arg-type]
+        return SomeQueries(statistics, self.statistics.gram, queries)
 
     def _without(self, queries: Ints, room: Floats) -> SomeQueries:
-        """Return the statistics of all but a few queries in ``room``; faster than :meth:`_among`."""
+        """Return the statistics of all but a few queries in ``room``.
+
+        Faster than :meth:`_among`.
+        """
         all_of, blocks, lanes = self.statistics, queries // BLOCK, queries % BLOCK
-        squares, rights, labels = known = (
+        squares, rights, labels = parts = (
             all_of.known[0].copy(),
             all_of.known[1].copy(),
             all_of.known[2].copy(),
@@ -220,9 +223,9 @@ class SummedPaths:
         total[np.diag_indices(n)] -= squares[blocks, :, lanes].sum(axis=0)
         squares[blocks, :, lanes] = rights[blocks, :, lanes] = 0.0
         labels[blocks, lanes] = 0.0
-        some = WithoutQueries(Statistics(known, total, room), all_of.gram, queries, all_of.total)
-        some.fill(n)
-        return some
+        remaining = WithoutQueries(Statistics(parts, total, room), all_of.gram, queries, all_of.total)
+        remaining.fill(n)
+        return remaining
 
     def products(self, targets: Floats) -> Floats:
         """Return the products of the features with P targets (m, P) in each query, (Q, P, n): O(mnP).
@@ -245,17 +248,19 @@ class SummedPaths:
 
     def _labelled(self, labels: Floats) -> Statistics:
         """Return the statistics of all queries with other labels (m, 1), centred; O(mn)."""
-        known = self.statistics
-        rights, total = np.zeros_like(known.known[1]), known.total.copy()
+        statistics = self.statistics
+        rights, total = np.zeros_like(statistics.known[1]), statistics.total.copy()
         products = self.products(labels)[:, 0]
-        at = np.divmod(np.arange(self.n_queries), BLOCK)
-        rights[at[0], :, at[1]] = products
+        positions = np.divmod(np.arange(self.n_queries), BLOCK)
+        rights[positions[0], :, positions[1]] = products
         total[-1, :-1] = total[:-1, -1] = rights.sum(axis=0).sum(axis=-1)
-        squares = np.zeros(known.known[2].size)
+        squares = np.zeros(statistics.known[2].size)
         squares[: self.n_queries] = np.add.reduceat(labels[:, 0] ** 2, self._rows.ptr[:-1])
         total[-1, -1] = squares.sum()
         return replace(
-            known, known=(known.known[0], rights, squares.reshape(known.known[2].shape)), total=total
+            statistics,
+            known=(statistics.known[0], rights, squares.reshape(statistics.known[2].shape)),
+            total=total,
         )
 
     def _path(self, known: Statistics | SomeQueries, first: Sequence[int] | None = None) -> list[Step]:
@@ -272,15 +277,15 @@ class SummedPaths:
         if first is not None:
             rules = replace(rules, pinned=(*first, *rules.pinned[len(first) :]), k=len(first) + 1)
             rules = replace(rules, pinned=rules.pinned[: rules.k])
-        some = known if isinstance(known, SomeQueries) else None
+        some_queries = known if isinstance(known, SomeQueries) else None
         statistics = known.statistics if isinstance(known, SomeQueries) else known
         n, k = statistics.total.shape[0] - 1, rules.k
         work = GreedyWork(self.regularization, k, True, _COST, by_blocks=False, delay=delay(n, k, True))
-        if some is not None and work.delay:
-            some.fill_all()
-            some = None
+        if some_queries is not None and work.delay:
+            some_queries.fill_all()
+            some_queries = None
         with at_most(1), _standing_for(statistics).session(work) as session:
-            search = _FillingSearch(session, work, self._groups, some)
+            search = _FillingSearch(session, work, self._groups, some_queries)
             for _ in search.start(statistics.total):
                 pass
             return [step for step in forward(search, rules) if isinstance(step, Step)]
@@ -297,15 +302,15 @@ class SummedPaths:
         for feature in first:
             state.step(data, Select(feature, total[feature, :n]))
         present, added = state.by_query()
-        found = QueryErrors(present[: self.n_queries], added[: self.n_queries])
+        query_errors = QueryErrors(present[: self.n_queries], added[: self.n_queries])
         scratch.close()
-        return found
+        return query_errors
 
 
 def _standing_for(known: Statistics) -> TrainingData:
     """Return training data of which nothing is there but the statistics: a path asks for no more."""
     n, n_queries = known.total.shape[0] - 1, known.gram.shape[0] * BLOCK  # with those of no documents
-    nothing = np.broadcast_to(0.0, (n_queries, n))
-    data = QueryData(nothing, nothing[:, 0], np.arange(n_queries + 1))
+    zeros = np.broadcast_to(0.0, (n_queries, n))
+    data = QueryData(zeros, zeros[:, 0], np.arange(n_queries + 1))
     data.shared.of(KnownStatistics).found[True, _COST] = known
     return TrainingData(data.X, data.y, data.ptr, given=data, sharing=data.shared)

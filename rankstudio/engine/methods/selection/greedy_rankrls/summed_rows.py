@@ -61,10 +61,13 @@ class SummedRows(QueryData):
 
     def narrowed(self, columns: Sequence[int]) -> SummedRows:
         """Return the same rows with some of the features."""
-        known, chosen = gram_statistics(self), list(columns)
-        squares, rights, labels = known.known
-        kept = np.array([*chosen, known.total.shape[0] - 1])
-        total, gram = known.total[np.ix_(kept, kept)], known.gram[:, kept[:, None], kept]
+        statistics, chosen = gram_statistics(self), list(columns)
+        squares, rights, labels = statistics.known
+        indices = np.array([*chosen, statistics.total.shape[0] - 1])
+        total, gram = (
+            statistics.total[np.ix_(indices, indices)],
+            statistics.gram[:, indices[:, None], indices],
+        )
         parts = np.ascontiguousarray(squares[:, chosen]), np.ascontiguousarray(rights[:, chosen]), labels
         return SummedRows.of(self, Statistics(parts, total, np.ascontiguousarray(gram)))
 
@@ -110,10 +113,10 @@ def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
     """Yield progress, and return the result of :func:`summed_rows`."""
     if not data.several:
         return summed_rows(data, cost)
-    known = data.shared.of(_Known).by_cost
-    if cost not in known:
-        known[cost] = SummedRows.of(data, (yield from _statistics(data, cost)))
-    return known[cost]
+    by_cost = data.shared.of(_Known).by_cost
+    if cost not in by_cost:
+        by_cost[cost] = SummedRows.of(data, (yield from _statistics(data, cost)))
+    return by_cost[cost]
 
 
 def _statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics]:
@@ -128,10 +131,10 @@ def _statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics]:
 
     def add(index: int, shard: Shard, rows: QueryData) -> None:
         query, total = shard.first_query, np.zeros((n + 1, n + 1))
-        for found in gram_blocks(rows, cost, by_blocks=True):
-            total += found.sum(axis=0)
+        for grams in gram_blocks(rows, cost, by_blocks=True):
+            total += grams.sum(axis=0)
             # The blocks of a shard begin anywhere in those of all queries.
-            for part in np.split(found, [BLOCK - query % BLOCK]):
+            for part in np.split(grams, [BLOCK - query % BLOCK]):
                 block, lane = divmod(query, BLOCK)
                 lanes = slice(lane, lane + len(part))
                 if len(part):

@@ -43,10 +43,10 @@ def swap_features(
     criterion = search.criterion()
     while True:
         best, better = criterion - tie, None
-        for place in reversed(range(len(selected))):  # what stands before the place stays in the search
-            if selected[place] in rules.pinned:
+        for position in reversed(range(len(selected))):  # what stands before it stays in the search
+            if selected[position] in rules.pinned:
                 continue
-            rest = selected[:place] + selected[place + 1 :]
+            rest = selected[:position] + selected[position + 1 :]
             candidates = _candidates(search.informative, selected, rest, rules)
             if not candidates.size:
                 continue
@@ -55,14 +55,14 @@ def swap_features(
             least = int(costs.argmin())
             if costs[least] < best:
                 best = float(costs[least])
-                better = (*selected[:place], int(candidates[least]), *selected[place + 1 :])
+                better = (*selected[:position], int(candidates[least]), *selected[position + 1 :])
         if better is None:
             break
         search.move_to(better)
-        changed = search.criterion()
-        if changed >= criterion - tie:  # its price was lower by rounding alone
+        new_criterion = search.criterion()
+        if new_criterion >= criterion - tie:  # its price was lower by rounding alone
             break
-        selected, criterion = better, changed
+        selected, criterion = better, new_criterion
     search.move_to(selected)
     return selected, criterion
 
@@ -70,11 +70,11 @@ def swap_features(
 def _candidates(
     informative: Bools, selected: tuple[int, ...], rest: tuple[int, ...], rules: Constraints
 ) -> Ints:
-    """Return what may come in for the feature of the selection that is not in the rest."""
-    left = rules.allowed & informative
-    left[list(selected)] = False
+    """Return the candidates in place of the selected feature that is not in the rest."""
+    remaining = rules.allowed & informative
+    remaining[list(selected)] = False
     spent = 0.0 if rules.costs is None else float(rules.costs[list(rest)].sum())
-    return rules.affordable(left, spent)
+    return rules.affordable(remaining, spent)
 
 
 def swap_path(

@@ -48,10 +48,10 @@ def swap_criteria(
     search.move_to(selected)
     criterion, added = search.criterion(), search.costs(candidates)
     # From the last to the first: what stands before the feature stays where it is.
-    for place in reversed(range(len(selected))):
-        search.move_to(selected[:place] + selected[place + 1 :])
-        without[place] = search.criterion()
-        swapped[place] = search.costs(candidates)
+    for position in reversed(range(len(selected))):
+        search.move_to(selected[:position] + selected[position + 1 :])
+        without[position] = search.criterion()
+        swapped[position] = search.costs(candidates)
     return criterion, swapped, without, added
 
 
@@ -85,11 +85,11 @@ def group_swap_criteria(
     search = GroupSearch(on_demand_search(data, regularization, data.X.shape[1]), groups)
     search.move_to(inside)
     criterion = search.criterion()
-    for place in reversed(range(len(inside))):
-        removed = inside[place]
+    for position in reversed(range(len(inside))):
+        removed = inside[position]
         added = [group for group in outside if joint[removed] or joint[group]]
         if added:
-            search.move_to(inside[:place] + inside[place + 1 :])
+            search.move_to(inside[:position] + inside[position + 1 :])
             costs = search.costs(np.array(added, dtype=np.int64)).tolist()
             swapped |= {(removed, group): cost for group, cost in zip(added, costs, strict=True)}
     return criterion, swapped
@@ -113,5 +113,5 @@ def on_demand_search(data: QueryData, regularization: float, k: int) -> Floating
     from rankstudio.engine.methods.selection.greedy_rankrls.column_search import GramProducts, OnDemandSearch  # noqa: PLC0415
     from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import gram_statistics  # noqa: PLC0415
 
-    known = gram_statistics(data)
-    return OnDemandSearch(GramProducts(known.gram, known.total, data.ptr.size - 1), regularization)
+    statistics = gram_statistics(data)
+    return OnDemandSearch(GramProducts(statistics.gram, statistics.total, data.ptr.size - 1), regularization)

@@ -59,7 +59,7 @@ Task = tuple[
 @fused_subroutine
 def _append(b: int, t: int, first: int, total: Floats, prefix: Prefix, work: Floats) -> None:
     """Append feature b to a prefix of t features, for the features from ``first`` on: equations (3)."""
-    p, s, g, q, h, whole = prefix
+    p, s, g, q, h, J_ww = prefix
     n = s.shape[1]
     z, v, along, across = work[0], work[1], work[2], work[3]
     # z_b by back substitution with L', then v = L^-1 z_b; row a of L is p[:a, b_a] of the a-th feature.
@@ -80,10 +80,10 @@ def _append(b: int, t: int, first: int, total: Floats, prefix: Prefix, work: Flo
         along[j] = total[b, j]
         across[j] = 0.0
     for a in range(t):
-        at, of = p[a, b], v[a]
+        p_ab, v_a = p[a, b], v[a]
         for j in range(first, n):
-            along[j] -= at * p[a, j]
-            across[j] += of * p[a, j]
+            along[j] -= p_ab * p[a, j]
+            across[j] += v_a * p[a, j]
     for j in range(first, n):
         share = along[j] / pivot
         p[t, j] = along[j] / root
@@ -94,17 +94,17 @@ def _append(b: int, t: int, first: int, total: Floats, prefix: Prefix, work: Flo
     for a in range(t):
         factor[t, a] = p[a, b]
     factor[t, t] = root
-    whole[t + 1, 0] = whole[t, 0] - weight * right
-    whole[t + 1, 1] = whole[t, 1] + weight * (weight * (square + 1.0) - 2.0 * inner)
+    J_ww[t + 1, 0] = J_ww[t, 0] - weight * right
+    J_ww[t + 1, 1] = J_ww[t, 1] + weight * (weight * (square + 1.0) - 2.0 * inner)
 
 
 @fused_inlined
 def _error_with(j: int, t: int, regularization: float, prefix: Prefix) -> float:
     """Return L(P + j), equations (1) and (2), with s_j at least λ, as it is but for rounding."""
-    _, s, g, q, h, whole = prefix
+    _, s, g, q, h, J_ww = prefix
     weight = g[t, j] / max(s[t, j], regularization)
-    penalty = whole[t, 1] + weight * (weight * (q[t, j] + 1.0) - 2.0 * h[t, j])
-    error: float = whole[t, 0] - weight * g[t, j] - regularization * penalty
+    penalty = J_ww[t, 1] + weight * (weight * (q[t, j] + 1.0) - 2.0 * h[t, j])
+    error: float = J_ww[t, 0] - weight * g[t, j] - regularization * penalty
     return error
 
 
@@ -120,14 +120,14 @@ def _factorise_without(
     n, last = total.shape[0] - 1, gram.shape[1] - 1
     M, w = space
     for a in range(t):
-        at = columns[chosen[a]]
+        gram_row = columns[chosen[a]]
         for c in range(a + 1):
-            beside, whole = columns[chosen[c]], total[chosen[a], chosen[c]]
-            whole += regularization if a == c else 0.0
+            gram_column, total_ac = columns[chosen[c]], total[chosen[a], chosen[c]]
+            total_ac += regularization if a == c else 0.0
             for i in range(BLOCK):
-                M[a, c, i] = whole - gram[k, at, beside, i]
+                M[a, c, i] = total_ac - gram[k, gram_row, gram_column, i]
         for i in range(BLOCK):
-            w[a, i] = total[n, chosen[a]] - gram[k, last, at, i]
+            w[a, i] = total[n, chosen[a]] - gram[k, last, gram_row, i]
         for c in range(a):
             for b in range(c):
                 for i in range(BLOCK):
@@ -158,13 +158,13 @@ def _errors_of_block(
     for i in range(BLOCK):
         out[i] = gram[k, last, last, i]
     for a in range(t):
-        at = columns[chosen[a]]
+        gram_row = columns[chosen[a]]
         for i in range(BLOCK):
-            out[i] += w[a, i] * (w[a, i] * gram[k, at, at, i] - 2.0 * gram[k, last, at, i])
+            out[i] += w[a, i] * (w[a, i] * gram[k, gram_row, gram_row, i] - 2.0 * gram[k, last, gram_row, i])
         for c in range(a):
-            beside = columns[chosen[c]]
+            gram_column = columns[chosen[c]]
             for i in range(BLOCK):
-                out[i] += 2.0 * w[a, i] * w[c, i] * gram[k, at, beside, i]
+                out[i] += 2.0 * w[a, i] * w[c, i] * gram[k, gram_row, gram_column, i]
 
 
 @fused_subroutine
@@ -226,9 +226,9 @@ def _take_out_item(matrix: Floats, item: int, starts: Ints) -> None:
 
 @fused_subroutine
 def _bound(matrix: Floats, item: int, wanted: int, starts: Ints, greatest: Floats) -> float:
-    """Return (5) for sets with so many of the items from ``item`` on, an item costing its costliest feature.
+    """Return (5) for sets with ``wanted`` items from ``item`` on; an item costs its costliest feature.
 
-    Of so many items the one that is the d-th smallest, d of them missing, is the (wanted + 1)-th greatest.
+    With d of the items missing, the d-th smallest cost is the (wanted + 1)-th greatest.
     """
     n, items = matrix.shape[0] - 1, starts.shape[0] - 1
     if items - item == wanted:
@@ -238,12 +238,12 @@ def _bound(matrix: Floats, item: int, wanted: int, starts: Ints, greatest: Float
         cost = 0.0
         for c in range(starts[i], starts[i + 1]):
             cost = max(cost, -matrix[c, n] * matrix[c, n] / matrix[c, c])
-        place = wanted
-        if cost > greatest[place]:
-            while place > 0 and cost > greatest[place - 1]:
-                greatest[place] = greatest[place - 1]
-                place -= 1
-            greatest[place] = cost
+        position = wanted
+        if cost > greatest[position]:
+            while position > 0 and cost > greatest[position - 1]:
+                greatest[position] = greatest[position - 1]
+                position -= 1
+            greatest[position] = cost
     return float(matrix[n, n] + greatest[wanted])
 
 
@@ -279,25 +279,25 @@ def branches(
     prefixes: Ints,
     bounds: Floats,
 ) -> int:
-    """Write the prefixes of some length from which a set of so many items may be within a limit, with bounds.
+    """Write the prefixes of a length, with bounds, from which a set of a size may be within a limit.
 
-    The first ``n_forced`` items belong to every set. Returns how many there are.
+    The first ``n_forced`` items belong to every set. Returns the number of prefixes.
     """
     total, _, _, prices = totals
     items, n = starts.shape[0] - 1, total.shape[0] - 1
-    wanted = size - n_forced
+    n_wanted = size - n_forced
     matrices = np.empty((length + 1, n + 1, n + 1))
     greatest = np.empty(size + 2)
     _begin_bound(np.arange(n_forced), n_forced, total, starts, ridge, matrices[0])
-    place, spent = np.empty(length + 1, np.int64), np.zeros(length + 2)
+    chosen_items, spent = np.empty(length + 1, np.int64), np.zeros(length + 2)
     for f in range(n_forced):
         spent[0] += prices[f]
-    place[0], depth, count = n_forced, 0, 0
+    chosen_items[0], depth, count = n_forced, 0, 0
     while depth >= 0:
-        item, left = place[depth], wanted - depth
+        item, n_left = chosen_items[depth], n_wanted - depth
         within, bound = False, 0.0
-        if item <= items - left:
-            bound = _bound(matrices[depth], item, left, starts, greatest)
+        if item <= items - n_left:
+            bound = _bound(matrices[depth], item, n_left, starts, greatest)
             within = bound <= limit
         if within and depth < length:
             if spent[depth] + prices[item] <= budget:
@@ -306,24 +306,27 @@ def branches(
                     for j in range(n + 1):
                         matrices[depth + 1, i, j] = matrices[depth, i, j]
                 depth += 1
-                place[depth] = item + 1
+                chosen_items[depth] = item + 1
                 continue
         else:
             if within and depth == length:
                 for d in range(length):
-                    prefixes[count, d] = place[d]
+                    prefixes[count, d] = chosen_items[d]
                 bounds[count] = bound
                 count += 1
             depth -= 1
         if depth >= 0:
-            _take_out_item(matrices[depth], place[depth], starts)
-            place[depth] += 1
+            _take_out_item(matrices[depth], chosen_items[depth], starts)
+            chosen_items[depth] += 1
     return count
 
 
 @fused_subroutine
 def _is_best(error: float, own: Ints, tie: float, found: Found) -> bool:
-    """Tell whether a set is better than the best one; of equal sets the one of the lowest columns is."""
+    """Tell whether a set is better than the best one.
+
+    Of equal sets the one of the lowest columns is.
+    """
     sets, values, counts = found
     if counts[0] == 0 or error < values[0, 0] - tie:
         return True
@@ -350,20 +353,23 @@ def _deviation(by_query: Floats, reference: Floats, n_queries: int) -> tuple[flo
 
 @fused_subroutine
 def _judge(chosen: Ints, t: int, totals: Totals, task: Task, found: Found) -> None:
-    """Evaluate a set exactly; keep it if best, or not significantly different from the reference."""
+    """Evaluate a set exactly.
+
+    Keep it if best, or not significantly different from the reference.
+    """
     numbers, n_queries, reference, space, by_query = task
     sets, values, counts = found
     error = _left_out_error(chosen, t, totals, numbers[0], space, by_query)
-    own, tie, row, deviation = np.empty(t, np.int64), numbers[5], 0, 0.0
+    sorted_columns, tie, row, deviation = np.empty(t, np.int64), numbers[5], 0, 0.0
     for a in range(t):  # in ascending order; NumPy's sort takes a second to compile
-        column, place = totals[2][chosen[a]], a
-        while place > 0 and own[place - 1] > column:
-            own[place] = own[place - 1]
-            place -= 1
-        own[place] = column
+        column, position = totals[2][chosen[a]], a
+        while position > 0 and sorted_columns[position - 1] > column:
+            sorted_columns[position] = sorted_columns[position - 1]
+            position -= 1
+        sorted_columns[position] = column
     counts[1] += 1
     if reference.shape[0] == 0:
-        if not _is_best(error, own, tie, found):
+        if not _is_best(error, sorted_columns, tie, found):
             return
         counts[0] = 0
     else:
@@ -375,7 +381,7 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, found: Found) -> No
             counts[2] = 1
             return
     for a in range(sets.shape[1]):
-        sets[row, a] = own[a] if a < t else -1
+        sets[row, a] = sorted_columns[a] if a < t else -1
     values[row, 0], values[row, 1] = error, deviation
     counts[0] += 1
 
@@ -404,23 +410,23 @@ def _judge_last(
     found: Found,
     stop: Ints,
 ) -> None:
-    """Look at the sets of a prefix of t features with one item more, from ``item`` on."""
+    """Judge the sets of a prefix of t features and one item more, from ``item`` on."""
     regularization, _, budget, _, _, _, _ = task[0]
     total, prices = totals[0], totals[3]
-    for one in range(item, starts.shape[0] - 1):
-        if spent + prices[one] > budget:
+    for last_item in range(item, starts.shape[0] - 1):
+        if spent + prices[last_item] > budget:
             continue
-        at = t
-        for b in range(starts[one], starts[one + 1] - 1):
-            _append(b, at, b, total, prefix, work)
-            chosen[at] = b
-            at += 1
-        b = starts[one + 1] - 1
-        if _error_with(b, at, regularization, prefix) <= _limit(task, found):
+        n_chosen = t
+        for b in range(starts[last_item], starts[last_item + 1] - 1):
+            _append(b, n_chosen, b, total, prefix, work)
+            chosen[n_chosen] = b
+            n_chosen += 1
+        b = starts[last_item + 1] - 1
+        if _error_with(b, n_chosen, regularization, prefix) <= _limit(task, found):
             if stop[0] != 0:
                 return
-            chosen[at] = b
-            _judge(chosen, at + 1, totals, task, found)
+            chosen[n_chosen] = b
+            _judge(chosen, n_chosen + 1, totals, task, found)
 
 
 @fused_subroutine
@@ -437,15 +443,15 @@ def _append_item(
 
 @fused_subroutine
 def _empty_prefix(most: int, total: Floats, regularization: float) -> Prefix:
-    """Return the prefix without features, with room for so many."""
+    """Return the prefix without features, with room for ``most``."""
     n = total.shape[0] - 1
     p, s, g = np.empty((most + 1, n)), np.empty((most + 2, n)), np.empty((most + 2, n))
-    q, h, whole = np.zeros((most + 2, n)), np.zeros((most + 2, n)), np.zeros((most + 2, 2))
+    q, h, J_ww = np.zeros((most + 2, n)), np.zeros((most + 2, n)), np.zeros((most + 2, 2))
     for j in range(n):
         s[0, j] = total[j, j] + regularization
         g[0, j] = total[n, j]
-    whole[0, 0] = total[n, n]
-    return p, s, g, q, h, whole
+    J_ww[0, 0] = total[n, n]
+    return p, s, g, q, h, J_ww
 
 
 @fused
@@ -460,53 +466,60 @@ def search(
     stop: Ints,
     found: Found,
 ) -> None:
-    """Look at all sets of so many items that begin with the forced ones, and keep what :func:`_judge` keeps.
+    """Search all sets of ``size`` items that begin with the forced ones; :func:`_judge` keeps some.
 
-    ``numbers``: λ, μ, the budget, the criterion up to which sets are looked at, what rounding may do to a
+    ``numbers``: λ, μ, the budget, the greatest criterion of a set to evaluate, what rounding may do to a
     bound and to a criterion, and how many deviations a set may be away. ``found`` holds the best set known,
     whose criterion is a limit, too, if there is no reference. Ends early where ``stop[0]`` is not 0.
     """
     total, prices = totals[0], totals[3]
-    n, items, wanted = total.shape[0] - 1, starts.shape[0] - 1, size - forced.shape[0]
-    most = found[0].shape[1]
-    space = np.empty((most, most, BLOCK)), np.empty((most, BLOCK))
+    n, items, n_wanted = total.shape[0] - 1, starts.shape[0] - 1, size - forced.shape[0]
+    max_columns = found[0].shape[1]
+    space = np.empty((max_columns, max_columns, BLOCK)), np.empty((max_columns, BLOCK))
     task = numbers, n_queries, reference, space, np.empty((totals[1].shape[0], BLOCK))
-    prefix, work = _empty_prefix(most, total, numbers[0]), np.empty((5 + most, max(n, most + 1)))
-    chosen, greatest = np.empty(most + 1, np.int64), np.empty(size + 2)
-    place, ends, spent = np.empty(wanted + 2, np.int64), np.zeros(wanted + 2, np.int64), np.zeros(wanted + 2)
-    place[0] = 0
+    prefix, work = (
+        _empty_prefix(max_columns, total, numbers[0]),
+        np.empty((5 + max_columns, max(n, max_columns + 1))),
+    )
+    chosen, greatest = np.empty(max_columns + 1, np.int64), np.empty(size + 2)
+    chosen_items, ends, spent = (
+        np.empty(n_wanted + 2, np.int64),
+        np.zeros(n_wanted + 2, np.int64),
+        np.zeros(n_wanted + 2),
+    )
+    chosen_items[0] = 0
     for item in forced:
         ends[0] = _append_item(item, 0, ends[0], chosen, starts, total, prefix, work)
         spent[0] += prices[item]
-        place[0] = item + 1
-    if wanted == 0 and spent[0] <= numbers[2]:
+        chosen_items[0] = item + 1
+    if n_wanted == 0 and spent[0] <= numbers[2]:
         _judge(chosen, ends[0], totals, task, found)
-    matrices = np.empty((max(1, wanted - 1), n + 1, n + 1))
-    if wanted >= 3:
-        _begin_bound(forced, place[0], total, starts, numbers[1], matrices[0])
-    depth = 0 if wanted > 0 else -1
+    matrices = np.empty((max(1, n_wanted - 1), n + 1, n + 1))
+    if n_wanted >= 3:
+        _begin_bound(forced, chosen_items[0], total, starts, numbers[1], matrices[0])
+    depth = 0 if n_wanted > 0 else -1
     while depth >= 0 and stop[0] == 0:
-        left, item, t = wanted - depth, place[depth], ends[depth]
-        inside = item <= items - left
-        if inside and left >= 3:
-            inside = _bound(matrices[depth], item, left, starts, greatest) <= _limit(task, found)
-        if inside and left > 1:
+        n_left, item, t = n_wanted - depth, chosen_items[depth], ends[depth]
+        within = item <= items - n_left
+        if within and n_left >= 3:
+            within = _bound(matrices[depth], item, n_left, starts, greatest) <= _limit(task, found)
+        if within and n_left > 1:
             if spent[depth] + prices[item] <= numbers[2]:
                 ends[depth + 1] = _append_item(item, starts[item], t, chosen, starts, total, prefix, work)
                 spent[depth + 1] = spent[depth] + prices[item]
                 depth += 1
-                place[depth] = item + 1
-                if left >= 4:
+                chosen_items[depth] = item + 1
+                if n_left >= 4:
                     matrices[depth] = matrices[depth - 1]
                 continue
         else:
-            if inside:
+            if within:
                 _judge_last(item, chosen, t, spent[depth], totals, starts, prefix, work, task, found, stop)
             depth -= 1
         if depth >= 0:
-            if wanted - depth >= 3:
-                _take_out_item(matrices[depth], place[depth], starts)
-            place[depth] += 1
+            if n_wanted - depth >= 3:
+                _take_out_item(matrices[depth], chosen_items[depth], starts)
+            chosen_items[depth] += 1
 
 
 @fused

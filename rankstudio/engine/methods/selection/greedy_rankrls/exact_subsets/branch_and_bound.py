@@ -81,11 +81,11 @@ class Branches:
 
 def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
     """Return the branches that may contain a set of a size with a criterion up to a limit."""
-    free, wanted = problem.most - problem.n_forced, size - problem.n_forced
+    free, n_wanted = problem.most - problem.n_forced, size - problem.n_forced
     length = 0
     while (
-        length < wanted - 2
-        and comb(free - length, wanted - length) > _BRANCH
+        length < n_wanted - 2
+        and comb(free - length, n_wanted - length) > _BRANCH
         and comb(free, length + 1) <= _BRANCHES
     ):
         length += 1
@@ -94,11 +94,11 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
     required = np.arange(problem.n_forced)
     forced = [np.concatenate((required, prefixes[row])).astype(np.int64) for row in order]
     after = [problem.most - 1 - int(branch[-1]) if branch.size else problem.most for branch in forced]
-    return Branches(forced, bounds[order], [comb(rest, wanted - length) for rest in after])
+    return Branches(forced, bounds[order], [comb(rest, n_wanted - length) for rest in after])
 
 
 def _bounds(problem: SubsetProblem, size: int, length: int, limit: float) -> tuple[Ints, Floats]:
-    """Return the prefixes of so many items with a bound up to a limit, and their bounds."""
+    """Return the prefixes of ``length`` items with a bound up to a limit, and their bounds."""
     rows = comb(problem.most - problem.n_forced, length)
     prefixes, bounds = np.empty((rows, max(1, length)), dtype=np.int64), np.empty(rows)
     parts = problem.totals, problem.starts, problem.ridge, problem.budget, limit + problem.slack
@@ -154,34 +154,34 @@ def search_size(problem: SubsetProblem, state: SizeSearch) -> Generator[None, No
     the result is the one with the lowest columns.
     """
     began = perf_counter()
-    found = open_branches(problem, state.size, state.criterion + problem.tie)
-    state.lower = min(state.criterion, float(found.bounds[0])) if found.forced else state.criterion
+    branches = open_branches(problem, state.size, state.criterion + problem.tie)
+    state.lower = min(state.criterion, float(branches.bounds[0])) if branches.forced else state.criterion
     widest = max(len(state.columns), problem.most_columns(state.size))
     stop = np.zeros(1, dtype=np.int64)
     searched: dict[int, kernels.Found] = {}
 
     def job(number: int) -> None:
-        if found.bounds[number] > state.criterion + problem.tie:
+        if branches.bounds[number] > state.criterion + problem.tie:
             return
         sets, numbers = np.full((1, widest), -1, dtype=np.int64), np.full((1, 2), inf)
         counts = np.zeros(3, dtype=np.int64)
         if state.columns:
             sets[0, : len(state.columns)], numbers[0, 0], counts[0] = state.columns, state.criterion, 1
-        own = searched[number] = (sets, numbers, counts)
+        output = searched[number] = (sets, numbers, counts)
         limits = problem.numbers(state.criterion + problem.tie)
         parts = problem.totals, problem.starts, limits, problem.n_queries
-        kernels.search(state.size, found.forced[number], *parts, NO_REFERENCE, stop, own)
+        kernels.search(state.size, branches.forced[number], *parts, NO_REFERENCE, stop, output)
 
-    excluded = state.n_sets - sum(found.sets)
-    rounds = in_rounds(len(found.forced), job, stop)
+    excluded = state.n_sets - sum(branches.sets)
+    rounds = in_rounds(len(branches.forced), job, stop)
     try:
-        for done in rounds:
+        for n_done in rounds:
             state.seconds = perf_counter() - began
-            if done is not None:
+            if n_done is not None:
                 _merge(problem, state, searched)
-                rest = found.bounds[done:]
+                rest = branches.bounds[n_done:]
                 state.lower = min(state.criterion, float(rest[0])) if rest.size else state.criterion
-                state.share = (excluded + sum(found.sets[:done])) / max(1, state.n_sets)
+                state.share = (excluded + sum(branches.sets[:n_done])) / max(1, state.n_sets)
                 if rest.size and rest[0] > state.criterion + problem.tie:
                     break
             yield

@@ -1,4 +1,4 @@
-"""All sets of a size that cannot be told from the best one by a paired test over queries."""
+"""All sets of a size that a paired test over queries does not distinguish from the best one."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def search_near(
     state : NearSets
         Is filled.
     """
-    found = open_branches(problem, size, most)
+    branches = open_branches(problem, size, most)
     stop = np.zeros(1, dtype=np.int64)
     searched: dict[int, kernels.Found] = {}
     limits = problem.numbers(most, deviations)
@@ -69,17 +69,17 @@ def search_near(
         rows = _ROWS
         while True:
             shape = rows, problem.most_columns(size)
-            own = np.empty(shape, dtype=np.int64), np.empty((rows, 2)), np.zeros(3, dtype=np.int64)
-            kernels.search(size, found.forced[number], *parts, reference, stop, own)
-            if not own[2][2]:
+            output = np.empty(shape, dtype=np.int64), np.empty((rows, 2)), np.zeros(3, dtype=np.int64)
+            kernels.search(size, branches.forced[number], *parts, reference, stop, output)
+            if not output[2][2]:
                 break
             rows *= 8
-        searched[number] = own
+        searched[number] = output
 
-    with closing(in_rounds(len(found.forced), job, stop)) as rounds:
-        for done in rounds:
-            if done is not None:
-                state.share = done / len(found.forced)
+    with closing(in_rounds(len(branches.forced), job, stop)) as rounds:
+        for n_done in rounds:
+            if n_done is not None:
+                state.share = n_done / len(branches.forced)
                 for number in sorted(searched):
                     sets, numbers, counts = searched.pop(number)
                     count = int(counts[0])

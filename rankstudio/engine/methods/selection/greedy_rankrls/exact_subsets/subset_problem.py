@@ -22,7 +22,7 @@ from rankstudio.engine.support import memory
 
 _LEAST_RIDGE = 1e-9  # of the greatest eigenvalue: with less, bounds would be rounding
 _ROUNDINGS = 64 * float(np.finfo(np.float64).eps)
-"""Of a bound, which solves systems with K + μI, of the condition 1 + σ / μ: what rounding may add to it is a
+"""A bound solves systems with K + μI, of the condition 1 + σ / μ: what rounding may add to it is a
 small multiple of eps times that."""
 
 
@@ -76,8 +76,8 @@ class SubsetProblem:
         Q = data.ptr.size - 1
         if not data.has_statistics:
             check_room(Q, data.X.shape[1])
-        known = gram_statistics(data)
-        return cls.of_matrices(known.total, known.gram, Q, regularization, groups, rules)
+        statistics = gram_statistics(data)
+        return cls.of_matrices(statistics.total, statistics.gram, Q, regularization, groups, rules)
 
     @classmethod
     def of_matrices(
@@ -105,15 +105,15 @@ class SubsetProblem:
         varying = np.diagonal(whole)[:-1] > 0
         varies = np.bincount(groups.of_column, varying, len(groups.groups)) > 0
         forced = rules.pinned
-        others = [int(i) for i in np.flatnonzero(rules.allowed & varies) if int(i) not in forced]
-        pool = np.array(groups.columns((*forced, *others)), dtype=np.int64)
+        free_items = [int(i) for i in np.flatnonzero(rules.allowed & varies) if int(i) not in forced]
+        pool = np.array(groups.columns((*forced, *free_items)), dtype=np.int64)
         # σ has to be an upper bound, and an eigenvalue is computed up to some n eps.
         greatest = float(np.linalg.eigvalsh(whole[np.ix_(pool, pool)])[-1]) * (1 + 1e-9) if pool.size else 0.0
         ridge, loss = _ridge(regularization, greatest)
-        order = _order(whole, groups, forced, others, ridge)
+        order = _order(whole, groups, forced, free_items, ridge)
         items = (*forced, *order)
         columns = np.array(groups.columns(items), dtype=np.int64)
-        kept = np.append(columns, n)
+        indices = np.append(columns, n)
         prices = np.zeros(len(groups.groups)) if rules.costs is None else rules.costs
         starts = np.concatenate(([0], np.cumsum([len(groups.groups[item]) for item in items])))
         labels = float(whole[n, n])
@@ -122,7 +122,7 @@ class SubsetProblem:
             items,
             len(forced),
             (
-                np.ascontiguousarray(whole[np.ix_(kept, kept)]),
+                np.ascontiguousarray(whole[np.ix_(indices, indices)]),
                 grams,
                 columns,
                 prices[list(items)].astype(np.float64),
@@ -157,8 +157,8 @@ class SubsetProblem:
 
     def errors(self, columns: tuple[int, ...]) -> tuple[float, Floats]:
         """Return the leave-query-out error of some columns, and by blocks that of each query."""
-        place = {int(column): at for at, column in enumerate(self.totals[2])}
-        chosen = np.array([place[column] for column in columns], dtype=np.int64)
+        index_of = {int(column): index for index, column in enumerate(self.totals[2])}
+        chosen = np.array([index_of[column] for column in columns], dtype=np.int64)
         by_query = np.empty((self.totals[1].shape[0], BLOCK))
         return kernels.errors(chosen, self.totals, self.regularization, by_query), by_query
 
@@ -171,13 +171,16 @@ class SubsetProblem:
 
 def errors_of_sets(rows: QueryData, regularization: float, sets: Sequence[Sequence[int]]) -> Floats:
     """Return the leave-query-out error of each query for some sets of k columns: (sets, Q), O(Qk³) each."""
-    known, n = gram_statistics(rows), rows.X.shape[1]
-    totals = known.total, known.gram, np.arange(n), np.zeros(n)
-    by_query, found = np.empty((known.gram.shape[0], BLOCK)), np.empty((len(sets), rows.ptr.size - 1))
-    for errors, columns in zip(found, sets, strict=True):
+    statistics, n = gram_statistics(rows), rows.X.shape[1]
+    totals = statistics.total, statistics.gram, np.arange(n), np.zeros(n)
+    by_query, query_errors = (
+        np.empty((statistics.gram.shape[0], BLOCK)),
+        np.empty((len(sets), rows.ptr.size - 1)),
+    )
+    for errors, columns in zip(query_errors, sets, strict=True):
         kernels.errors(np.array(columns, dtype=np.int64), totals, regularization, by_query)
         errors[:] = by_query.reshape(-1)[: errors.size]
-    return found
+    return query_errors
 
 
 MOST_SETS = 200_000_000
@@ -208,7 +211,7 @@ def check_sizes(informative: Bools, rules: Constraints) -> None:
 
 
 def check_room(n_queries: int, n: int) -> None:
-    """Raise OutOfMemoryError if Gram matrices of so many queries and features do not fit into memory."""
+    """Raise OutOfMemoryError if the Gram matrices of the queries do not fit into memory."""
     needed = 8.0 * n_queries * (n + 1) ** 2
     if needed > 1e8 and needed > (free := memory.available()):
         raise OutOfMemoryError(
@@ -241,20 +244,20 @@ def _order(
     With the items first without which the error rises most, sets without several of these have great bounds.
     """
     inside = np.array(groups.columns((*forced, *free)), dtype=np.int64)
-    where = {int(column): at for at, column in enumerate(inside)}
-    left = total[np.ix_(inside, inside)] + ridge * np.eye(inside.size)
-    inverse = np.linalg.inv(left)
+    index_of = {int(column): index for index, column in enumerate(inside)}
+    regularized = total[np.ix_(inside, inside)] + ridge * np.eye(inside.size)
+    inverse = np.linalg.inv(regularized)
     weights = inverse @ total[inside, -1]
     removed, rest = [], list(free)
     while rest:
         rises = weights**2 / np.diagonal(inverse)
-        places = [[where[column] for column in groups.groups[item]] for item in rest]
-        worth = [float(rises[at].max()) for at in places]
+        places = [[index_of[column] for column in groups.groups[item]] for item in rest]
+        worth = [float(rises[index].max()) for index in places]
         least = int(np.argmin(worth))
         removed.append(rest.pop(least))
-        for at in places[least]:
-            column, pivot = inverse[:, at].copy(), inverse[at, at]
-            weights -= column * (weights[at] / pivot)
+        for index in places[least]:
+            column, pivot = inverse[:, index].copy(), inverse[index, index]
+            weights -= column * (weights[index] / pivot)
             inverse -= np.outer(column, column / pivot)
-            weights[at], inverse[at, at] = 0.0, 1.0
+            weights[index], inverse[index, index] = 0.0, 1.0
     return removed[::-1]

@@ -52,7 +52,10 @@ def search_sizes(
 
 
 def prove_sizes(problem: SubsetProblem, sizes: list[SizeSearch]) -> Generator[SizeSearch, None, None]:
-    """Search sizes, ascending, starting from known sets; yield as in :func:`search_sizes`."""
+    """Search sizes, ascending, starting from known sets.
+
+    Yield as in :func:`search_sizes`.
+    """
     for state in sizes:
         state.lower = min(state.criterion, bound_of_size(problem, state.size))
     yield from sizes
@@ -95,22 +98,22 @@ def best_path(
     yield from swap_sets(sets, search, rules)
     states = []
     for size in range(max(1, problem.n_forced), min(len(greedy), problem.most) + 1):
-        found = sets.of_size(size)
-        columns = problem.columns(found.selected)
-        states.append(SizeSearch(size, problem.n_sets(size), columns, found.criterion))
-    whole = sum(state.n_sets for state in states)
+        best_set = sets.of_size(size)
+        columns = problem.columns(best_set.selected)
+        states.append(SizeSearch(size, problem.n_sets(size), columns, best_set.criterion))
+    n_sets = sum(state.n_sets for state in states)
     with closing(prove_sizes(problem, states)) as work:
         for _ in work:
             searched = sum(state.share * state.n_sets for state in states)
-            yield WorkProgress(tr("best sets"), searched / max(1, whole))
+            yield WorkProgress(tr("best sets"), searched / max(1, n_sets))
     before = rules.pinned
     for state in states:
         groups = problem.groups.containing(state.columns)
-        kept = [group for group in before if group in groups]
-        known = sets.of_size(state.size).selected
-        before = (*kept, *(group for group in groups if group not in kept))
-        if set(before) == set(known):
-            before = known
+        common = [group for group in before if group in groups]
+        best_selected = sets.of_size(state.size).selected
+        before = (*common, *(group for group in groups if group not in common))
+        if set(before) == set(best_selected):
+            before = best_selected
         else:
             sets.put(state.size, before)
     yield from sets.steps()
@@ -124,7 +127,7 @@ def _start(data: QueryData, problem: SubsetProblem, rules: Constraints, sizes: l
     )
     by_size = {state.size: state for state in sizes}
     with_all = replace(rules, size_penalty=0.0, n_candidates=None)
-    for step in [told for told in forward(search, with_all) if isinstance(told, Step)]:
+    for step in [event for event in forward(search, with_all) if isinstance(event, Step)]:
         state = by_size.get(len(step.selected))
         if state is not None:
             state.greedy = step.criterion
