@@ -397,7 +397,10 @@ def read_study(
 def kept_evidence(
     study: Study, run: RunKey
 ) -> tuple[tuple[tuple[int, SelectionEvidence], ...], tuple[tuple[int, MeasuredImportance], ...]]:
-    """Return the stored evidence of a run, for its selections and for its models, without damaged entries."""
+    """Return the stored evidence of a run, for its selections and for its models.
+
+    Damaged evidence is left out.
+    """
     return _kept(study, run, unpack_evidence), _kept(study, run, unpack_importance)
 
 

@@ -114,7 +114,7 @@ class _RefitSearch:
         return winner in chosen, instead
 
     def _lead(self, winner: int, before: set[int], rival: int | None) -> Waiting[Floats]:
-        """Return by how much a feature alone fits the labels of each query better than another one, (Q,)."""
+        """Return by how much a feature alone fits each query's labels better than a rival, (Q,)."""
         if rival is None:
             outside = [
                 column for column in range(self._data.X.shape[1]) if column != winner and column not in before

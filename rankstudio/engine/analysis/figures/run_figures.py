@@ -159,7 +159,10 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
 
 
 def _color_ends(known: np.ndarray) -> tuple[float, float]:
-    """Return ends of the colours no farther beyond the 10th and 90th percentile than these are apart."""
+    """Return the ends of the colours.
+
+    They are no farther beyond the 10th and 90th percentile than these are apart.
+    """
     low, high = float(known.min()), float(known.max())
     first, last = (float(v) for v in np.quantile(known, (0.1, 0.9)))
     if last > first:
