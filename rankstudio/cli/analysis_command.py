@@ -55,7 +55,7 @@ class AnalysisCommand:
 
     @property
     def DESCRIPTION(self) -> str:  # noqa: N802
-        """What the command does, with an example."""
+        """Description of the command, with an example."""
         entry = self._entry
         if entry.description:
             return entry.description
@@ -95,7 +95,7 @@ class AnalysisCommand:
         return status(stopped, "Stopped. The tables have what was finished.")
 
     def _guarded(self, function: Callable[[], Any]) -> Any:
-        """Return what a function of the module with the options returns; AnalysisError if it fails."""
+        """Call a function of the module with the options; AnalysisError if it fails."""
         if self._entry.is_own:
             return function()
         try:

@@ -1,4 +1,4 @@
-"""What the commands print: tables as text, in Markdown and LaTeX, and documents in JSON."""
+"""Forms of the commands' output: tables as text, in Markdown and LaTeX, and documents in JSON."""
 
 from __future__ import annotations
 
