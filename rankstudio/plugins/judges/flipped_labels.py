@@ -56,9 +56,9 @@ class FlippedLabels:
 
     def order(self) -> Ints:
         """Return the columns that are ever selected: those of the run first, ties by their mean share."""
-        ever = np.flatnonzero(self.selected.any(axis=0))
-        original, mean = self.selected[0, ever], self.selected[1:, ever].mean(axis=0)
-        columns: Ints = ever[np.lexsort((ever, -mean, -original))]
+        selected = np.flatnonzero(self.selected.any(axis=0))
+        original, mean = self.selected[0, selected], self.selected[1:, selected].mean(axis=0)
+        columns: Ints = selected[np.lexsort((selected, -mean, -original))]
         return columns
 
 

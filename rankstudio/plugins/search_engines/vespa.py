@@ -109,9 +109,9 @@ class _Expression:
                 return -self._factor()
             case "if":
                 self._next("(")
-                compared = self.value()
+                operand = self.value()
                 self._next("<=")
-                low = compared <= self.value()
+                low = operand <= self.value()
                 self._next(",")
                 below = self.value()
                 self._next(",")

@@ -83,7 +83,7 @@ class Comparison:
 
 
 def _combined(run: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield every label and protocol of a run with every method and ranker."""
+    """Yield every label and protocol of a run with every method and ranker, as these share the data."""
     named = (run.get(name, "") for name in _SEVERAL)
     choices = [value if isinstance(value, list) else [value] for value in named]
     yield from product(*choices)

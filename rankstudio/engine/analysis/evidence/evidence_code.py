@@ -72,7 +72,7 @@ def evidence_as_python(plan: Plan, measure: str, computed_with: Mapping[str, str
 
 
 def evidence_as_notebook(plan: Plan, measure: str, computed_with: Mapping[str, str] = UNKNOWN) -> str:
-    """Return a Jupyter notebook that gathers the evidence and shows its table."""
+    """Return a Jupyter notebook that gathers the evidence and shows its table; parameters as of a program."""
     caption = origin(computed_with) or "Evidence for a selection."
     table = "pd.DataFrame(evidence_rows(last.found, ids, lambda column: dataset.feature_names[column]))"
     return notebook(

@@ -548,9 +548,9 @@ def _scored(steps: Sequence[Step], part: RankingDataset) -> Iterator[Floats]:
     """Yield the scores of a part by steps, some steps at a time."""
     scored = ScoredPart(part)
     at_a_time = max(1, _SCORES // part.n_documents)
-    known: Floats | None = None
+    previous: Floats | None = None
     for start in range(0, len(steps), at_a_time):
-        scores, known = _scores(steps[start : start + at_a_time], scored, known)
+        scores, previous = _scores(steps[start : start + at_a_time], scored, previous)
         yield scores
 
 

@@ -118,8 +118,8 @@ def _carried(path: Path, number: int, here: Plan, dataset: FoldedDataset) -> tup
     return (
         given_plan,
         own_plan,
-        "" if data.name == dataset.name else seen_sentence(given_plan.title, counts),
-    )  # else noted
+        "" if data.name == dataset.name else seen_sentence(given_plan.title, counts),  # else noted
+    )
 
 
 def _moved(plan: Plan, here: Plan, dataset: FoldedDataset) -> Plan:

@@ -386,9 +386,9 @@ def _shares(plot: QueryPlot, colors: Colors) -> list[tuple[Bools, QColor]]:
     shares = []
     for mask, alpha in ((~plot.kept, _FADED), (plot.kept, _SEEN)):
         for kind, color in kinds:
-            faded = QColor(color)
-            faded.setAlphaF(alpha)
-            shares.append((kind & mask, faded))
+            shade = QColor(color)
+            shade.setAlphaF(alpha)
+            shares.append((kind & mask, shade))
     return shares
 
 

@@ -221,10 +221,10 @@ class QueriesController(PageController):
         chosen_parameters = chosen.unit.parameters if chosen is not None else {}
         names = ("regularization", "cost", "ties", "weighting")
         ours = a is not None and a.plan.method == GREEDY
-        shared = {name: chosen_parameters[name] for name in names if ours and name in chosen_parameters}
+        of_a = {name: chosen_parameters[name] for name in names if ours and name in chosen_parameters}
         size = len(chosen.step.selected) if chosen is not None else 0
         n = a.dataset.feature_ids.size if a is not None else 1
-        return {**shared, "n_features_to_select": min(max(size, _LEAST_STEPS), _MOST_STEPS, n)}
+        return {**of_a, "n_features_to_select": min(max(size, _LEAST_STEPS), _MOST_STEPS, n)}
 
     def _show_paths(self, sizes: tuple[int, int], found: QueryPaths) -> None:
         dataset = self._session.dataset
