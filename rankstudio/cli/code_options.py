@@ -24,7 +24,7 @@ MEASURE_OPTIONS = ("--measure", "--measures", "--select-by")
 def add_named_code(arguments: Sequence[str]) -> list[str]:
     """Add the methods that the options name by their code, and return the arguments with their keys.
 
-    Whoever types the name of a file or a library allows its code to run. The options of a method depend on
+    Typing the name of a file or a library allows its code to run. The options of a method depend on
     its code, so this is done before the command line is read.
 
     Parameters

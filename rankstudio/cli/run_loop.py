@@ -191,7 +191,7 @@ class _Running:
         self.whole.pass_over(runs)
 
     def _keep(self, result: RunResult) -> None:
-        """Add a finished run to the table, and write what there is."""
+        """Add a finished run to the table, and write the table so far."""
         from rankstudio.cli.output.comparison_tables import write
 
         self.results.append(result)

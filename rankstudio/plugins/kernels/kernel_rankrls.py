@@ -50,7 +50,7 @@ _ASYMMETRY = 1e-10  # share of the greatest value by which a precomputed kernel'
 
 @dataclass(frozen=True, eq=False)
 class _Decomposed:
-    """A system, its basis vectors as grouped rows, and what there is to say of them."""
+    """A system, its basis vectors as grouped rows, and a note on them."""
 
     system: KernelSystem
     basis: Ints

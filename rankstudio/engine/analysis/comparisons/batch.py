@@ -94,7 +94,7 @@ def is_comparison(path: str | Path) -> bool:
     try:
         return "runs" in read_toml(Path(path))
     except PlanError:
-        return False  # whoever reads it as a plan will say what is wrong with it
+        return False  # reading it as a plan reports the error
 
 
 def load_comparison(path: str | Path) -> Comparison:

@@ -245,7 +245,7 @@ class CandidateMapPlot(HeatMapPlot):
         self.confirmed.emit()
 
     def step(self, right: int, down: int) -> bool:
-        """Move the marks, beyond what there is room for too."""
+        """Move the marks, also beyond the visible part."""
         full_map = self._whole
         if full_map is None or self.shown is None:
             return False

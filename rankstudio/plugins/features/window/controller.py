@@ -198,7 +198,7 @@ class FeaturesController(PageController):
 
     @Slot()
     def _explain(self) -> None:
-        """Show by now why there is no path, or no measure of the test part."""
+        """Show the reason for a missing path, or for a missing measure of the test part."""
         if self._current.shown.inspected is None and self._session.fold is not None:
             for panel in self._paths:
                 panel.explain(self._absence.model(NO_PATH))

@@ -99,9 +99,9 @@ class PathTestController(CommandController):
             yield from code_items("permutation", labels, self.tests.as_code(), "permutation", reason)
 
     def join(self, pages: OtherPages) -> None:
-        """Stand below the curves, and among the evidence; whoever draws the curves anew is made before.
+        """Join the panel of the curves and the evidence; controllers that redraw the curves are made before.
 
-        To draw them anew takes all bands away.
+        Redrawing the curves removes all bands.
         """
         self._curves: CurvesPanel = pages.find("select").curves
         self._curves.add_asked(self.row, self.row.row, _BESIDE_BUTTON)

@@ -162,7 +162,7 @@ class QueryListPanel(Panel):
 
     def _listed(self) -> Bools:
         """Return which queries are listed."""
-        assert self._comparison is not None  # whoever asks has looked
+        assert self._comparison is not None  # callers have checked
         queries = self._comparison.queries
         listed = np.ones(len(queries), dtype=np.bool_)
         if self._brushed:
@@ -199,7 +199,7 @@ class QueryListPanel(Panel):
             return
         listed = self._listed()
         self.table.set_rows([comparison.queries[i] for i in np.flatnonzero(listed).tolist()])
-        if self._marked in self._places:  # the query may be listed again by now
+        if self._marked in self._places:  # the query may be listed again
             self.table.select(comparison.queries[self._places[self._marked]], scroll=False)
         n = int(np.count_nonzero(listed))
         self.all.setVisible(bool(self._brushed) or self.winner.currentIndex() > 0)
