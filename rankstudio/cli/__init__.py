@@ -199,7 +199,7 @@ def _command(name: str) -> Any:
 
 
 def _open_window(arguments: list[str]) -> int:
-    """Open the window; where that cannot be, say why and do in the terminal what can be done there."""
+    """Open the window; where that is impossible, say why, and run the sample in the terminal if asked for."""
     options = [
         word
         for index, word in enumerate(arguments)

@@ -126,7 +126,7 @@ def _read(module: str, args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[
 def _carried_out(
     entry: Analysis, subject: tuple[Any, ...], values: Mapping[str, Any]
 ) -> tuple[AnalysisResult, bool]:
-    """Carry an analysis out; return what is finished, and whether it was stopped before its end."""
+    """Carry an analysis out; return the finished part, and whether it was stopped before its end."""
     from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import analysis_steps
 
     line = LiveLine(None)
@@ -190,7 +190,7 @@ def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
 
 
 def add_subject(parser: argparse.ArgumentParser, needs: Needs) -> None:
-    """Add the options that name what is analysed."""
+    """Add the options that name the subject of the analysis."""
     if needs is Needs.RUN:
         parser.add_argument("study", type=Path, metavar="STUDY", help="study file")
         add_run_number(parser, "--run")

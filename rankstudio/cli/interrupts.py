@@ -92,14 +92,14 @@ def stopping() -> Iterator[Stop]:
 
 
 def status(stopped: bool, said: str) -> int:
-    """Return the exit status of a command that prints what it has, and say that it was stopped."""
+    """Return the exit status of a command that prints its results so far, and report a stop."""
     if stopped:
         tell(said, file=sys.stderr)
     return INTERRUPTED if stopped else 0
 
 
 def say_how_to_go_on(args: Namespace, study: Path | None) -> None:
-    """Print how to go on with what was stopped: by the same command, if a study keeps what is finished."""
+    """Print how to continue a stopped run: by the same command, if a study keeps the finished part."""
     if study is None:
         tell("Nothing was saved. Use --study FILE to be able to resume a run.", file=sys.stderr)
     else:

@@ -52,7 +52,7 @@ _BESIDE_COMPARISON = (*_HOW, "plan", "data", "sample", "study", "allow_code")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add all options: what to run on, what to run, and its parameters."""
+    """Add all options: of data, of methods, and of their parameters."""
     parser.add_argument(
         "plan",
         metavar="PLAN",
@@ -108,7 +108,7 @@ def add_preferences(parser: argparse._ActionsContainer) -> None:
 
 
 def add_costs(parser: Any, effect: str = "They change the selection with --by-cost milliseconds") -> None:
-    """Add the option of what features cost."""
+    """Add the option of the costs of features."""
     parser.add_argument(
         "--costs",
         metavar="FILE",
@@ -493,7 +493,7 @@ def _given(args: argparse.Namespace, prefix: str, names: Callable[[], Names]) ->
 
 
 def _check_known(key: str, given: Mapping[str, Any], prefix: str) -> None:
-    """Refuse options that a method has not, by what they are called here."""
+    """Refuse options that a method has not, by their names on the command line."""
     options = {p.name: prefix + p.option.removeprefix("--") for owner in methods() for p in owner.parameters}
     if given and not key:
         raise PlanError(f"{options[next(iter(given))]}: only with --ranker. Omit it.")

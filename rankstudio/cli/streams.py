@@ -17,7 +17,7 @@ from rankstudio.engine.errors import OutputError, ParameterError, PlanError
 
 
 class _ErrorFile(io.FileIO):
-    """The file of the error stream, where what cannot be written is dropped."""
+    """The file of the error stream, which drops bytes that cannot be written."""
 
     def write(self, data: Any, /) -> int:
         try:
@@ -42,7 +42,7 @@ def set_up() -> None:
 
 
 def _reconfigure(stream: io.TextIOWrapper) -> None:
-    """Have a stream escape what it cannot encode; an interruption leaves it one that can be written to."""
+    """Have a stream escape characters that it cannot encode; it stays usable after an interruption."""
     try:
         stream.reconfigure(errors="rankstudio")
     except KeyboardInterrupt:  # the old encoder was gone and the new one, made by Python code, not there
@@ -80,7 +80,7 @@ def is_standard(path: Path | None) -> bool:
 
 
 def input_file(path: Path, ending: str = "") -> Path:
-    """Return a file to read: the one named, or a temporary one with what the standard input has.
+    """Return a file to read: the one named, or a temporary one with the contents of the standard input.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def with_input_named(text: str) -> str:
 
 
 def shown_input(path: Path) -> str:
-    """Return how a sentence calls what is read."""
+    """Return the name of an input in a sentence."""
     return _SHOWN if is_standard(path) else str(path)
 
 

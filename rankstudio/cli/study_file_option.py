@@ -51,7 +51,7 @@ def study_at(place: Path | None) -> Iterator[Study | None]:
 
 @contextmanager
 def reading(path: Path) -> Iterator[tuple[Study, Sequence[RunSummary]]]:
-    """Provide a study to read from, and its runs; what is damaged of them is said.
+    """Provide a study to read from, and its runs; damage to them is reported.
 
     Raises
     ------

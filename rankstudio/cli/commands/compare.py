@@ -191,7 +191,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _sources(args: argparse.Namespace) -> list[ReportSource]:
-    """Return the finished runs of the studies; what is written must not replace their data."""
+    """Return the finished runs of the studies; the output must not replace their data."""
     from rankstudio.engine.analysis.reported_runs import read_study
 
     opener = _opener(args.data)

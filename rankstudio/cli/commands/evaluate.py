@@ -35,7 +35,7 @@ used."""
 
 
 def _epilog() -> str:
-    """Return the measures and the conventions with what they mean, from the catalogues."""
+    """Return the measures and the conventions with their meanings, from the catalogues."""
     forms = {Cut.NONE: "{}", Cut.OPTIONAL: "{0}, {0}@k", Cut.NEEDED: "{}@k"}
     first = {Cut.NONE: "", Cut.OPTIONAL: "all documents, or the first k", Cut.NEEDED: "the first k documents"}
     measures = [(forms[f.cut].format(f.name), f.help.format(first=first[f.cut])) for f in FAMILIES]

@@ -52,7 +52,7 @@ Without --data, the data of the model's plan are used if they are available. A f
 
 
 def _epilog() -> str:
-    """Return the formats with what they are, from the registry."""
+    """Return the formats with their descriptions, from the registry."""
     entries = []
     for form in model_formats().values():
         limit = "" if form.linear and form.trees else f"{'Tree' if form.trees else 'Linear'} models only."
@@ -200,7 +200,7 @@ def _data_of(model: Model) -> list[Path]:
 
 
 def _documents(args: argparse.Namespace, model: Model) -> tuple[list[RankingDataset], str, str]:
-    """Return documents to try the model on, what they are, and why there are none, where none were named."""
+    """Return documents to try the model on, their description, and why there are none, if none were named."""
     from rankstudio.engine.experiment.model_data import trial_parts
 
     try:

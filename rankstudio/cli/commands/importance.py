@@ -167,7 +167,7 @@ def _bounds(run: OpenedRun, result: FoldResult, fold: Fold) -> FSMRankBounds | N
 
 @dataclass(frozen=True, eq=False)
 class _Looked:
-    """A model with documents, and what it loses."""
+    """A model with documents, and its losses."""
 
     title: str
     data: RankingDataset

@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace, at_hand: Workers) -> int:
-    """Run a plan, a comparison, or what others have learned."""
+    """Run a plan or a comparison, or evaluate given scores and models."""
     path = plan_file(args)
     evaluates_given = bool(args.scores or args.models)
     if path is not None:

@@ -353,7 +353,7 @@ def _sections(results: Sequence[RunResult], tested: Sequence[RunComparison]) -> 
 
 
 def averages(group: ComparableGroup[int]) -> TextTable:
-    """Return the table of a group: averages, what was printed, the difference.
+    """Return the table of a group: averages, printed numbers, and the differences.
 
     The best average of each measure has a star, where runs are ranked.
     """

@@ -166,7 +166,7 @@ class _Reached:
 
 
 class _Rounds:
-    """The state of boosting: what weak rankers gain with the weights that the queries have now.
+    """The state of boosting: the gains of weak rankers with the present weights of the queries.
 
     Attributes
     ----------

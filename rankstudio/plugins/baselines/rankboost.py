@@ -182,7 +182,7 @@ class RankBoost(LinearRanker):
 
 
 class _Rounds:
-    """The state of boosting: what the pairs weigh, and the documents between thresholds.
+    """The state of boosting: the weights of the pairs, and the documents between thresholds.
 
     Attributes
     ----------

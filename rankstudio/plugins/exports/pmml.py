@@ -53,7 +53,7 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _schema(model: Element, function: ScoreFunction) -> None:
-    """Write which fields a model asks for, and what it gives."""
+    """Write the fields that a model asks for, and its output."""
     schema = SubElement(model, "MiningSchema")
     for feature in function.inputs:
         SubElement(schema, "MiningField", name=feature.identifier, usageType="active")

@@ -148,7 +148,7 @@ def explain(context: ChoiceContext, feature: int, correlations: Floats | None = 
 
 
 def _lead(context: ChoiceContext, margin: Margin) -> str:
-    """Return in words what a feature was taken for, and how far ahead of whom it was."""
+    """Explain why a feature was selected, and how far ahead of which rival it was."""
     score = context.score
     if np.isnan(margin.score):
         return tr(
@@ -174,7 +174,7 @@ def _lead(context: ChoiceContext, margin: Margin) -> str:
 
 
 def _lead_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str:
-    """Return in words what a feature was taken for where it or its rival did not lower the criterion."""
+    """Explain the selection of a feature where it or its rival did not lower the criterion."""
     score, other = margin.score, margin.rival_score
     if score > 0:
         text = tr("Lowered the {criterion} {unit} by {number}. No other candidate would have lowered it.")
@@ -215,7 +215,7 @@ def _lead_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str
 
 
 def _worth(score: CandidateScore, value: float) -> str:
-    """Return in words what a feature was worth: "Lowered the leave-query-out error per document by 2.5."."""
+    """Describe the effect of a feature: "Lowered the leave-query-out error per document by 2.5."."""
     if score.source is ScoreSource.CRITERION:
         text = (
             tr("Raised the {name} {unit} by {number}.")

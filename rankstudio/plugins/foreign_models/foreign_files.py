@@ -234,7 +234,7 @@ def _refuse_numbers(
 
 
 def _known_names(dataset: FoldedDataset) -> dict[str, int]:
-    """Return the ids of features by what they may be called; a name of two features is none."""
+    """Return the ids of features by their possible names; a name of two features is none."""
     ids = dataset.feature_ids.tolist()
     data_names = given_names(dataset)
     feature_set = dataset.extension(FeatureSet)

@@ -109,7 +109,7 @@ def flip_steps(
     n_draws: int = 20,
     seed: int = 0,
 ) -> Generator[FlippedLabels | None, None, FlippedLabels]:
-    """Repeat a run with flipped labels, and yield what is known after each draw.
+    """Repeat a run with flipped labels, and yield the results so far after each draw.
 
     Labels of the training and validation parts are flipped: all that select. Measures are those of the test
     part with its own labels.

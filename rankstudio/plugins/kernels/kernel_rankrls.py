@@ -224,11 +224,11 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return left_out_predictions(data, key, lambda: found.system.left_out([self.regularization])[0])
 
     def _settings(self, kernel: Kernel) -> tuple[Kernel, int | None, str, int, PairCost]:
-        """Return on what the decomposition depends."""
+        """Return the settings on which the decomposition depends."""
         return (kernel, *basis_of(self), self.pair_cost())
 
     def _decomposed(self, data: QueryData, kernel: Kernel) -> Waiting[_Decomposed]:
-        """Decompose, or find what other settings of λ have decomposed."""
+        """Decompose, or find the decomposition made for other values of λ."""
         settings = self._settings(kernel)
         yield WorkProgress(tr("decomposing the kernel"), 0.0)
         decomposed = shared(data, ("RankRLS", settings), lambda: _decompose(data, *settings))

@@ -165,7 +165,7 @@ class MlflowLog:
         self._client.log_batch(run, params=[param(_key(name), value) for name, value in params.items()])
 
     def _log_metrics(self, run: str, rows: list[tuple[str, float, int]]) -> None:
-        """Log values with their steps; what is not defined is left out."""
+        """Log values with their steps; undefined ones are left out."""
         milliseconds, metric = int(time.time() * 1000), self._mlflow.entities.Metric
         values = [
             metric(_key(name), float(v), milliseconds, step) for name, v, step in rows if math.isfinite(v)
@@ -228,7 +228,7 @@ def _key(name: str) -> str:
 
 
 def _reason(error: BaseException | None) -> str:
-    """Return in a line what failed: the library tells of a server that is not there in a paragraph."""
+    """Return a failure in one line: the library describes an absent server in a paragraph."""
     first = error
     while error is not None:
         if type(error).__module__ == "requests.exceptions":

@@ -149,7 +149,7 @@ def _parts(data: FoldedDataset) -> TextTable:
 
 
 def _parameters(plan: Plan) -> str:
-    """Return the values that are tried, and what else is otherwise than by default."""
+    """Return the tried values, and the other parameters that are not defaults."""
     changed = {axis.label for axis in plan.axes} | changed_parameters(plan).keys()
     texts = [f"{name} {text}" for name, text in parameter_texts(plan).items() if name in changed]
     return raised(" · ".join(texts).replace("..", " … ")) or "all defaults"

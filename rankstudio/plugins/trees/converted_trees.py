@@ -61,7 +61,7 @@ class ConvertedTrees(GrownTrees):
         self._texts: list[str] = []
 
     def add(self, tree: ScoreTree, leaves: Ints) -> Floats:
-        """Add a tree with the leaf of each training document; return what it adds to their scores, (m,)."""
+        """Add a tree with the leaf of each training document; return its part of their scores, (m,)."""
         # LightGBM divides by counts for contributions: an empty leaf, which CatBoost has, counts as one.
         counts = np.maximum(np.bincount(leaves, minlength=len(tree.leaves)), 1)
         self._texts.append(tree.text(counts=counts.tolist()))

@@ -264,7 +264,7 @@ class ComparableGroup(Generic[Name]):
 
     @property
     def scope(self) -> str:
-        """Description of what the measures are from: "test, fold 5 only, 157 queries"."""
+        """Source of the measures: "test, fold 5 only, 157 queries"."""
         return f"{self.key.part.label}, {self.extent}"
 
     @property
@@ -324,7 +324,7 @@ def _counted_folds(numbers: Sequence[int], is_part_of_folds: bool) -> str:
 
 @dataclass(frozen=True)
 class ExpectedRun:
-    """A run without results yet: what it will share with the runs that are comparable with it.
+    """A run without results yet: the properties that it will share with comparable runs.
 
     Attributes
     ----------

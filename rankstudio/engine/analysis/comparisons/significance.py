@@ -57,7 +57,7 @@ def _counting(plan: Plan) -> list[Any]:
 
 
 def _same(fold: FoldResult, other: FoldResult) -> bool:
-    """Return whether the models of two folds are the same, by what both have been measured by."""
+    """Return whether the models of two folds are the same, by the measures that both have."""
     queries = fold.per_query.keys() & other.per_query.keys()
     return (
         (fold.fold, fold.selected) == (other.fold, other.selected)

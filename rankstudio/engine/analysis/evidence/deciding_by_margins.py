@@ -66,7 +66,7 @@ def margin_steps(
 
 
 def _decided(compared: ComparedByQuery) -> list[DecidedStep]:
-    """Return the fewest queries without which a rival is ahead of what a step selects."""
+    """Return the fewest queries without which a rival is ahead of the feature that a step selects."""
     winner = compared.winners[0]
     scores = compared.scores
     parts = compared.parts

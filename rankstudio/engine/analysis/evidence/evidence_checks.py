@@ -34,7 +34,7 @@ _DTYPES = {np.dtype(np.float64): "f", np.dtype(np.int64): "i"}
 
 
 def check_evidence(value: Any, n_features: int | None) -> None:
-    """Raise ValueError where evidence, or a part of it, is not what it must be.
+    """Raise ValueError if evidence, or a part of it, is invalid.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def _check_shape(array: np.ndarray[Any, Any], shape: tuple[int | None, ...], wha
 
 
 def _check_range(array: Any, least: float, most: float, what: str) -> None:
-    """Require numbers in a range; what is not known is no number, and is not asked."""
+    """Require numbers in a range; unknown ones are NaN, and pass."""
     values = np.asarray(array, dtype=np.float64)
     numbers = values[~np.isnan(values)]
     _require(not numbers.size or bool(numbers.min() >= least and numbers.max() <= most), what)

@@ -80,7 +80,7 @@ def step_importance(
     n_repeats: int | None = N_REPEATS,
     seed: int = 0,
 ) -> Importance:
-    """Permute each feature that a model of a run uses, or leave it out, and measure what it loses.
+    """Permute each feature that a model of a run uses, or leave it out, and measure the loss.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def model_importance(
     n_repeats: int | None = N_REPEATS,
     seed: int = 0,
 ) -> Importance:
-    """Permute each feature that a model of a file uses, or leave it out, and measure what it loses.
+    """Permute each feature that a model of a file uses, or leave it out, and measure the loss.
 
     Parameters
     ----------

@@ -388,7 +388,7 @@ def _of_group(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
 
 
 def _explained(make: Callable[[], Figure | None], said: Callable[[], str]) -> Figure | None:
-    """Return a figure whose caption says what its runs are."""
+    """Return a figure whose caption describes its runs."""
     figure = make()
     return figure and replace(figure, caption=f"{figure.caption} {said()}")
 
@@ -403,7 +403,7 @@ def _captioned(make: Callable[[], Figure | None], runs: Sequence[ReportedRun], n
 
 
 def _shows(figure: Figure, label: str) -> bool:
-    """Return whether a figure shows a run: as a series or row, or as what it is about."""
+    """Return whether a figure shows a run: as a series or row, or as its subject."""
     labels = figure.rows if isinstance(figure, RowsFigure) else ()
     if isinstance(figure, CurvesFigure):
         labels = tuple(series.label for series in figure.series)

@@ -565,7 +565,7 @@ def _scored_apart(steps: Sequence[Step], part: RankingDataset) -> Iterator[Float
 
 
 def _scores(steps: Sequence[Step], part: ScoredPart, known: Floats | None) -> tuple[Floats, Floats | None]:
-    """Return the scores of steps, a row each, and what the next ones may go on from."""
+    """Return the scores of steps, a row each, and those from which the next steps may continue."""
     if all(step.linear for step in steps):
         return part.linear_scores(np.array([step.coef for step in steps])), None
     rows = []

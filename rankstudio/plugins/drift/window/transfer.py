@@ -91,7 +91,7 @@ class TransferController(GivenController):
 
 
 def _finished(path: Path) -> dict[str, int]:
-    """Return the numbers of the finished runs of a study with a model, by what they are called."""
+    """Return the numbers of the finished runs of a study with a model, by their titles."""
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - numba
 
     with Study.open(path, reading=True) as study:
@@ -102,7 +102,7 @@ def _finished(path: Path) -> dict[str, int]:
 
 
 def _carried(path: Path, number: int, here: Plan, dataset: FoldedDataset) -> tuple[Plan, Plan, str]:
-    """Return the plans of the model of a run and of the same method here, and what the model has seen."""
+    """Return the plans of the model of a run and of the same method here, and a note on seen queries."""
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - numba
     from rankstudio.engine.experiment.stored_run import run_with_data  # noqa: PLC0415 - numba
     from rankstudio.engine.experiment.units.given_fold import seen_sentence  # noqa: PLC0415 - numba
@@ -123,7 +123,7 @@ def _carried(path: Path, number: int, here: Plan, dataset: FoldedDataset) -> tup
 
 
 def _moved(plan: Plan, here: Plan, dataset: FoldedDataset) -> Plan:
-    """Return a plan on the open data, without what names features or folds of the others."""
+    """Return a plan on the open data, without features or folds of the other data."""
     general = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
     parameters = {name: value for name, value in plan.parameters.items() if name in general}
     seed = plan.seed if here.protocol == GIVEN else here.seed

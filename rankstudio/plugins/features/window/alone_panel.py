@@ -230,7 +230,7 @@ class AlonePlot(Plot):
     # Plot
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the places of the features, and the range of what was measured."""
+        """Return the places of the features, and the range of their measures."""
         assert self.shown is not None  # or it is empty
         values = np.concatenate(list(self.shown.parts.values()))
         low, high = float(np.nanmin(values)), float(np.nanmax(values))

@@ -145,7 +145,7 @@ class CandidateMapPlot(HeatMapPlot):
         return Frame(area, QRectF(QPointF(0, 0), size), (0.0, 1.0), (0.0, 1.0))
 
     def color_bar(self, frame: Frame) -> ColorBar:
-        """Return the bar of colours with what they mean."""
+        """Return the bar of colours with their meanings."""
         height = min(_LONGEST_BAR, frame.area.height())
         bar = QRectF(frame.area.right() + 2 * AIR, frame.area.top(), BAR, height)
         return ColorBar(bar, list(zip((1.0, 0.5, 0.0), self.key(), strict=True)))
@@ -191,7 +191,7 @@ class CandidateMapPlot(HeatMapPlot):
         return int(self._ids[self.shown.features[self._from_below(cell[0])]])
 
     def figure(self) -> MapFigure:
-        """Return the part of the map that is shown; outlined is what each step took."""
+        """Return the visible part of the map; the selection of each step is outlined."""
         visible = self.shown
         if visible is None:
             return super().figure()
@@ -269,7 +269,7 @@ class CandidateMapPlot(HeatMapPlot):
             self._apply()
 
     def draw_map(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw cells, names, steps, what was taken, the marks, and the key to the colours."""
+        """Draw cells, names, steps, selections, marks, and the key to the colours."""
         if self.is_empty() or self.shown is None:
             return
         draw_cells(self, painter, frame)

@@ -41,7 +41,7 @@ _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see th
 
 
 class FeaturesController(PageController):
-    """Feeds paths and inspectors, and turns what the user does there into changes of the session.
+    """Feeds paths and inspectors, and turns the user's actions there into changes of the session.
 
     The Select page has a path and an inspector, and so has the Features page; those that are seen are fed.
 

@@ -57,7 +57,7 @@ _ABOUT_FLIPS = tr(
 
 @dataclass(frozen=True)
 class _Row:
-    """A line of a table: what it is about, and its texts by column."""
+    """A line of a table: its subject, and its texts by column."""
 
     key: str
     feature: int | None
@@ -214,7 +214,7 @@ class JudgesController(Controller):
 
     @Slot()
     def toggle(self) -> None:
-        """Flip labels, or stop that; what was found stays."""
+        """Flip labels, or stop that; the results so far stay."""
         if self.busy:
             self._simulation.stop()
             return

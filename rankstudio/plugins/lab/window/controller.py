@@ -123,7 +123,7 @@ class SimulationTab(Controller):
         raise NotImplementedError
 
     def show_found(self) -> None:
-        """Show the distributions, and what the varied quantity brought."""
+        """Show the distributions, and the effect of the varied quantity."""
         request, progress, state = self.request, self.progress, self.simulation.state
         share, text, above, below = 0.0, "", "", ""
         if request is not None and progress is not None:
@@ -324,14 +324,14 @@ class LabController(Controller):
         self.tab.update()
 
     def export_items(self) -> Iterator[ExportItem]:
-        """Yield the simulation that is seen as what does it again."""
+        """Yield the visible simulation as a command and a program."""
         code = self.code()
         if code is not None:
             labels = {".sh": tr("Simulation as a command"), ".py": tr("Simulation as Python")}
             yield from code_items("lab-code", labels, code, "simulation", tr("No simulation yet."))
 
     def code(self) -> dict[str, str] | None:
-        """Return a command and a program, by suffix, that simulate again what is seen.
+        """Return a command and a program, by suffix, that repeat the visible simulation.
 
         {} where nothing was simulated, and None where the page is not seen.
         """

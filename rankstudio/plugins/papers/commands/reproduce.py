@@ -153,7 +153,7 @@ def _results(
 
 
 def _shown(paper: Reproduction, data: str, tables: Sequence[PaperTable], notes: Sequence[str]) -> str:
-    """Return the tables, what has to be known of them, and how many cells agree."""
+    """Return the tables, notes on them, and how many cells agree."""
     parts = [one_line(f"{paper.title}, on {data}"), *(f"{table.title}\n{_text(table)}" for table in tables)]
     if notes:
         parts.append(_paragraphs(f"{note}." for note in notes))
@@ -204,7 +204,7 @@ def _found_in(experiments: Mapping[str, Experiment]) -> list[PrintedExperiment]:
 
 
 def _shown_findings(paper: Reproduction, data: str, found: Sequence[PrintedExperiment]) -> str:
-    """Return the findings, what has to be known of them, and what there are no data for."""
+    """Return the findings, notes on them, and the parts without available data."""
     from rankstudio.plugins.papers.airola_2011 import absent
 
     parts = [one_line(f"{paper.title}, on {data}"), *(_shown_finding(finding) for finding in found)]

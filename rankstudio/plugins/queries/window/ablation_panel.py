@@ -37,7 +37,7 @@ _NUMBER, _LEAST_BAR = 62, 22  # pixels
 
 @dataclass(frozen=True)
 class AblationRow:
-    """A feature with its id and name, and what leaving it out changes."""
+    """A feature with its id and name, and the effect of leaving it out."""
 
     feature: int
     name: str

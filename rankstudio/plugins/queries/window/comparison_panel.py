@@ -155,7 +155,7 @@ class QueryPlot(Plot):
         return CurvesFigure("figure", tr("A against B"), "", x, y, (series,), square=scatter)
 
     def numbers(self) -> Numbers:
-        """Return one row a query: its fold, id, and what both models measure."""
+        """Return one row a query: its fold, id, and both models' measures."""
         comparison = self.comparison
         header = ["fold", "query", "documents", "relevant", "A", "B", "B - A"]
         if comparison is None:
@@ -167,7 +167,7 @@ class QueryPlot(Plot):
         return header, rows
 
     def readout(self, position: int) -> list[Line]:
-        """Return which query a point is, and what both measure there."""
+        """Describe the query of a point, and both models' measures there."""
         assert self.comparison is not None  # else nothing is under the mouse
         query = self.comparison.queries[position]
         lines = [

@@ -40,7 +40,7 @@ _NAMES_A_LINE, _LEAST_NAME = 3, 120  # how many long names share a line, and pix
 
 @dataclass(frozen=True)
 class DocumentRow:
-    """A document, what the features add to its score, and how that is said.
+    """A document, the contributions of the features to its score, and their description.
 
     Attributes
     ----------

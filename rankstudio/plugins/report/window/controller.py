@@ -194,7 +194,7 @@ class ReportController(PageController):
             self.preview.covered.setVisible(self._session.sealed and tested)
 
     def _arranged(self, report: Report) -> Report:
-        """Return a report with what is written now, and the sections that are wanted."""
+        """Return a report with the present texts, and the sections that are wanted."""
         return with_words(report, self._settings).arranged(wanted_keys(self._settings.sections))
 
     # What is written
