@@ -106,13 +106,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
     except OSError as error:
         streams.silence()
-        what = str(error.filename or "The output could not be written")
-        tell(f"rankstudio: {what}: {error.strerror or error}.", file=sys.stderr)
+        target = str(error.filename or "The output could not be written")
+        tell(f"rankstudio: {target}: {error.strerror or error}.", file=sys.stderr)
         return FAILED
 
 
 class _Notes:
-    """Shows what libraries warn of as notes, the first of each kind."""
+    """Shows warnings of libraries as notes, the first of each kind."""
 
     def __init__(self) -> None:
         self._seen: set[type[Warning]] = set()
@@ -139,7 +139,7 @@ def _core_commands() -> dict[str, CommandSource]:
 
 
 def _is_command(word: str) -> bool:
-    """Return whether a word is a command; plug-ins are looked at only for what may be one of theirs."""
+    """Return whether a word is a command; plug-ins are searched only for a word that may be theirs."""
     return word in CORE_COMMANDS or (_COMMAND.fullmatch(word) is not None and word in known_commands())
 
 
@@ -199,11 +199,11 @@ def _command(name: str) -> Any:
 
 
 def _open_window(arguments: list[str]) -> int:
-    """Open the window; where that cannot be, say why and do in the terminal what can be done there."""
+    """Open the window; where that is impossible, say why, and run the sample in the terminal if asked for."""
     options = [
         word
-        for place, word in enumerate(arguments)
-        if word.startswith("-") or arguments[place - 1 : place] == ["--language"]
+        for index, word in enumerate(arguments)
+        if word.startswith("-") or arguments[index - 1 : index] == ["--language"]
     ]
     files = [word for word in arguments if word not in options]
     # The parsers of the commands look texts up and import the engine: the help alone lists them.
@@ -225,8 +225,8 @@ def _open_window(arguments: list[str]) -> int:
         gc.disable()  # as in the window later: what modules make stays, and a tenth of their time went there
         from rankstudio.ui.app import main as open_window
 
-        asked = [f"--{name}" for name in ("sample", "run") if getattr(args, name)]
-        return int(open_window([*files, *asked]))
+        flags = [f"--{name}" for name in ("sample", "run") if getattr(args, name)]
+        return int(open_window([*files, *flags]))
     tell(reason, file=sys.stderr)
     if not args.sample:
         tell(

@@ -55,7 +55,7 @@ class AnalysisCommand:
 
     @property
     def DESCRIPTION(self) -> str:  # noqa: N802
-        """What the command does, with an example."""
+        """Description of the command, with an example."""
         entry = self._entry
         if entry.description:
             return entry.description
@@ -95,7 +95,7 @@ class AnalysisCommand:
         return status(stopped, "Stopped. The tables have what was finished.")
 
     def _guarded(self, function: Callable[[], Any]) -> Any:
-        """Return what a function of the module with the options returns; AnalysisError if it fails."""
+        """Call a function of the module with the options; AnalysisError if it fails."""
         if self._entry.is_own:
             return function()
         try:
@@ -126,7 +126,7 @@ def _read(module: str, args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[
 def _carried_out(
     entry: Analysis, subject: tuple[Any, ...], values: Mapping[str, Any]
 ) -> tuple[AnalysisResult, bool]:
-    """Carry an analysis out; return what is finished, and whether it was stopped before its end."""
+    """Carry an analysis out; return the finished part, and whether it was stopped before its end."""
     from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import analysis_steps
 
     line = LiveLine(None)
@@ -190,7 +190,7 @@ def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
 
 
 def add_subject(parser: argparse.ArgumentParser, needs: Needs) -> None:
-    """Add the options that name what is analysed."""
+    """Add the options that name the subject of the analysis."""
     if needs is Needs.RUN:
         parser.add_argument("study", type=Path, metavar="STUDY", help="study file")
         add_run_number(parser, "--run")

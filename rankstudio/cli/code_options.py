@@ -24,7 +24,7 @@ MEASURE_OPTIONS = ("--measure", "--measures", "--select-by")
 def add_named_code(arguments: Sequence[str]) -> list[str]:
     """Add the methods that the options name by their code, and return the arguments with their keys.
 
-    Whoever types the name of a file or a library allows its code to run. The options of a method depend on
+    Typing the name of a file or a library allows its code to run. The options of a method depend on
     its code, so this is done before the command line is read.
 
     Parameters
@@ -38,17 +38,17 @@ def add_named_code(arguments: Sequence[str]) -> list[str]:
         If the code cannot be run, or is no method.
     """
     read: list[str] = []
-    known: Callable[[str], str] = str
+    convert: Callable[[str], str] = str
     for word in arguments:
         option, equals, value = word.partition("=")
         of_option = _known_by(option)
-        read.append(f"{option}={of_option(value)}" if equals and known is str else known(word))
-        known = of_option if known is str and not equals else str
+        read.append(f"{option}={of_option(value)}" if equals and convert is str else convert(word))
+        convert = of_option if convert is str and not equals else str
     return read
 
 
 def _known_by(option: str) -> Callable[[str], str]:
-    """Return what replaces code in the value of an option by its key."""
+    """Return the function that replaces code in the value of an option by its key."""
     if option in OPTIONS:
         return _key
     return _measures if option in MEASURE_OPTIONS else str
@@ -63,8 +63,8 @@ def _measures(text: str) -> str:
 
     names = []
     for name in text.split(","):
-        place, cutoff = file_and_cutoff(name.strip()) if names_measure_file(name) else (name, "")
-        names.append(f"{add_user_measure(place).key}{cutoff}" if names_measure_file(name) else name)
+        source, cutoff = file_and_cutoff(name.strip()) if names_measure_file(name) else (name, "")
+        names.append(f"{add_user_measure(source).key}{cutoff}" if names_measure_file(name) else name)
     return ",".join(names)
 
 

@@ -83,11 +83,11 @@ class CommandParser(argparse.ArgumentParser):
         is_word = any(action.dest == "data" for action in self._get_positional_actions())
         if not is_word or "--data" in self._option_string_actions:
             return words
-        for at, word in enumerate(words):
-            if word == "--data" and at + 1 < len(words):
-                return [words[at + 1], *words[:at], *words[at + 2 :]]
+        for index, word in enumerate(words):
+            if word == "--data" and index + 1 < len(words):
+                return [words[index + 1], *words[:index], *words[index + 2 :]]
             if word.startswith("--data="):
-                return [word.removeprefix("--data="), *words[:at], *words[at + 1 :]]
+                return [word.removeprefix("--data="), *words[:index], *words[index + 1 :]]
         return words
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
@@ -157,9 +157,9 @@ class CommandParser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
-            known = [str(choice) for choice in action.choices]
-            listed = f" (choose from {', '.join(known)})" if len(known) <= _FEW else "; --help lists all"
-            hint = did_you_mean(str(value), known) or listed
+            choices = [str(choice) for choice in action.choices]
+            listed = f" (choose from {', '.join(choices)})" if len(choices) <= _FEW else "; --help lists all"
+            hint = did_you_mean(str(value), choices) or listed
             raise argparse.ArgumentError(action, _absent(action, value) or f"invalid choice: {value!r}{hint}")
 
     def _print_message(self, message: str, file: Any = None) -> None:
@@ -184,7 +184,7 @@ def _first_clause(text: str) -> str:
 def _up_to_examples(description: str) -> str:
     """Return the paragraphs of a description up to its examples."""
     paragraphs = description.split("\n\n")
-    last = next((at for at, text in enumerate(paragraphs) if text.startswith("  ")), len(paragraphs))
+    last = next((index for index, text in enumerate(paragraphs) if text.startswith("  ")), len(paragraphs))
     return "\n\n".join(paragraphs[: last + 1])
 
 
@@ -203,7 +203,7 @@ def _shown(action: argparse.Action) -> bool:
 
 
 def _absent(action: argparse.Action, value: object) -> str:
-    """Return what is missing for a method whose plug-in is absent; "" for any other value."""
+    """Name the absent plug-in of a method or format; "" for any other value."""
     from rankstudio.engine.data.formats.format_catalog import absent_data_format
     from rankstudio.engine.export.formats.registry import absent_plugin_of
     from rankstudio.engine.methods.catalog import find_method

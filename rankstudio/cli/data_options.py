@@ -20,7 +20,7 @@ MISSING: dict[str, Any] = {
     "(refuse)",
 }
 NORMALIZE: dict[str, Any] = {"choices": ("none", "query_minmax"), "help": "scaling within each query"}
-"""Of the options of these names."""
+"""Choices and help of the options of these names."""
 
 
 def add_sample_option(where: Any, effect: str = "use the bundled sample instead of DATA") -> None:
@@ -46,7 +46,7 @@ def add_data(
 
 
 def data_place(place: Path) -> str:
-    """Return what a plan names the data of a word or of --sample."""
+    """Return the name in a plan of the data of a word or of --sample."""
     return SAMPLE if place == _SAMPLE_FOLDER else str(place.absolute())
 
 
@@ -87,7 +87,7 @@ def take_model(args: argparse.Namespace) -> None:
 
 _SAMPLE_FOLDER = resource("sample")
 SAMPLE_FILE = "use the test part of fold 1 of the bundled sample instead of DATA"
-"""Of commands that read one file."""
+"""Help of --sample in commands that read one file."""
 
 
 def add_column_options(where: Any) -> None:
@@ -167,14 +167,14 @@ def add_feature_set_option(where: Any, use: str) -> None:
 
 
 def columns_from(args: argparse.Namespace) -> dict[str, Any]:
-    """Return what the options say of columns, as a plan has it.
+    """Return the options on columns, as a plan has them.
 
     Raises
     ------
     PlanError
         Where one of them names none.
     """
-    found: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     for name, option in COLUMN_OPTIONS.items():
         value: Any = getattr(args, option.removeprefix("--").replace("-", "_"), None)
         if value is None:
@@ -183,12 +183,12 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
             value = split_names(value)
         if name in FILES:
             places = value if isinstance(value, list) else [value]
-            value = [str(Path(place).absolute()) if str(place) else "" for place in places]
+            value = [str(Path(file).absolute()) if str(file) else "" for file in places]
             value = "" if "" in value else value if name == "judgments" else value[0]
         if value in ([], ""):
             raise PlanError(f"{option}: expected a column name, got an empty value.")
-        found[name] = int(value) if name == "ids_from" else value
-    return found
+        columns[name] = int(value) if name == "ids_from" else value
+    return columns
 
 
 def by_name(texts: Sequence[str], option: str, example: str) -> dict[str, Path]:
@@ -201,11 +201,11 @@ def by_name(texts: Sequence[str], option: str, example: str) -> dict[str, Path]:
     """
     places: dict[str, Path] = {}
     for text in texts:
-        name, apart, place = text.partition("=")
+        name, apart, path = text.partition("=")
         name = " ".join(name.split())
-        if not (apart and name and place):
+        if not (apart and name and path):
             raise PlanError(f"{option}: expected NAME=PLACE, as in {example}, got {text!r}.")
         if name in places:
             raise PlanError(f"{option}: expected each name once, got {name!r} again.")
-        places[name] = Path(place)
+        places[name] = Path(path)
     return places

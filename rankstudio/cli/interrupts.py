@@ -26,13 +26,13 @@ from rankstudio.engine.experiment.results.events import (
 from rankstudio.engine.support.escaping import shell_command
 
 INTERRUPTED = 130
-"""Status of a process that somebody stopped."""
+"""Status of a process that was stopped."""
 
 _ASKED = b"\nStopping after this unit. Press Ctrl+C again to stop immediately.\n"
 
 
 class Stop:
-    """Whether somebody asked to stop, and whether this is a good moment to do so.
+    """Whether a stop was requested, and whether this is a good moment for it.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Stop:
 
 @contextmanager
 def stopping() -> Iterator[Stop]:
-    """Listen to Ctrl+C; outside the main thread, where nobody can, it is as it was."""
+    """Listen to Ctrl+C; outside the main thread, where no handler can be set, it is as it was."""
     before = signal.getsignal(signal.SIGINT)
     stop = Stop(before) if callable(before) else Stop()
     if threading.current_thread() is not threading.main_thread():
@@ -92,14 +92,14 @@ def stopping() -> Iterator[Stop]:
 
 
 def status(stopped: bool, said: str) -> int:
-    """Return the exit status of a command that prints what it has, and say that it was stopped."""
+    """Return the exit status of a command that prints its results so far, and report a stop."""
     if stopped:
         tell(said, file=sys.stderr)
     return INTERRUPTED if stopped else 0
 
 
 def say_how_to_go_on(args: Namespace, study: Path | None) -> None:
-    """Print how to go on with what was stopped: by the same command, if a study keeps what is finished."""
+    """Print how to continue a stopped run: by the same command, if a study keeps the finished part."""
     if study is None:
         tell("Nothing was saved. Use --study FILE to be able to resume a run.", file=sys.stderr)
     else:

@@ -27,12 +27,12 @@ def add_memory_option(where: Any) -> None:
 @contextmanager
 def within_memory(args: argparse.Namespace) -> Iterator[None]:
     """Give a command, its threads and its worker processes the memory that was asked for."""
-    asked = getattr(args, "memory", None)
-    if asked is None:
+    limit = getattr(args, "memory", None)
+    if limit is None:
         yield
         return
     before = os.environ.get(memory.VARIABLE)
-    os.environ[memory.VARIABLE] = asked
+    os.environ[memory.VARIABLE] = limit
     try:
         yield
     finally:

@@ -54,29 +54,29 @@ class LiveLine:
 
     def is_due(self) -> bool:
         """Return whether a text that changes all the time is to be written again."""
-        now = time.monotonic()
-        due = self.live and now - self._drawn >= _REDRAW
-        self._drawn = now if due else self._drawn
+        moment = time.monotonic()
+        due = self.live and moment - self._drawn >= _REDRAW
+        self._drawn = moment if due else self._drawn
         return due
 
 
 @contextmanager
 def preparation(stream: TextIO | None = None) -> Iterator[None]:
-    """Print what is compiled meanwhile, in a line that changes; where output goes to a file, only once."""
-    line, told = LiveLine(stream), False
+    """Print the code being compiled, in a line that changes; in a file, only the first."""
+    line, was_announced = LiveLine(stream), False
 
     def announce(sentence: str) -> None:
-        nonlocal told
+        nonlocal was_announced
         line.show(sentence)
-        if not line.live and not told:
+        if not line.live and not was_announced:
             tell(sentence, file=line.stream, flush=True)
-        told = True
+        was_announced = True
 
     try:
         with announced(announce):
             yield
     finally:
-        if told:
+        if was_announced:
             line.show("")
 
 
@@ -96,8 +96,8 @@ class Whole:
         self._seconds = 0.0
 
     def __str__(self) -> str:
-        left = f", {clock(self.left())} left" if self._worked else ""
-        return f"Run {self._over + 1} of {self.total}{left}"
+        remaining = f", {clock(self.left())} left" if self._worked else ""
+        return f"Run {self._over + 1} of {self.total}{remaining}"
 
     def add(self, seconds: float, worked: bool) -> None:
         """Count a run that is over; only one that was computed tells how long others may take."""
@@ -165,17 +165,17 @@ class ProgressBar:
             case UnitFinished():
                 self._units += 1
                 self._done = self._units
-                here = event.seconds is None and not self._computing
-                self._known += here and self._heard - before < _NO_TIME
+                is_loaded = event.seconds is None and not self._computing
+                self._known += is_loaded and self._heard - before < _NO_TIME
                 self._computing = False
                 self._say(event.path)
                 self._draw(event.unit)
             case FoldFinished() if not self._line.live:
-                said = f"Fold {event.result.fold} of {self._folds[-1]} is done."
-                tell(said, file=self._line.stream, flush=True)
+                text = f"Fold {event.result.fold} of {self._folds[-1]} is done."
+                tell(text, file=self._line.stream, flush=True)
 
     def _say(self, path: PathResult) -> None:
-        """Print what a method notes of a path, the first of each kind in a run."""
+        """Print a method's notes on a path, the first of each kind in a run."""
         for note in path.notes:
             if note.kind not in self._said:
                 self._said.add(note.kind)
@@ -188,18 +188,18 @@ class ProgressBar:
         share = self._done / self._total
         filled = round(share * _WIDTH)
         computed = self._done - self._known
-        left = f"  {self._left(time.monotonic() - self._began, computed)}" if computed > 0 else ""
+        rest = f"  {self._left(time.monotonic() - self._began, computed)}" if computed > 0 else ""
         values = zip(self._axes, unit.values, strict=True)
         combination = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in values)
         bar = "█" * filled + "░" * (_WIDTH - filled)
-        text = f"fold {unit.fold} of {self._folds[-1]}  {combination:<12} {bar} {percentage(share):>5}{left}"
+        text = f"fold {unit.fold} of {self._folds[-1]}  {combination:<12} {bar} {percentage(share):>5}{rest}"
         text += f"  {doing}" if doing else ""
         self._line.show(text[: shutil.get_terminal_size().columns - 1])  # a second line would not be cleared
 
     def _left(self, seconds: float, computed: float) -> str:
         """Return the time left for this run, and for all of them where there are several."""
-        whole = self._whole.left(seconds, computed / (self._total - self._known))
-        in_all = f", {clock(whole)} total" if self._whole.total > 1 else ""
+        total = self._whole.left(seconds, computed / (self._total - self._known))
+        in_all = f", {clock(total)} total" if self._whole.total > 1 else ""
         return f"{clock(seconds / computed * (self._total - self._done))} left{in_all}"
 
 
@@ -247,8 +247,8 @@ def last_state(
     line = LiveLine(stream)
     state: State | None = None
     with stopping() as stop, preparation(stream):
-        for found in steps:
-            state = state if found is None else found
+        for step in steps:
+            state = state if step is None else step
             if state is None:
                 continue
             if line.is_due():

@@ -63,9 +63,9 @@ def check_outputs(paths: Sequence[Path], args: Namespace, also: Iterable[Path] =
 
 def _refuse_files_as_folders(path: Path) -> None:
     """Refuse a path below something that is no folder."""
-    there = next((parent for parent in path.parents if parent.exists()), path.parent)
-    if there.exists() and not there.is_dir():
-        raise OutputError(f"{there}: expected a folder, found a file.")
+    ancestor = next((parent for parent in path.parents if parent.exists()), path.parent)
+    if ancestor.exists() and not ancestor.is_dir():
+        raise OutputError(f"{ancestor}: expected a folder, found a file.")
 
 
 def write_new(
@@ -82,17 +82,17 @@ def write_new(
 
 def recorded_files(study: Study) -> list[Path]:
     """Return the data files that a study records."""
-    found = (source.path for run in study.runs() for source in study.data(run.key).files)
-    return list(dict.fromkeys(found))
+    paths = (source.path for run in study.runs() for source in study.data(run.key).files)
+    return list(dict.fromkeys(paths))
 
 
 def inputs_of_plan(plan: Plan) -> list[Path]:
     """Return the files and folders that a plan reads."""
     files = DataColumns.of(plan.columns).files
-    given = plan.extension(GivenRanking)
-    scores = given.path if given is not None else ""
-    told = (plan.data, scores, preferences_of(plan).get("path", ""), *files)
-    return [Path(place) for place in told if place not in ("", SAMPLE)]
+    ranking = plan.extension(GivenRanking)
+    scores = ranking.path if ranking is not None else ""
+    names = (plan.data, scores, preferences_of(plan).get("path", ""), *files)
+    return [Path(name) for name in names if name not in ("", SAMPLE)]
 
 
 def _refuse_inputs(paths: Iterable[Path], inputs: Iterable[Path]) -> None:
@@ -106,9 +106,9 @@ def _inputs(args: Namespace) -> Iterator[Path]:
     for name in _READ:
         value = getattr(args, name, None)
         for item in value if isinstance(value, list | tuple) else [value]:
-            place = str(item).partition("=")[2] if name in _NAMED else item
-            if place:
-                yield Path(place)
+            path = str(item).partition("=")[2] if name in _NAMED else item
+            if path:
+                yield Path(path)
 
 
 def refuse_existing(paths: Iterable[Path], force: bool, what: str = "the file exists") -> None:
@@ -160,14 +160,14 @@ def refuse_other_comparison(comparison: Comparison, data: Sequence[str], out: Pa
     from rankstudio.engine.experiment.reports import plan_of_results
 
     _refuse_inputs((out / name for name in TABLES), map(Path, data))
-    plans = [plan for place in data for plan in comparison.plans(place)]
+    plans = [plan for name in data for plan in comparison.plans(name)]
     stored = {path: plan_of_results(path.parent) for path in sorted(out.glob("*/results.json"))}
-    others = [path for path, plan in stored.items() if not _among(plan, plans, comparison)]
-    if others or not stored:
+    other_paths = [path for path, plan in stored.items() if not _among(plan, plans, comparison)]
+    if other_paths or not stored:
         refuse_existing((out / name for name in TABLES), force, "the file belongs to another comparison")
     ends = tuple(f"-{folder_name(plan)}" for plan in plans)
-    own = (path for path in others if path.parent.name.endswith(ends))
-    refuse_existing(own, force, "the file belongs to another run")
+    run_files = (path for path in other_paths if path.parent.name.endswith(ends))
+    refuse_existing(run_files, force, "the file belongs to another run")
 
 
 def _among(stored: Plan | None, plans: Sequence[Plan], comparison: Comparison) -> bool:

@@ -32,8 +32,8 @@ class LogStore:
 def add_log_option(parser: argparse._ActionsContainer) -> None:
     """Add the option."""
     programs = "; or to ".join(entry.help for entry in run_logs().values())
-    nothing = "also log the run; no plug-in for it is installed"
-    text = f"also log the run to {programs}" if programs else nothing
+    without_programs = "also log the run; no plug-in for it is installed"
+    text = f"also log the run to {programs}" if programs else without_programs
     parser.add_argument("--log", metavar="STORE", help=text)
 
 
@@ -49,12 +49,12 @@ def log_store(target: str | None) -> LogStore | None:
     """
     if target is None:
         return None
-    key, _, place = target.partition(":")
+    key, _, location = target.partition(":")
     entries = run_logs()
     if key not in entries:
-        words = ", or ".join(f"{known}, or {known}:PLACE" for known in entries)
+        words = ", or ".join(f"{store}, or {store}:PLACE" for store in entries)
         raise ParameterError("--log", target, words or "nothing, because no plug-in for logs is installed")
-    return LogStore(entries[key], imported(entries[key].store)(place))
+    return LogStore(entries[key], imported(entries[key].store)(location))
 
 
 @contextmanager

@@ -56,14 +56,14 @@ class Going:
     seconds: float = 0.0  # worked
 
     def result(self) -> RunResult:
-        """Return what is finished."""
+        """Return the result of the finished folds."""
         from rankstudio.engine.experiment.runner import collect
 
         return collect(self.plan, self.dataset, self.folds, self.seconds)
 
 
 def carry_on(going: Going, stop: Stop) -> bool:
-    """Run to the end, or until somebody asks to stop, showing how far it is; return whether it stopped."""
+    """Run to the end, or until a stop is requested, showing progress; return whether it stopped."""
     began = time.perf_counter()
     if going.log is not None and going.study is not None:
         going.log.sealed = is_sealed(going.study.seal_marks, going.dataset)
@@ -120,10 +120,10 @@ def compare(comparison: Comparison, data: Sequence[str], args: Namespace, at_han
     if out is not None:
         make_folder(out)
         refuse_other_comparison(comparison, data, out, args.force)
-    whole = Whole(sum(len(comparison.plans(place)) for place in data))
-    with study_at(study_path(args.study, out)) as kept, stopping() as stop:
-        running = _Running(comparison, out, kept, stop, whole, at_hand, store)
-        stopped = any(running.on(place) for place in data)
+    total = Whole(sum(len(comparison.plans(dataset)) for dataset in data))
+    with study_at(study_path(args.study, out)) as opened_study, stopping() as stop:
+        running = _Running(comparison, out, opened_study, stop, total, at_hand, store)
+        stopped = any(running.on(dataset) for dataset in data)
     results = running.results
     if running.left_out is not None and not results and not stopped:
         raise running.left_out
@@ -191,7 +191,7 @@ class _Running:
         self.whole.pass_over(runs)
 
     def _keep(self, result: RunResult) -> None:
-        """Add a finished run to the table, and write what there is."""
+        """Add a finished run to the table, and write the table so far."""
         from rankstudio.cli.output.comparison_tables import write
 
         self.results.append(result)

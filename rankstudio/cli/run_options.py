@@ -52,7 +52,7 @@ _BESIDE_COMPARISON = (*_HOW, "plan", "data", "sample", "study", "allow_code")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add all options: what to run on, what to run, and its parameters."""
+    """Add all options: of data, of methods, and of their parameters."""
     parser.add_argument(
         "plan",
         metavar="PLAN",
@@ -69,7 +69,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_choices(parser: argparse.ArgumentParser) -> None:
-    """Add what is run, how a model is chosen, and the parameters."""
+    """Add the options of method, model selection and parameters."""
     _add_choices(parser.add_argument_group("method and model selection"))
     add_parameters(
         parser,
@@ -108,7 +108,7 @@ def add_preferences(parser: argparse._ActionsContainer) -> None:
 
 
 def add_costs(parser: Any, effect: str = "They change the selection with --by-cost milliseconds") -> None:
-    """Add the option of what features cost."""
+    """Add the option of the costs of features."""
     parser.add_argument(
         "--costs",
         metavar="FILE",
@@ -193,7 +193,7 @@ def _add_places(where: Any) -> None:
 
 
 def _add_choices(what: Any) -> None:
-    """Add what is run, and how a model is chosen."""
+    """Add the options of method and model selection."""
     selectors = [m.key for m in methods() if m.selects]
     rankers = [m.key for m in methods() if not m.selects]
     what.add_argument(
@@ -262,14 +262,14 @@ def add_parameters(
     if isinstance(parser, CommandParser):
         parser.by_method = True
     basic = parser.add_argument_group(title, about or None)
-    more = parser.add_argument_group(f"more {title}")
+    advanced = parser.add_argument_group(f"more {title}")
     options: dict[str, list[tuple[str, Parameter]]] = {}
     for entry in entries:
         for p in entry.parameters:
             options.setdefault(p.option, []).append((entry.key, p))
     for option, owners in options.items():
         p = owners[0][1]
-        group = basic if any(owner.basic for _, owner in owners) else more
+        group = basic if any(owner.basic for _, owner in owners) else advanced
         name = option.removeprefix("--")
         text = _help(owners).replace("%", "%%")
         names = [f"{prefix}{name}"]
@@ -280,14 +280,16 @@ def add_parameters(
             action: Any = group.add_argument(
                 *names, dest=f"{dest}{p.name}", metavar=METAVARS[p.kind], help=text
             )
-        except argparse.ArgumentError:  # a method of somebody else calls it like an option of the command
+        except argparse.ArgumentError:  # a plug-in's parameter has the name of an option of the command
             continue  # --set has it
         action.of = "--method" if dest == "parameter_" else "--ranker"
-        action.owners = {key: _help([(key, own)], named=False).replace("%", "%%") for key, own in owners}
+        action.owners = {
+            key: _help([(key, parameter)], named=False).replace("%", "%%") for key, parameter in owners
+        }
 
 
 def _help(owners: Sequence[tuple[str, Parameter]], *, named: bool = True) -> str:
-    """Return what an option is, once for all methods in which it is the same, and with their names."""
+    """Describe an option, once for all methods in which it is the same, and with their names."""
     texts: dict[str, list[str]] = {}
     for key, p in owners:
         texts.setdefault(f"{p.label}: {p.expected}. {p.help}", []).append(key)
@@ -305,7 +307,7 @@ METAVARS = {
     Kind.MEASURE: "MEASURE",
     Kind.TEXT: "TEXT",
 }
-"""What stands for the value of an option in its help."""
+"""Placeholder for the value of an option in its help."""
 
 
 def _bundled() -> list[str]:
@@ -361,8 +363,8 @@ def refuse_beside_resume(args: argparse.Namespace) -> None:
     PlanError
         The text names the option.
     """
-    which = f"with --resume, which takes all settings from {args.resume}"
-    _refuse(args, _BESIDE_RESUME, f"{which}. Omit it, or start a new run with --study.")
+    reason = f"with --resume, which takes all settings from {args.resume}"
+    _refuse(args, _BESIDE_RESUME, f"{reason}. Omit it, or start a new run with --study.")
 
 
 def refuse_beside_comparison(args: argparse.Namespace) -> None:
@@ -392,18 +394,18 @@ def plan_from(args: argparse.Namespace) -> Plan:
         allow_named_code(args, args.plan)
     plan = with_data_beside(load_plan(args.plan), args.plan) if args.plan else Plan(data="")
     changes = _data(args) | _fields(args)
-    where = {name: changes[name] for name in ("data", "columns") if name in changes}
-    names = _names_of(plan.changed(**where))
-    costs = costs_from(args, plan.changed(**where))
-    given, ranked = _given(args, "parameter_", names), _given(args, "ranker_parameter_", names)
-    given |= settings_from(args)
-    for key, own, dest, prefix in (
-        ("method", given, "parameters", "--"),
+    source = {name: changes[name] for name in ("data", "columns") if name in changes}
+    names = _names_of(plan.changed(**source))
+    costs = costs_from(args, plan.changed(**source))
+    parameters, ranked = _given(args, "parameter_", names), _given(args, "ranker_parameter_", names)
+    parameters |= settings_from(args)
+    for key, options, dest, prefix in (
+        ("method", parameters, "parameters", "--"),
         ("ranker", ranked, "ranker_parameters", "--ranker-"),
     ):
-        wanted = changes.get(key, getattr(plan, key))
-        _check_known(wanted, own, prefix)
-        changes[dest] = {**(getattr(plan, dest) if wanted == getattr(plan, key) else {}), **own}
+        method_key = changes.get(key, getattr(plan, key))
+        _check_known(method_key, options, prefix)
+        changes[dest] = {**(getattr(plan, dest) if method_key == getattr(plan, key) else {}), **options}
     if costs is not None:
         changes["costs"] = costs.plain()
     return plan.changed(**changes)
@@ -433,8 +435,10 @@ def fold_of_data(args: argparse.Namespace, option: str) -> tuple[Plan, FoldedDat
     if len(plan.folds) > 1:
         raise ParameterError(option, args.folds, "the number of one fold")
     dataset = open_data(plan)
-    given = {name.removeprefix("parameter_") for name, value in vars(args).items() if value is not None}
-    return with_known_costs(plan, dataset), dataset, given
+    option_names = {
+        name.removeprefix("parameter_") for name, value in vars(args).items() if value is not None
+    }
+    return with_known_costs(plan, dataset), dataset, option_names
 
 
 def costs_from(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:
@@ -462,35 +466,35 @@ def _data(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _fields(args: argparse.Namespace) -> dict[str, Any]:
-    """Return what the options say of other fields of a plan, but for methods' parameters."""
-    given = {name: value for name in _FIELDS if (value := getattr(args, name, None)) is not None}
+    """Return the other fields of a plan that the options set, without methods' parameters."""
+    fields = {name: value for name in _FIELDS if (value := getattr(args, name, None)) is not None}
     pairs: PairRule | None = getattr(args, "click_pairs", None)
     eta: str | None = getattr(args, "eta", None)
     if pairs is not None or eta is not None:
-        if "preferences" not in given:
+        if "preferences" not in fields:
             raise PlanError("--click-pairs, --eta: only with --preferences and a click log. Omit them.")
         rule = ClickRule(pairs or "unclicked", eta or "")
-        given["preferences"] = named_preferences(given["preferences"], rule)
-    found = {name: _FIELDS[name](value) for name, value in given.items()}
+        fields["preferences"] = named_preferences(fields["preferences"], rule)
+    changes = {name: _FIELDS[name](value) for name, value in fields.items()}
     columns = columns_from(args)
-    return {**found, "columns": columns} if columns else found
+    return {**changes, "columns": columns} if columns else changes
 
 
 def _given(args: argparse.Namespace, prefix: str, names: Callable[[], Names]) -> dict[str, Any]:
     """Return the options of a kind that were given, by the parameter's name; features by their ids."""
     options = {k.removeprefix(prefix): v for k, v in vars(args).items() if k.startswith(prefix)}
-    given = {name: value for name, value in options.items() if value is not None}
-    for p in {p.name: p for entry in methods() for p in entry.parameters if p.name in given}.values():
+    stated = {name: value for name, value in options.items() if value is not None}
+    for p in {p.name: p for entry in methods() for p in entry.parameters if p.name in stated}.values():
         if p.kind is Kind.FEATURES:
-            given[p.name] = feature_ids(given[p.name], p.option, names)
+            stated[p.name] = feature_ids(stated[p.name], p.option, names)
         elif p.kind is Kind.COSTS:
-            given[p.name] = costs_by_id(given[p.name], p.option, names)
-    return given
+            stated[p.name] = costs_by_id(stated[p.name], p.option, names)
+    return stated
 
 
 def _check_known(key: str, given: Mapping[str, Any], prefix: str) -> None:
-    """Refuse options that a method has not, by what they are called here."""
-    options = {p.name: prefix + p.option.removeprefix("--") for one in methods() for p in one.parameters}
+    """Refuse options that a method has not, by their names on the command line."""
+    options = {p.name: prefix + p.option.removeprefix("--") for owner in methods() for p in owner.parameters}
     if given and not key:
         raise PlanError(f"{options[next(iter(given))]}: only with --ranker. Omit it.")
     if not key:
@@ -499,12 +503,12 @@ def _check_known(key: str, given: Mapping[str, Any], prefix: str) -> None:
     for name in given.keys() - {p.name for p in entry.parameters}:
         if name not in options:
             entry.parameter(name)  # which lists the known ones
-        known = ", ".join(prefix + p.option.removeprefix("--") for p in entry.parameters)
-        raise PlanError(f"{entry.label} has no option {options[name]}. Its options: {known or 'none'}.")
+        available = ", ".join(prefix + p.option.removeprefix("--") for p in entry.parameters)
+        raise PlanError(f"{entry.label} has no option {options[name]}. Its options: {available or 'none'}.")
 
 
 def _names_of(plan: Plan) -> Callable[[], Names]:
-    """Return what reads the names of the features of a plan's data."""
+    """Return a function that reads the names of the features of a plan's data."""
 
     def read() -> Names:
         from rankstudio.engine.experiment.runner import open_data
@@ -567,8 +571,8 @@ def feature_ids(text: str, option: str, names: Callable[[], Names]) -> str:
     """
     if re.fullmatch(r"[\d\s,|+-]*", text):
         return text
-    known = names()
-    return " | ".join(_listed(one, option, known) for one in text.split("|"))
+    names_by_id = names()
+    return " | ".join(_listed(part, option, names_by_id) for part in text.split("|"))
 
 
 def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
@@ -579,17 +583,19 @@ def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
     ParameterError
         As :func:`feature_ids` does.
     """
-    lists = [[item.rpartition(":") for item in _items(one, ";,")] for one in text.split("|")]
-    if all(not colon or feature.strip().isdecimal() for one in lists for feature, colon, _ in one):
+    lists = [[item.rpartition(":") for item in _items(part, ";,")] for part in text.split("|")]
+    if all(not colon or feature.strip().isdecimal() for pairs in lists for feature, colon, _ in pairs):
         return text
-    known = names()
-    written = [[f"{_id_of(feature, option, known)}:{cost}" for feature, _, cost in one] for one in lists]
-    return " | ".join(", ".join(one) for one in written)
+    names_by_id = names()
+    written = [
+        [f"{_id_of(feature, option, names_by_id)}:{cost}" for feature, _, cost in pairs] for pairs in lists
+    ]
+    return " | ".join(", ".join(pairs) for pairs in written)
 
 
 def _listed(text: str, option: str, names: Names) -> str:
-    alone = any(_key(text) == _key(name) for name in names.values())
-    items = [text] if alone else _items(text, ";" if ";" in text else ",")
+    is_one_name = any(_key(text) == _key(name) for name in names.values())
+    items = [text] if is_one_name else _items(text, ";" if ";" in text else ",")
     return ", ".join(str(_id_of(item, option, names)) for item in items)
 
 
@@ -602,11 +608,11 @@ def _items(text: str, dividers: str) -> list[str]:
 def _id_of(item: str, option: str, names: Names) -> int:
     if item.strip().isdecimal():
         return int(item)
-    found = [feature for feature, name in names.items() if _key(name) == _key(item)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        ids = ", ".join(map(str, found))
+    matches = [feature for feature, name in names.items() if _key(name) == _key(item)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        ids = ", ".join(map(str, matches))
         raise ParameterError(option, item, f"a unique feature name; features {ids} share this one")
     raise ParameterError(option, item, f"a feature id or name{_hint(item, list(names.values()))}")
 

@@ -17,17 +17,17 @@ from rankstudio.engine.errors import OutputError, ParameterError, PlanError
 
 
 class _ErrorFile(io.FileIO):
-    """The file of the error stream, where what cannot be written is dropped."""
+    """The file of the error stream, which drops bytes that cannot be written."""
 
     def write(self, data: Any, /) -> int:
         try:
             return super().write(data)
-        except OSError:  # full, or nobody reads it any more
+        except OSError:  # full, or its reader is gone
             return len(data)
 
 
 def set_up() -> None:
-    """Have what an output cannot encode escaped, and take what is printed where there is no output."""
+    """Escape characters that an output cannot encode, and discard text where there is no output."""
     codecs.register_error("rankstudio", _escape)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -42,7 +42,7 @@ def set_up() -> None:
 
 
 def _reconfigure(stream: io.TextIOWrapper) -> None:
-    """Have a stream escape what it cannot encode; an interruption leaves it one that can be written to."""
+    """Have a stream escape characters that it cannot encode; it stays usable after an interruption."""
     try:
         stream.reconfigure(errors="rankstudio")
     except KeyboardInterrupt:  # the old encoder was gone and the new one, made by Python code, not there
@@ -51,7 +51,7 @@ def _reconfigure(stream: io.TextIOWrapper) -> None:
 
 
 def silence() -> None:
-    """Give what is left in the output's buffer, and cannot go where it should, a place to go."""
+    """Send the rest of the output's buffer to the null device, as its target is gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -59,14 +59,14 @@ _PLAIN = {"─": "-", "–": "-", "−": "-", "█": "#", "░": "."}
 
 
 def _escape(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Return what stands for what an output cannot encode: ASCII for rules and bars, else the code points."""
+    """Replace a character that an output cannot encode: rules and bars by ASCII, others by code points."""
     if isinstance(error, UnicodeEncodeError) and error.object[error.start] in _PLAIN:
         return _PLAIN[error.object[error.start]], error.start + 1
     return codecs.backslashreplace_errors(error)
 
 
 STANDARD = Path("-")
-"""What names the standard input where a file is read, and the standard output where one is written."""
+"""Name of the standard input where a file is read, and of the standard output where one is written."""
 
 _NAME, _SHOWN = "standard-input", "standard input"
 
@@ -80,7 +80,7 @@ def is_standard(path: Path | None) -> bool:
 
 
 def input_file(path: Path, ending: str = "") -> Path:
-    """Return a file to read: the one named, or a temporary one with what the standard input has.
+    """Return a file to read: the one named, or a temporary one with the contents of the standard input.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def with_input_named(text: str) -> str:
 
 
 def shown_input(path: Path) -> str:
-    """Return how a sentence calls what is read."""
+    """Return the name of an input in a sentence."""
     return _SHOWN if is_standard(path) else str(path)
 
 
@@ -139,7 +139,7 @@ def write_output(path: Path, content: str | bytes) -> None:
 
 
 def print_file(path: Path) -> None:
-    """Write what a file holds to the standard output, a piece at a time.
+    """Copy a file to the standard output, a piece at a time.
 
     Raises
     ------
@@ -179,11 +179,11 @@ def form_of_output(
     """
     if given is not None or out is None or is_standard(out):
         return given or usual
-    found = next((key for key, ending in endings.items() if out.suffix.lower() == ending), None)
-    if found is None:
-        known = ", ".join(endings.values())
-        raise PlanError(f"--out: expected a file ending in one of {known}, or {option}, got {out}.")
-    return found
+    form = next((key for key, ending in endings.items() if out.suffix.lower() == ending), None)
+    if form is None:
+        expected = ", ".join(endings.values())
+        raise PlanError(f"--out: expected a file ending in one of {expected}, or {option}, got {out}.")
+    return form
 
 
 def refuse_output_with_json(args: argparse.Namespace) -> None:
@@ -206,7 +206,7 @@ def _print(content: str | bytes) -> None:
         return
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     stream = getattr(sys.stdout, "buffer", None)
-    if stream is None:  # somebody reads what is printed as text
+    if stream is None:  # a caller captures the output as text
         sys.stdout.write(data.decode("utf-8", "backslashreplace"))
         return
     sys.stdout.flush()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _ALL = "all"
 NAME = "study.rankstudio"
-"""Of the study that is written into the folder of the results."""
+"""Name of the study that is written into the folder of the results."""
 
 
 def study_path(path: Path | None, out: Path | None) -> Path | None:
@@ -51,7 +51,7 @@ def study_at(place: Path | None) -> Iterator[Study | None]:
 
 @contextmanager
 def reading(path: Path) -> Iterator[tuple[Study, Sequence[RunSummary]]]:
-    """Provide a study to read from, and its runs; what is damaged of them is said.
+    """Provide a study to read from, and its runs; damage to them is reported.
 
     Raises
     ------
@@ -153,8 +153,8 @@ class OpenedRun:
         folds = {fold.fold: fold for fold in self.result.folds}
         number = min(folds) if text is None else whole("--fold", text)
         if number not in folds:
-            there = ", ".join(map(str, folds))
-            raise PlanError(f"--fold: expected one of the run's folds, {there}; got {number}.")
+            numbers = ", ".join(map(str, folds))
+            raise PlanError(f"--fold: expected one of the run's folds, {numbers}; got {number}.")
         return folds[number]
 
 
@@ -199,7 +199,7 @@ def add_run_number(parser: Any, option: str) -> None:
 
 
 def _tell_damage(study: Study, runs: Sequence[RunSummary]) -> None:
-    """Print what is damaged of a study and of its runs."""
+    """Print the damage of a study and of its runs."""
     for sentence in (*study.damage(), *(run.damage for run in runs if run.damage)):
         tell(f"Note: {sentence}", file=sys.stderr)
 

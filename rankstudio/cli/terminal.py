@@ -35,7 +35,7 @@ def tell(*lines: str, file: TextIO | None = None, end: str = "\n", flush: bool =
 
 
 def printable(line: str) -> str:
-    """Return a line, or the lines of a block, with escapes in place of what a terminal would act on."""
+    """Return a line, or the lines of a block, with escapes in place of characters that control a terminal."""
     parts = line.split("\n") if isinstance(line, Block) else [line]
     return "\n".join(map(one_line, parts))
 

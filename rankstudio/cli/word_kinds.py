@@ -1,4 +1,4 @@
-"""What a word of the command line names: data, a study or a model; and which of them a command takes."""
+"""Kinds of words of the command line: data, a study or a model; and which of them a command takes."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _REMEDIES = {
 
 
 def kind_of(path: Path) -> str:
-    """Return what a place is: "data", "study", "model", or "text" of another kind; "" where nothing tells.
+    """Return the kind of a file or folder: "data", "study", "model", or other "text"; "" if unknown.
 
-    A name and the first bytes of a file tell.
+    The name and the first bytes of a file decide.
     """
     if path.is_dir():
         return "data"
@@ -83,9 +83,9 @@ def _words(
             yield from _words(action.choices[getattr(args, action.dest)], args)
             continue
         value = getattr(args, action.dest, None)
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, (str, Path)) and str(one):
-                yield action, Path(one)
+        for word in value if isinstance(value, list) else [value]:
+            if isinstance(word, (str, Path)) and str(word):
+                yield action, Path(word)
 
 
 def refuse_other_kinds(args: argparse.Namespace) -> None:

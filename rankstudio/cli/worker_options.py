@@ -36,8 +36,8 @@ def add_worker_options(parser: Any) -> None:
         metavar="ADDRESS",
         help='address of a running Dask scheduler, such as tcp://10.0.0.1:8786 (extra "cluster")',
     )
-    for name, what in _TLS.items():
-        group.add_argument(f"--tls-{name}", type=Path, metavar="FILE", help=f"{what}, for tls://…")
+    for name, text in _TLS.items():
+        group.add_argument(f"--tls-{name}", type=Path, metavar="FILE", help=f"{text}, for tls://…")
 
 
 @contextmanager
@@ -72,12 +72,12 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
 
 def _certificates(args: argparse.Namespace) -> Certificates | None:
     """Return the certificates that the options name, None where they name none."""
-    given = {name: getattr(args, f"tls_{name}") for name in _TLS}
-    if all(path is None for path in given.values()):
+    files = {name: getattr(args, f"tls_{name}") for name in _TLS}
+    if all(path is None for path in files.values()):
         return None
-    missing = ", ".join(f"--tls-{name}" for name, path in given.items() if path is None)
+    missing = ", ".join(f"--tls-{name}" for name, path in files.items() if path is None)
     if missing:
         raise PlanError(f"{missing}: missing TLS files; expected all of --tls-ca, --tls-cert and --tls-key.")
     if args.scheduler is None:
         raise PlanError("--tls-ca, --tls-cert, --tls-key: expected --scheduler tls://… with them, got none.")
-    return Certificates(**given)
+    return Certificates(**files)

@@ -191,7 +191,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _sources(args: argparse.Namespace) -> list[ReportSource]:
-    """Return the finished runs of the studies; what is written must not replace their data."""
+    """Return the finished runs of the studies; the output must not replace their data."""
     from rankstudio.engine.analysis.reported_runs import read_study
 
     opener = _opener(args.data)
@@ -206,7 +206,7 @@ def _sources(args: argparse.Namespace) -> list[ReportSource]:
 
 
 def _opener(name: str | None) -> Opener:
-    """Return what opens data, only those of a name if there is one."""
+    """Return an opener of data, only of those of a name if there is one."""
     from rankstudio.engine.analysis.reported_runs import DataOpener
 
     opener = DataOpener()
@@ -218,11 +218,11 @@ def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) ->
     runs: list[RunResult] = []
     sealed: dict[str, None] = {}
     for source in sources:
-        for run, shown in zip(source.runs, source.shown.runs, strict=True):
+        for run, visible in zip(source.runs, source.shown.runs, strict=True):
             has_test = any(fold.test for fold in run.result.folds)
             if args.part is None and source.is_sealed(run) and has_test:
                 sealed[run.result.data_name] = None
-            runs.append(_on_part(run, shown, args.part).result)
+            runs.append(_on_part(run, visible, args.part).result)
     for name in sealed:
         tell(
             f"Note: The test part of {name} is sealed, so its runs are compared on the validation part. "
@@ -248,13 +248,15 @@ def _compare(runs: Sequence[RunResult], args: argparse.Namespace) -> list[RunCom
     against = int(args.against) if args.against and args.against.isdecimal() else args.against
     _check_dataset(args, [result.data_name for result in runs])
     datasets = grouped(runs, lambda result: result.data_name)
-    chosen = {name: own for name, own in datasets.items() if args.data in (None, name)}
+    chosen = {name: dataset_runs for name, dataset_runs in datasets.items() if args.data in (None, name)}
     if not chosen:
         compare_groups({})  # says what is missing
     return [
         comparison
-        for own in chosen.values()
-        for comparison in compare_groups(dict(enumerate(own, start=1)), args.measure, against, args.seed)
+        for dataset_runs in chosen.values()
+        for comparison in compare_groups(
+            dict(enumerate(dataset_runs, start=1)), args.measure, against, args.seed
+        )
     ]
 
 
@@ -266,9 +268,9 @@ def _check_dataset(args: argparse.Namespace, names: Sequence[str]) -> None:
 
 def _is_table_wanted(args: argparse.Namespace) -> bool:
     """Return whether a table for print is asked for: by an option, or by a suffix that nothing else has."""
-    asked = (args.measures, args.by, args.bold, args.marks, args.test, args.sd, args.to)
+    options = (args.measures, args.by, args.bold, args.marks, args.test, args.sd, args.to)
     suffix = args.out.suffix.lower() if args.out and not args.format else ""
-    return any(asked) or args.digits is not None or suffix in set(_TO.values()) - set(FORMATS.values())
+    return any(options) or args.digits is not None or suffix in set(_TO.values()) - set(FORMATS.values())
 
 
 def _write_table(args: argparse.Namespace) -> int:

@@ -191,8 +191,8 @@ def _form(args: argparse.Namespace) -> DataFormat:
     form = format_of_key(args.to) if args.to else format_to_write(args.out.name)
     refuse_output_with_json(args)
     if is_standard(args.out) and (form.sizes or args.renumber):
-        what = "--renumber writes" if args.renumber else f"{form.label} has"
-        raise PlanError(f"OUT: expected a file, because {what} two files, got -.")
+        reason = "--renumber writes" if args.renumber else f"{form.label} has"
+        raise PlanError(f"OUT: expected a file, because {reason} two files, got -.")
     return form
 
 
@@ -233,11 +233,11 @@ def _judged(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedDataset:
 def _with_plain_ids(dataset: FoldedDataset) -> FoldedDataset:
     """Return a dataset whose queries are numbered, where one is a text that LETOR cannot have as its id."""
     parts = (part for fold in dataset.folds for part in fold.parts.values())
-    every = dict.fromkeys(query for part in parts for query in part.query_ids)
-    if all(len(query.split()) == 1 and "#" not in query for query in every):
+    queries = dict.fromkeys(query for part in parts for query in part.query_ids)
+    if all(len(query.split()) == 1 and "#" not in query for query in queries):
         return dataset
     tell("Note: LETOR text has no queries of several words: they are numbered from 1.", file=sys.stderr)
-    numbers = {query: str(number) for number, query in enumerate(every, start=1)}
+    numbers = {query: str(number) for number, query in enumerate(queries, start=1)}
 
     def numbered(part: RankingDataset) -> RankingDataset:
         return part.changed(query_ids=tuple(numbers[query] for query in part.query_ids))
@@ -340,7 +340,7 @@ def _of_fold(path: Path, folds: dict[int, tuple[int, ...]], fold: int | None) ->
 
 
 def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
-    """Return what each fold of a results.json selected; None where it is another file."""
+    """Return the selection of each fold of a results.json; None for another file."""
     try:
         values = json.loads(read_text(path))
     except OSError as error:
@@ -353,11 +353,11 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
         return None
     entries = values["folds"] if isinstance(values["folds"], list) else [None]
     folds = {}
-    for place, entry in enumerate(entries, start=1):
+    for position, entry in enumerate(entries, start=1):
         number, ids = (entry.get("fold"), entry.get("selected")) if isinstance(entry, dict) else (None, None)
         if not _is_id(number) or not _are_ids(ids):
             raise PlanError(
-                f'{path}: entry {place} of "folds" is invalid: expected a "fold" number from 1 up, '
+                f'{path}: entry {position} of "folds" is invalid: expected a "fold" number from 1 up, '
                 f'and in "selected" a list of distinct ids. Expected {_EXPECTED}.'
             )
         if number in folds:
@@ -377,7 +377,7 @@ def _are_ids(values: object) -> TypeGuard[list[int]]:
 
 
 def _folds_of_study(path: Path, number: int | None) -> dict[int, tuple[int, ...]]:
-    """Return what each fold of a finished run of a study selected."""
+    """Return the selection of each fold of a finished run of a study."""
     with reading(path) as (study, runs):
         results = study.finished([one_run(path, runs, number, "--selected-run")])
     if not results:

@@ -35,13 +35,13 @@ used."""
 
 
 def _epilog() -> str:
-    """Return the measures and the conventions with what they mean, from the catalogues."""
+    """Return the measures and the conventions with their meanings, from the catalogues."""
     forms = {Cut.NONE: "{}", Cut.OPTIONAL: "{0}, {0}@k", Cut.NEEDED: "{}@k"}
     first = {Cut.NONE: "", Cut.OPTIONAL: "all documents, or the first k", Cut.NEEDED: "the first k documents"}
     measures = [(forms[f.cut].format(f.name), f.help.format(first=first[f.cut])) for f in FAMILIES]
     conventions = [(c.key, c.summary) for c in CONVENTIONS.values()]
-    others = "Measures of plug-ins are listed by rankstudio plugins."
-    return f"measures:\n{explained(measures)}\n\n{others}\n\nconventions:\n{explained(conventions)}"
+    note = "Measures of plug-ins are listed by rankstudio plugins."
+    return f"measures:\n{explained(measures)}\n\n{note}\n\nconventions:\n{explained(conventions)}"
 
 
 EPILOG = _epilog()
@@ -101,17 +101,17 @@ def run(args: argparse.Namespace) -> int:
     if is_standard(args.data) and is_standard(source):
         raise ParameterError("SCORES", "-", "a file, because DATA is standard input")
     read, scored = input_file(args.data), input_file(source)
-    told = columns_from(args), args.greatest_grade
+    options = columns_from(args), args.greatest_grade
     result, data, notes = evaluate_file(
-        read, scored, args.convention, measures, *told, model=args.scores is None
+        read, scored, args.convention, measures, *options, model=args.scores is None
     )
     for note in notes:
         tell(f"Note: {note}", file=sys.stderr)
     if args.json:
         tell(as_json(as_dict(result, per_query=args.per_query)))
     else:
-        what = f"{shown_input(source)} on {shown_input(args.data)}"
-        tell(f"{what}: {data.n_queries} queries, {data.n_documents} documents")
+        title = f"{shown_input(source)} on {shown_input(args.data)}"
+        tell(f"{title}: {data.n_queries} queries, {data.n_documents} documents")
         graded = any(measure(name).family.name == "ERR" for name in measures)
         grade = f", ERR with greatest grade {result.greatest_grade:g}" if graded else ""
         tell(f"{rules_text(result.convention.key, measures)} convention{grade}")
@@ -159,9 +159,9 @@ def averages_as_text(result: Evaluation) -> str:
         without_cut = named.name.partition("@")[0]
         labels.setdefault(without_cut, name.partition("@")[0])
         values.setdefault(without_cut, {})[named.cut] = number(value)
-    found = {cut for row in values.values() for cut in row}
-    columns: list[int | None] = [*sorted(cut for cut in found if cut is not None)]
-    if None in found:
+    cuts = {cut for row in values.values() for cut in row}
+    columns: list[int | None] = [*sorted(cut for cut in cuts if cut is not None)]
+    if None in cuts:
         columns.append(None)
     rows = [[labels[key], *(row.get(cut, "") for cut in columns)] for key, row in values.items()]
     return as_text(["measure", *("all" if cut is None else f"@{cut}" for cut in columns)], rows)

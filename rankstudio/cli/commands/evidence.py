@@ -123,27 +123,27 @@ def run(args: argparse.Namespace) -> int:
     _options(args, 0)  # which checks them
     if (args.study is not None) + (args.data is not None) + args.sample != 1:
         raise PlanError("STUDY: expected one of a study file, --data and --sample.")
-    what, dataset, run = _of_study(args) if args.study is not None else (*_of_data(args), None)
+    judged, dataset, run = _of_study(args) if args.study is not None else (*_of_data(args), None)
     if args.out is not None:
         check_outputs([args.out / CSV], args, [] if run is None else run.recorded)
-    with workers(args) as staff, _halves(args, what, staff) as work:
+    with workers(args) as staff, _halves(args, judged, staff) as work:
         state, stopped = last_share(work, lambda told: f"{percentage(told.share)} {told.what}")
-    found = state.found
+    evidence = state.found
     names = _Names(dataset)
-    advice = _advice(args, found, run)
+    advice = _advice(args, evidence, run)
     if args.json:
-        tell(as_json({**as_dict(what, found, names), "advice": advice or None}))
+        tell(as_json({**as_dict(judged, evidence, names), "advice": advice or None}))
     else:
-        tell(*([advice, ""] if advice else []), *_lines(what, found, names))
+        tell(*([advice, ""] if advice else []), *_lines(judged, evidence, names))
     if args.out is not None:
-        _write(args, what, found, names)
+        _write(args, judged, evidence, names)
     if run is not None and not stopped:
-        _keep(args, what, found, run)
+        _keep(args, judged, evidence, run)
     return status(stopped, f"Stopped at {percentage(state.share)}: {state.what}.")
 
 
 def _advice(args: argparse.Namespace, found: SelectionEvidence, run: OpenedRun | None) -> str:
-    """Return which set of the path to look at; "" without the validation measures of a run."""
+    """Return advice on the sets of the path; "" without the validation measures of a run."""
     from rankstudio.engine.analysis.evidence.smallest_set import smallest_set_beside
 
     if run is None:
@@ -164,12 +164,12 @@ def _halves(args: argparse.Namespace, what: JudgedSelection, staff: Workers) -> 
     if seconds > _LONG_SECONDS:
         without = f" and at most {what.n_refits} times without some queries" if what.n_refits else ""
         tell(f"{2 * args.halves} halves to learn from{without}, about {clock(seconds)}.", file=sys.stderr)
-    place = None if args.out is None else args.out / HALVES
-    if place is not None:
-        place.parent.mkdir(parents=True, exist_ok=True)
+    path = None if args.out is None else args.out / HALVES
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
     serving = staff.serve(2 * args.halves, what.train.n_documents * what.train.n_features)
-    with study_at(place) as study, on_threads(1) as alone:
-        yield what.steps(study=study, executor=serving or alone)
+    with study_at(path) as study, on_threads(1) as single_thread:
+        yield what.steps(study=study, executor=serving or single_thread)
 
 
 def _keep(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvidence, run: OpenedRun) -> None:
@@ -183,20 +183,20 @@ def _keep(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvide
         tell("Note: the evidence is not stored, as the run has other costs or another seed.", file=sys.stderr)
         return
     usual, halves, tests = EvidenceOptions(), found.stability, found.significance
-    few = halves is not None and halves.n_paths < 2 * usual.n_halves
+    has_few_halves = halves is not None and halves.n_paths < 2 * usual.n_halves
     fewer = tests is not None and len(tests.permuted) < usual.n_permutations
     # What the window would compute more of, it goes on with.
     missing = {
-        "stability": few,
+        "stability": has_few_halves,
         "near_best": found.near_best is None,
         "significance": fewer,
         "repeated": fewer,
     }
     found = replace(found, done=tuple(part for part in found.done if not missing.get(part, False)))
-    place = model_place(run.fold(args.folds).chosen.unit.position, found.selected)
+    model_key = model_place(run.fold(args.folds).chosen.unit.position, found.selected)
     try:
         with Study.open(args.study) as study:
-            study.save_evidence(run.key, what.fold, place, pack_evidence(found))
+            study.save_evidence(run.key, what.fold, model_key, pack_evidence(found))
     except StoreError as error:
         tell(f"Note: the evidence is not stored. {error}", file=sys.stderr)
 
@@ -209,7 +209,7 @@ def _count(args: argparse.Namespace, staff: Workers) -> int:
 
 
 def _options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptions:
-    """Return what the options say of the evidence."""
+    """Return the options of the evidence."""
     from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions
     from rankstudio.engine.analysis.evidence.verdicts import VerdictRules
 
@@ -225,9 +225,9 @@ def _of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset,
     """Return the selection of a run of a study, with its data and the run."""
     from rankstudio.engine.analysis.evidence.judged_selection import JudgedSelection
 
-    others = [name for name in vars(args) if name.startswith("parameter_") and name != _SIZE]
+    parameters = [name for name in vars(args) if name.startswith("parameter_") and name != _SIZE]
     for name in (
-        *others,
+        *parameters,
         "method",
         "convention",
         "protocol",
@@ -240,8 +240,8 @@ def _of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset,
             option = name.removeprefix("parameter_").replace("_", "-")
             raise PlanError(f"--{option}: not allowed with a study, whose run has its own. Omit it.")
     run = opened_run(args.study, args.number)
-    asked = costs_from(args, run.plan)
-    plan = run.plan if asked is None else run.plan.changed(costs=asked.plain())
+    costs = costs_from(args, run.plan)
+    plan = run.plan if costs is None else run.plan.changed(costs=costs.plain())
     result = run.fold(args.folds)
     seed = run.plan.seed if args.seed is None else args.seed
     options = replace(_options(args, seed), convention=plan.convention)
@@ -258,16 +258,16 @@ def _of_data(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset]:
 
     if args.number is not None:
         raise PlanError("--run: only with a study. Omit it, or give a study file.")
-    plan, dataset, given = fold_of_data(args, "--fold")
+    plan, dataset, option_names = fold_of_data(args, "--fold")
     options = replace(_options(args, plan.seed), convention=plan.convention or dataset.convention)
     limit = StepKind.FEATURES.limit
-    if limit in plan.entry.defaults and limit not in given:
+    if limit in plan.entry.defaults and limit not in option_names:
         options = replace(options, n_features=min(_USUAL_SIZE, len(dataset.feature_ids)))
-    return JudgedSelection.of_plan(plan, dataset, given, options), dataset
+    return JudgedSelection.of_plan(plan, dataset, option_names, options), dataset
 
 
 class _Names:
-    """What features are called."""
+    """Ids and names of features."""
 
     def __init__(self, dataset: FoldedDataset) -> None:
         self.dataset = dataset
@@ -303,14 +303,14 @@ def as_dict(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> d
         "features": evidence_rows(found, ids, names.full, _costs(what, names)),
         "best": [
             {
-                "size": one.size,
-                "features": [int(ids[column]) for column in one.features],
-                "criterion": one.criterion,
-                "proved": one.proved,
-                "gap": one.gap,
-                "sets": one.n_sets,
+                "size": subset.size,
+                "features": [int(ids[column]) for column in subset.features],
+                "criterion": subset.criterion,
+                "proved": subset.proved,
+                "gap": subset.gap,
+                "sets": subset.n_sets,
             }
-            for one in best
+            for subset in best
         ],
         "near_best": None if found.near_best_of_k is None else len(found.near_best_of_k.sets),
         "p": None if found.significance is None else found.significance.p_values.tolist(),

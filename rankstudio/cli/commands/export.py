@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.export.proof import RankingProof
 
 FEATURE_SET = "feature-set"
-"""What is no model, but the definitions of its features."""
+"""Format of no model, but of the definitions of its features."""
 
 HELP = "export a model to the format of another program"
 DESCRIPTION = """\
@@ -52,7 +52,7 @@ Without --data, the data of the model's plan are used if they are available. A f
 
 
 def _epilog() -> str:
-    """Return the formats with what they are, from the registry."""
+    """Return the formats with their descriptions, from the registry."""
     entries = []
     for form in model_formats().values():
         limit = "" if form.linear and form.trees else f"{'Tree' if form.trees else 'Linear'} models only."
@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
         return _write_set(args, model)
     form = model_format(args.to)
     function, unfit = _function(args, model, form)
-    parts, where, why = ([], "", "") if args.no_proof else _documents(args, model)
+    parts, source, reason = ([], "", "") if args.no_proof else _documents(args, model)
     fitted = fitted_function(model, function, form, parts)
     files = form.files(fitted)
     refuse_output_with_json(args)
@@ -117,24 +117,24 @@ def run(args: argparse.Namespace) -> int:
         files = form.scored_files(args.out)
     proof = None
     if not args.no_proof:
-        proof = unproved(why) if why else ranking_proof(model, function, form, files, parts)
+        proof = unproved(reason) if reason else ranking_proof(model, function, form, files, parts)
     notes = " ".join(filter(None, (unfit, tr(form.fitted) if fitted != function else "")))
-    _print_found(args, written, notes, proof, where)
+    _print_found(args, written, notes, proof, source)
     if is_standard(args.out):
         write_output(args.out, next(iter(files.values())))
     return 0
 
 
 def _function(args: argparse.Namespace, model: Model, form: ModelFormat) -> tuple[ScoreFunction, str]:
-    """Return what the model computes, of the features of a feature set, and why one there is not used."""
+    """Return the score function with the features of a set, and why a set beside the model is not used."""
     function = score_function(model)
     if args.feature_set is not None:
         features = read_feature_set(args.feature_set)
         if features.engine != form.engine:
-            others = (entry.key for entry in model_formats().values() if entry.engine == features.engine)
+            keys = (entry.key for entry in model_formats().values() if entry.engine == features.engine)
             raise PlanError(
                 f"--feature-set: {args.feature_set} is for {LABELS[features.engine]}, "
-                f"expected --to {' or '.join(others)}, got --to {form.key}."
+                f"expected --to {' or '.join(keys)}, got --to {form.key}."
             )
         return defined(function, features), ""
     return defined_where_possible(function, _set_beside(args, model), form.engine)
@@ -148,41 +148,41 @@ def _set_beside(args: argparse.Namespace, model: Model) -> FeatureSet | None:
 
 def _write_set(args: argparse.Namespace, model: Model) -> int:
     """Write the part of a feature set that a model needs."""
-    found = read_feature_set(args.feature_set) if args.feature_set else _set_beside(args, model)
-    if found is None:
+    feature_set = read_feature_set(args.feature_set) if args.feature_set else _set_beside(args, model)
+    if feature_set is None:
         raise PlanError(
             "--feature-set: found no feature set beside the data. Give the file of the feature set with "
             "which the data were logged."
         )
-    used = found.of([(feature.id, feature.name) for feature in model.features])
-    text = found.reduced(used.values()).text()
+    used = feature_set.of([(feature.id, feature.name) for feature in model.features])
+    text = feature_set.reduced(used.values()).text()
     refuse_output_with_json(args)
     if is_standard(args.out):
         write_output(args.out, text.encode())
         return 0
     check_outputs([args.out], args, [*_data_of(model), *filter(None, [args.feature_set])])
     write_text(args.out, text)
-    n, size = len(used), len(found.names)
-    said = f"{n} of the {size} features of the set are used."
+    n, size = len(used), len(feature_set.names)
+    summary = f"{n} of the {size} features of the set are used."
     if args.json:
         tell(as_json({"format": FEATURE_SET, "written": [str(args.out)], "used": n, "features": size}))
     else:
         tell(f"Written: {args.out}", file=sys.stderr)
-        tell(said)
+        tell(summary)
     return 0
 
 
 def _print_found(
     args: argparse.Namespace, written: list[str], note: str, proof: RankingProof | None, where: str
 ) -> None:
-    """Print what was written, what was changed for the format, and whether it ranks alike."""
+    """Print the written files, the changes for the format, and whether it ranks alike."""
     sentence = _sentence(proof, where) if proof else ""
     if args.json:
-        found = {"identical": proof.identical, "queries": proof.n_queries} if proof else {}
+        outcome = {"identical": proof.identical, "queries": proof.n_queries} if proof else {}
         single = {"identical_in_single_precision": proof.single} if proof and proof.single is not None else {}
         tell(
             as_json(
-                {"format": args.to, "written": written, **found, **single, "proof": sentence, "note": note}
+                {"format": args.to, "written": written, **outcome, **single, "proof": sentence, "note": note}
             )
         )
         return
@@ -200,7 +200,7 @@ def _data_of(model: Model) -> list[Path]:
 
 
 def _documents(args: argparse.Namespace, model: Model) -> tuple[list[RankingDataset], str, str]:
-    """Return documents to try the model on, what they are, and why there are none, where none were named."""
+    """Return documents to try the model on, their description, and why there are none, if none were named."""
     from rankstudio.engine.experiment.model_data import trial_parts
 
     try:

@@ -104,15 +104,15 @@ def run(args: argparse.Namespace) -> int:
         opener = no_data if args.without_data or args.list else DataOpener()
         source = read_study(study, opener, choice=choice)
     tell_others(source, "The figures show")
-    found = named_figures(study_figures(replace(source, measure=name)), args.only or "")
+    figures = named_figures(study_figures(replace(source, measure=name)), args.only or "")
     if args.list:
         tell(
-            as_json([{"name": one.name, "title": one.title} for one in found])
+            as_json([{"name": figure.name, "title": figure.title} for figure in figures])
             if args.json
-            else _listed(found)
+            else _listed(figures)
         )
         return 0
-    drawn = tuple(made(found))
+    drawn = tuple(made(figures))
     if not drawn:
         raise StoreError(f"{args.study}: the study has no results to draw.")
     files = figure_files(drawn, args.out, formats, style, args.dpi)
@@ -123,5 +123,5 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _listed(found: Sequence[StudyFigure]) -> Block:
-    wide = max((len(one.name) for one in found), default=0)
-    return Block("\n".join(one_line(f"{one.name:<{wide}}  {one.title}") for one in found))
+    wide = max((len(figure.name) for figure in found), default=0)
+    return Block("\n".join(one_line(f"{figure.name:<{wide}}  {figure.title}") for figure in found))

@@ -30,14 +30,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "folder", metavar="FOLDER", type=Path, help="output folder; created if it does not exist"
     )
-    for option, default, what in (
+    for option, default, help_text in (
         ("--documents", 3_771_125, "total number of documents"),
         ("--queries", 31_531, "number of queries"),
         ("--features", 136, "number of features"),
         ("--seed", 0, "random seed"),
     ):
         parser.add_argument(
-            option, type=_whole_number, default=default, metavar="N", help=f"{what}; {default:,} by default"
+            option,
+            type=_whole_number,
+            default=default,
+            metavar="N",
+            help=f"{help_text}; {default:,} by default",
         )
     add_force_option(parser)
     parser.add_argument("--json", action="store_true", help="print the written files as JSON")

@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
         check_outputs([args.out / CSV], args, looked.recorded)
     without = finish(looked.losses)
     # Until some queries are done, there is nothing to print if it is stopped.
-    steps = (told if isinstance(told, PartialResult) else None for told in looked.importance)
+    steps = (progress if isinstance(progress, PartialResult) else None for progress in looked.importance)
     state, stopped = last_share(steps)
     if not stopped:
         looked.keep(state.found)
@@ -140,19 +140,19 @@ def _weighed(run: OpenedRun, result: FoldResult, fold: Fold) -> list[Weighed]:
     columns = list(result.chosen.step.selected)
     if not run.plan.entry.weighs_features:
         return []
-    given = result.chosen.unit.parameters, group_training(fold), fold.train.feature_ids
-    found = feature_penalties(run.plan, *given, columns, columns)
-    alike = np.where(np.eye(len(columns), dtype=bool), -np.inf, found.similarity)
-    several = len(columns) > 1
+    arguments = result.chosen.unit.parameters, group_training(fold), fold.train.feature_ids
+    penalties = feature_penalties(run.plan, *arguments, columns, columns)
+    alike = np.where(np.eye(len(columns), dtype=bool), -np.inf, penalties.similarity)
+    shows_closest = len(columns) > 1
     return [
         Weighed(
             column,
-            float(found.importance[at]),
-            float(found.of_negative[at]),
-            columns[int(np.argmax(alike[at]))] if several else None,
-            float(alike[at].max()) if several else float("nan"),
+            float(penalties.importance[index]),
+            float(penalties.of_negative[index]),
+            columns[int(np.argmax(alike[index]))] if shows_closest else None,
+            float(alike[index].max()) if shows_closest else float("nan"),
         )
-        for at, column in enumerate(columns)
+        for index, column in enumerate(columns)
     ]
 
 
@@ -167,7 +167,7 @@ def _bounds(run: OpenedRun, result: FoldResult, fold: Fold) -> FSMRankBounds | N
 
 @dataclass(frozen=True, eq=False)
 class _Looked:
-    """A model with documents, and what it loses."""
+    """A model with documents, and its losses."""
 
     title: str
     data: RankingDataset
@@ -190,13 +190,13 @@ def _of_file(args: argparse.Namespace) -> _Looked:
     for name in ("number", "folds"):
         if getattr(args, name) is not None:
             raise PlanError(f"--{_OPTIONS[name]}: only without --model, with a study. Omit it.")
-    wanted = measure(args.measure)
+    metric = measure(args.measure)
     model, data = model_and_data(args.model, args.data, columns_from(args))
     for note in (*other_names(model, data), *data.warnings):
         tell(f"Note: {note}", file=sys.stderr)
     convention = args.convention or identify(args.data, data).convention
-    losses = model_importance(model, data, wanted, convention, None)
-    work = model_importance(model, data, wanted, convention, args.repeats, args.seed)
+    losses = model_importance(model, data, metric, convention, None)
+    work = model_importance(model, data, metric, convention, args.repeats, args.seed)
     return _Looked(args.model.name, data, args.data.name, convention, losses, work)
 
 
@@ -213,24 +213,24 @@ def _of_run(args: argparse.Namespace) -> _Looked:
     )
     from rankstudio.engine.experiment.storage.study import Study
 
-    wanted, run = measure(args.measure), opened_run(args.data, args.number)
+    metric, run = measure(args.measure), opened_run(args.data, args.number)
     result = run.fold(args.folds)
-    fold = next(one for one in run.dataset.folds if one.number == result.fold)
+    fold = next(dataset_fold for dataset_fold in run.dataset.folds if dataset_fold.number == result.fold)
     part, name = (fold.vali, "validation") if fold.vali is not None else (fold.train, "training")
     convention = args.convention or run.plan.convention or run.dataset.convention
     step, unit = result.chosen.step, result.chosen.unit
 
     def keep(found: PermutationImportance) -> None:
         measured = MeasuredImportance(found, name, convention, step.n_selected)
-        place = measured.place(model_place(unit.position, step.selected))
+        model_key = measured.place(model_place(unit.position, step.selected))
         try:
             with Study.open(args.data) as study:
-                study.save_evidence(run.key, result.fold, place, pack_evidence(measured))
+                study.save_evidence(run.key, result.fold, model_key, pack_evidence(measured))
         except StoreError as error:
             tell(f"Note: the losses are not stored. {error}", file=sys.stderr)
 
-    losses = step_importance(step, part, wanted, convention, None)
-    work = step_importance(step, part, wanted, convention, args.repeats, args.seed)
+    losses = step_importance(step, part, metric, convention, None)
+    work = step_importance(step, part, metric, convention, args.repeats, args.seed)
     title = f"{run.dataset.name}, {run.plan.title}, fold {result.fold}"
     weighed, bounds = _weighed(run, result, fold), _bounds(run, result, fold)
     return _Looked(title, part, name, convention, losses, work, keep, run.recorded, weighed, bounds)
@@ -246,11 +246,11 @@ def as_dict(
         "queries": int(permuted.baseline.size),
         "features": [
             {
-                "feature": int(data.feature_ids[permuted.groups[at][0]]),
-                "without": _loss(without, at),
-                "permuted": _loss(permuted, at),
+                "feature": int(data.feature_ids[permuted.groups[index][0]]),
+                "without": _loss(without, index),
+                "permuted": _loss(permuted, index),
             }
-            for at in _order(without)
+            for index in _order(without)
         ],
     }
 
@@ -267,9 +267,9 @@ def _write(
     data = looked.data
     header = ["feature", "name", *(f"{kind}{end}" for kind in ("without", "permuted") for end in _ENDS)]
     rows = []
-    for at in _order(without):
-        column = permuted.groups[at][0]
-        losses = [value for found in (without, permuted) for value in _loss(found, at).values()]
+    for index in _order(without):
+        column = permuted.groups[index][0]
+        losses = [value for importance in (without, permuted) for value in _loss(importance, index).values()]
         rows.append([int(data.feature_ids[column]), data.feature_names[column], *losses])
     measured = MeasuredImportance(permuted, looked.part, looked.convention, len(permuted.groups))
     figure = importance_figure(measured, looked.title, lambda column: data.feature_names[column])
@@ -292,16 +292,16 @@ def _loss(found: PermutationImportance, at: int) -> dict[str, float]:
 def _lines(
     without: PermutationImportance, permuted: PermutationImportance, data: RankingDataset
 ) -> Iterator[str]:
-    whole = float(np.nanmean(permuted.baseline))
+    baseline = float(np.nanmean(permuted.baseline))
     yield (
         f"{len(permuted.groups)} of {data.n_features} features are used; "
-        f"{permuted.measure.name} {whole:.4f} on {permuted.baseline.size:,} queries"
+        f"{permuted.measure.name} {baseline:.4f} on {permuted.baseline.size:,} queries"
     )
     yield ""
     rows = []
-    for at in _order(without):
-        feature = _name(data, permuted.groups[at][0])
-        rows.append([feature, *(_interval(found, at) for found in (without, permuted))])
+    for index in _order(without):
+        feature = _name(data, permuted.groups[index][0])
+        rows.append([feature, *(_interval(importance, index) for importance in (without, permuted))])
     yield as_text(["feature", "loss without", "loss permuted"], rows, left=(0,))
 
 
@@ -309,16 +309,16 @@ def _plain(looked: _Looked) -> list[dict[str, Any]]:
     ids = looked.data.feature_ids
     return [
         {
-            "feature": int(ids[one.column]),
-            "importance": one.importance,
-            "importance_of_negative": one.of_negative,
+            "feature": int(ids[feature.column]),
+            "importance": feature.importance,
+            "importance_of_negative": feature.of_negative,
             **(
                 {}
-                if one.closest is None
-                else {"closest": int(ids[one.closest]), "similarity": one.similarity}
+                if feature.closest is None
+                else {"closest": int(ids[feature.closest]), "similarity": feature.similarity}
             ),
         }
-        for one in looked.weighed
+        for feature in looked.weighed
     ]
 
 
@@ -329,21 +329,28 @@ def _weights(looked: _Looked) -> Iterator[str]:
     yield ""
     yield "Importance and similarity by which the method weighs the features, on the training part"
     rows = []
-    for one in looked.weighed:
+    for feature in looked.weighed:
         closest = (
-            [""] * 2 if one.closest is None else [_name(looked.data, one.closest), f"{one.similarity:.4f}"]
+            [""] * 2
+            if feature.closest is None
+            else [_name(looked.data, feature.closest), f"{feature.similarity:.4f}"]
         )
         rows.append(
-            [_name(looked.data, one.column), f"{one.importance:.4f}", f"{one.of_negative:.4f}", *closest]
+            [
+                _name(looked.data, feature.column),
+                f"{feature.importance:.4f}",
+                f"{feature.of_negative:.4f}",
+                *closest,
+            ]
         )
     bounds = looked.bounds
     header = ["feature", "importance s", "s of negative", "most similar of the model", "similarity A"]
     yield as_text(header, rows, left=(0, 3))
     if bounds is not None:
         yield ""
-        least, more = f"{bounds.above_minimum:.2g}", f"{bounds.unseen:.2g}"
+        least, unseen = f"{bounds.above_minimum:.2g}", f"{bounds.unseen:.2g}"
         yield f"Objective {bounds.objective:.4f}, at most {least} above the minimum (Theorem 2)"
-        yield f"On unseen pairs at most {more} more with probability 0.95 (Theorem 3, far from tight)"
+        yield f"On unseen pairs at most {unseen} more with probability 0.95 (Theorem 3, far from tight)"
 
 
 def _name(data: RankingDataset, column: int) -> str:

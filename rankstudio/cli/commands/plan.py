@@ -77,5 +77,5 @@ def _plan(args: argparse.Namespace) -> tuple[Plan, Mapping[str, str]]:
         return with_data_beside(load_plan(args.source), args.source), {}
     with reading(args.source) as (study, runs):
         summary = one_run(args.source, runs, args.number, "--run")
-        place = study.data(summary.key).opened_by(summary.key.plan)
-        return summary.key.plan.changed(data=place), summary.versions
+        data_path = study.data(summary.key).opened_by(summary.key.plan)
+        return summary.key.plan.changed(data=data_path), summary.versions

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         return _check(args.check, json=args.json)
     for loaded in plugins().loaded:  # warnings about entries that cannot be used come first
         added_by(loaded)
-    found = plugins()
+    registry = plugins()
     rows: list[dict[str, Any]] = [
         {
             "name": loaded.plugin.name,
@@ -53,25 +53,26 @@ def run(args: argparse.Namespace) -> int:
             "summary": loaded.plugin.summary,
             **{kind: [entry.key for entry in entries] for kind, entries in added_by(loaded).items()},
         }
-        for loaded in found.loaded
+        for loaded in registry.loaded
     ]
     failed = [
-        {"name": f.name, "package": f.package, "version": f.version, "reason": f.reason} for f in found.failed
+        {"name": f.name, "package": f.package, "version": f.version, "reason": f.reason}
+        for f in registry.failed
     ]
     if args.json:
-        tell(as_json({"plugins": rows, "failed": failed, "left out": list(found.left_out)}))
+        tell(as_json({"plugins": rows, "failed": failed, "left out": list(registry.left_out)}))
         return 0
     _tell_rows(rows)
     for failure in failed:
         text = tr("{name}  –  {package} {version}: cannot be loaded: {reason}.")
         tell(text.format(**failure))
-    for name in found.left_out:
+    for name in registry.left_out:
         tell(tr("{name}  –  left out").format(name=name))
     return 0
 
 
 def _tell_rows(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print what each plug-in adds."""
+    """Print the entries that each plug-in adds."""
     for row in rows:
         tell(f"{row['name']}  –  {row['package']} {row['version']}")
         if row["summary"]:

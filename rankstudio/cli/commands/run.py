@@ -66,8 +66,10 @@ stopped run, or use rankstudio run --resume STUDY --out OUT."""
 
 def _beside(data: Sequence[str], path: Path) -> list[str]:
     """Take relative places from the folder of the comparison's file, where something is there."""
-    places = [(path.parent / place).absolute() for place in data]
-    return [str(place) if is_there(place) else name for place, name in zip(places, data, strict=True)]
+    places = [(path.parent / name).absolute() for name in data]
+    return [
+        str(location) if is_there(location) else name for location, name in zip(places, data, strict=True)
+    ]
 
 
 def run(args: argparse.Namespace) -> int:
@@ -79,15 +81,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace, at_hand: Workers) -> int:
-    """Run a plan, a comparison, or what others have learned."""
+    """Run a plan or a comparison, or evaluate given scores and models."""
     path = plan_file(args)
-    given = bool(args.scores or args.models)
+    evaluates_given = bool(args.scores or args.models)
     if path is not None:
         allow_named_code(args, path)
-    if path is not None and not given and is_comparison(path):
+    if path is not None and not evaluates_given and is_comparison(path):
         refuse_beside_comparison(args)
         comparison = load_comparison(path)
-        data = [SAMPLE] if args.sample else [str(Path(place).absolute()) for place in args.data or ()]
+        data = [SAMPLE] if args.sample else [str(Path(name).absolute()) for name in args.data or ()]
         data = data or _beside(comparison.data, path)
         if not data:
             raise PlanError(f'{path}: no data to compare on. Add --data, or a line such as data = "folder".')
@@ -97,18 +99,18 @@ def _run(args: argparse.Namespace, at_hand: Workers) -> int:
     shows = args.sample and args.out is None and args.study is None
     out = Path(SAMPLE_FOLDER) if shows else args.out
     study = study_path(args.study, out)
-    if given:
+    if evaluates_given:
         return _run_all(args, at_hand, study, _given_tasks(args, out))
-    said = {name for name in ("select_by", "convention") if path or getattr(args, name) is not None}
-    return _run_all(args, at_hand, study, [_Task(plan_from(args), said, out, args.figures or shows)])
+    stated = {name for name in ("select_by", "convention") if path or getattr(args, name) is not None}
+    return _run_all(args, at_hand, study, [_Task(plan_from(args), stated, out, args.figures or shows)])
 
 
 def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
     """Return a task for the scores, or the models, of each name; several have own folders in OUT."""
     scores = by_name(args.scores or (), "--scores", "neural=scores")
     models = by_name(args.models or (), "--models", "former=results/models")
-    if both := [name for name in models if name in scores]:
-        raise PlanError(f"--models: expected each name once, got {both[0]!r} again.")
+    if repeated := [name for name in models if name in scores]:
+        raise PlanError(f"--models: expected each name once, got {repeated[0]!r} again.")
     _refuse_beside_scores(args)
     base = plan_from(args)
     stated = {"select_by", *(() if args.convention is None and args.plan is None else ("convention",))}
@@ -118,18 +120,18 @@ def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
             stated,
             out if out is None or len(scores) + len(models) == 1 else out / _safe_name(name),
             args.figures,
-            (name, place, name in models),
+            (name, path, name in models),
         )
-        for name, place in (scores | models).items()
+        for name, path in (scores | models).items()
     ]
 
 
 def _refuse_beside_scores(args: argparse.Namespace) -> None:
     """Refuse options that say how to learn, where nothing is learned."""
-    given = [name for name in ("method", "ranker", "rule", "select_by") if getattr(args, name) is not None]
-    given += [name for name in ("refit", "preferences") if getattr(args, name)]
-    if given:
-        option = f"--{given[0].replace('_', '-')}"
+    options = [name for name in ("method", "ranker", "rule", "select_by") if getattr(args, name) is not None]
+    options += [name for name in ("refit", "preferences") if getattr(args, name)]
+    if options:
+        option = f"--{options[0].replace('_', '-')}"
         raise PlanError(
             f"{option}: not allowed with --scores and --models, which evaluate without training. Omit it."
         )
@@ -177,8 +179,8 @@ def _run_all(args: argparse.Namespace, at_hand: Workers, study: Path | None, tas
         if stopped:
             break
     if args.json:
-        shown = [results_as_dict(result) for result in results]
-        tell(as_json(shown if len(tasks) > 1 else shown[0]))
+        outputs = [results_as_dict(result) for result in results]
+        tell(as_json(outputs if len(tasks) > 1 else outputs[0]))
     return _status(args, stopped, study)
 
 
@@ -226,8 +228,8 @@ def _carry_out(
         refuse_other_run(plan, out, figures=task.figures, refitted=args.refit, force=args.force, study=study)
     _say_of_data(plan, dataset)
     with logged(store, dataset.name) as log:
-        with study_at(study) as kept, stopping() as stop:
-            going = Going(plan, dataset, study=kept, workers=at_hand, log=log)
+        with study_at(study) as opened_study, stopping() as stop:
+            going = Going(plan, dataset, study=opened_study, workers=at_hand, log=log)
             stopped = carry_on(going, stop)
         result = going.result()
         refitted = args.refit and not stopped
@@ -243,7 +245,7 @@ def _carry_out(
 
 
 def _say_of_data(plan: Plan, dataset: FoldedDataset) -> None:
-    """Print what there is to say of clicks, of the data, and of queries and labels by the convention."""
+    """Print notes on clicks, on the data, and on queries and labels by the convention."""
     from rankstudio.engine.experiment.plan.plan import CRITERION
     from rankstudio.engine.experiment.units.preferred import click_facts
     from rankstudio.engine.metrics.short_queries import short_query_note
@@ -261,7 +263,7 @@ def _say_of_data(plan: Plan, dataset: FoldedDataset) -> None:
 
 
 def _labels_note(dataset: FoldedDataset, key: str) -> str:
-    """Return what there is to say of the labels of data and a convention."""
+    """Return a note on the labels of data and a convention; "" without one."""
     from rankstudio.engine.analysis.measurements.conventions import convention_note
 
     greatest = max(float(fold.train.y.max()) for fold in dataset.folds)
@@ -276,8 +278,8 @@ def _given_plan(plan: Plan, name: str, place: Path, models: bool, dataset: Folde
     plan, left_out = plan_of_given(method, plan, name, place, dataset)
     if left_out:
         numbers = ", ".join(map(str, left_out))
-        what = "models" if models else "scores"
-        tell(f"Note: {name}: no {what} for fold {numbers} of {dataset.name}.", file=sys.stderr)
+        kind = "models" if models else "scores"
+        tell(f"Note: {name}: no {kind} for fold {numbers} of {dataset.name}.", file=sys.stderr)
     return plan
 
 

@@ -1,1 +1,1 @@
-"""What commands print: tables, summaries and reports as text."""
+"""Output of commands: tables, summaries and reports as text."""

@@ -136,12 +136,12 @@ def _tested(tested: CorrectedTest) -> list[str]:
     interval = f"{t.low:+.4f} … {t.high:+.4f}"
     uncorrected = t.p_t, t.p_wilcoxon, t.p_randomisation
     corrected = tested.p_t_holm, tested.p_wilcoxon_holm, tested.p_holm
-    p = [p_text(one) for pair in zip(uncorrected, corrected, strict=True) for one in pair]
+    p = [p_text(p_value) for pair in zip(uncorrected, corrected, strict=True) for p_value in pair]
     return [f"{t.mean_difference:+.4f}", interval, *p, f"{t.wins}/{t.ties}/{t.losses}"]
 
 
 def plan_text(plan: Plan) -> str:
-    """Return what was run, with what was set otherwise than by default: "GAS, then RankSVM (loss hinge)"."""
+    """Return a plan's methods with parameters other than by default: "GAS, then RankSVM (loss hinge)"."""
     ranker = plan.ranker_entry
     if plan.entry.given:
         return plan.title
@@ -171,9 +171,9 @@ def _front(compared: RunComparison, found: ParetoFront) -> TextTable:
         )
         least = "smallest" if found.by == "size" else "cheapest"
         mark = f"{least} within one standard error of the best" if position == found.suggested else ""
-        what = [str(compared.numbers[model.run]), plan_text(plan), combination]
+        run_cells = [str(compared.numbers[model.run]), plan_text(plan), combination]
         cost = [] if found.by == "size" else [significant(model.x)]
-        rows.append([*cost, f"{model.size:g}", f"{model.mean:.4f}", error, *what, mark])
+        rows.append([*cost, f"{model.size:g}", f"{model.mean:.4f}", error, *run_cells, mark])
     costs = {"cost": ["cost"], "milliseconds": ["ms per query"]}.get(found.by, [])
     header = [*costs, "features", compared.measure, "standard error", "run", "method", "with", ""]
     note = (
@@ -182,8 +182,8 @@ def _front(compared: RunComparison, found: ParetoFront) -> TextTable:
     )
     folds = compared.group.folds_text
     title = f"{compared.data}: Pareto front of {found.by} and validation {compared.measure}, {folds}"
-    at = len(costs)
-    return TextTable(title, header, rows, (at + 4, at + 5, at + 6), note)
+    n_costs = len(costs)
+    return TextTable(title, header, rows, (n_costs + 4, n_costs + 5, n_costs + 6), note)
 
 
 def _pins(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTable:
@@ -257,7 +257,7 @@ def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
 
 
 def _plain_group(compared: RunComparison) -> dict[str, Any]:
-    """Return what the measures of a group are from, and why it is not ranked with others."""
+    """Return the part, folds and queries of a group's measures, and why it is not ranked with others."""
     group, key = compared.group, compared.group.key
     return {
         "scope": group.scope,
@@ -300,8 +300,8 @@ def _plain_front(found: ParetoFront | None, numbers: Sequence[int]) -> list[dict
         return []
     models = [(position, found.models[position]) for position in found.optimal]
     rows = []
-    for at, model in models:
-        row = {**asdict(model), "run": numbers[model.run], "suggested": at == found.suggested}
+    for index, model in models:
+        row = {**asdict(model), "run": numbers[model.run], "suggested": index == found.suggested}
         x = row.pop("x")
         rows.append(row if found.by == "size" else {**row, found.by: x})
     return rows
@@ -346,14 +346,14 @@ def shown(
 
 
 def _sections(results: Sequence[RunResult], tested: Sequence[RunComparison]) -> Iterator[TextTable]:
-    for own in grouped(results, lambda result: result.data_name).values():
-        for group in comparable_groups(dict(enumerate(own, start=1))):
+    for runs in grouped(results, lambda result: result.data_name).values():
+        for group in comparable_groups(dict(enumerate(runs, start=1))):
             yield averages(group)
             yield from (tests(compared) for compared in tested if compared.group.runs == group.runs)
 
 
 def averages(group: ComparableGroup[int]) -> TextTable:
-    """Return the table of a group: averages, what was printed, the difference.
+    """Return the table of a group: averages, printed numbers, and the differences.
 
     The best average of each measure has a star, where runs are ranked.
     """
@@ -409,7 +409,7 @@ def _rows(
     for label, source in sorted(sources, key=lambda s: s[1]):
         cells = []
         for name in compared:
-            found = [p.value for p in printed.get(name, ()) if (p.label, p.source) == (label, source)]
-            cells += [f"{found[0]:.4f}", f"{average[name] - found[0]:+.4f}"] if found else ["", ""]
+            numbers = [p.value for p in printed.get(name, ()) if (p.label, p.source) == (label, source)]
+            cells += [f"{numbers[0]:.4f}", f"{average[name] - numbers[0]:+.4f}"] if numbers else ["", ""]
         rows.append([*(head if not rows else [""] * len(head)), *cells, f"{label}, {source}"])
     return rows

@@ -60,7 +60,7 @@ def _named(result: RunResult, many: bool) -> str:
 
 
 def _fold_row(fold: FoldResult, plan: Plan, measures: Sequence[str]) -> list[str]:
-    """Return the row of a fold: its number, what was chosen, and what that measured."""
+    """Return the row of a fold: its number, the chosen model, and its measures."""
     step, values = fold.chosen.step, _values(fold)
     chosen = [axis.format(v) for axis, v in zip(plan.axes, fold.chosen.unit.values, strict=True)]
     chosen += [str(step.number)] if plan.step_kind is StepKind.ROUNDS else []
@@ -82,12 +82,12 @@ def _average_row(
 
 
 def _values(fold: FoldResult) -> Mapping[str, float]:
-    """Return what the chosen model measured on the farthest part that there is."""
+    """Return the chosen model's measures on the test part, else on the validation part, else left out."""
     return fold.test or fold.validation or plain(fold.left_out)
 
 
 def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
-    """Return what the table's numbers are, in words, and which measures there are."""
+    """Return a description of the table's numbers, and the names of its measures."""
     rules = f"{rules_text(result.plan.convention, result.plan.evaluated)} convention"
     if any(measure(name).family.name == "ERR" for name in result.plan.evaluated):
         rules += f", ERR with the greatest grade {result.greatest_grade:g}"
@@ -100,19 +100,19 @@ def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
     if first.validation:
         return f"validation measures, {rules}", evaluated
     if first.left_out:
-        what = "pairs of training documents" if result.plan.pairs_out else "training queries"
-        return f"measures of left-out {what}, {rules}", tuple(plain(first.left_out))
+        units = "pairs of training documents" if result.plan.pairs_out else "training queries"
+        return f"measures of left-out {units}, {rules}", tuple(plain(first.left_out))
     return f"chosen by {result.plan.criterion}, no data to evaluate on (see --protocol)", ()
 
 
 def _ids(selected: tuple[int, ...], groups: Groups | None = None, most: int = _LISTED) -> str:
     """Return the first ids, those of a group in brackets after its name: "5 BM25 (21 22) 7 …"."""
     parts: list[str] = []
-    shown = 0
+    n_shown = 0
     for name, ids in in_groups(selected, groups or {}):
-        if shown >= most:
+        if n_shown >= most:
             return " ".join([*parts, "…"])
         text = " ".join(map(str, ids))
         parts.append(f"{name} ({text})" if name else text)
-        shown += len(ids)
+        n_shown += len(ids)
     return " ".join(parts)

@@ -1,4 +1,4 @@
-"""What the commands print: tables as text, in Markdown and LaTeX, and documents in JSON."""
+"""Forms of the commands' output: tables as text, in Markdown and LaTeX, and documents in JSON."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def as_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence
 
 
 def number(value: float, form: str = ".4f") -> str:
-    """Return a number as it is read in a table; what is not defined is a dash."""
+    """Return a number as it is read in a table; an undefined one is a dash."""
     return NOTHING if math.isnan(value) else f"{value:{form}}"
 
 
@@ -69,7 +69,7 @@ _FORMS: dict[str, Callable[[TextTable], str]] = {"text": _text, "markdown": _mar
 
 
 def explained(entries: Iterable[tuple[str, str]]) -> str:
-    """Return names with what they mean as lines of a help text."""
+    """Return names with their meanings as lines of a help text."""
     names, texts = zip(*entries, strict=True)
     width = max(map(len, names))
     return "\n".join(
@@ -79,7 +79,7 @@ def explained(entries: Iterable[tuple[str, str]]) -> str:
 
 
 def as_json(values: Any) -> Block:
-    """Return plain values as one document; what is not a number becomes null, as JSON has none of it."""
+    """Return plain values as one document; NaN and infinities become null, as JSON has none of them."""
     text = json.dumps(_finite(values), indent=2, ensure_ascii=False, allow_nan=False)
     # Texts may hold what a terminal would act on; in JSON any character may be its number.
     lines = (without_controls(line, lambda sign: f"\\u{ord(sign):04x}") for line in text.split("\n"))

@@ -1,1 +1,1 @@
-"""What finished runs tell: significance, stability of the selection, Pareto fronts, published results."""
+"""Analyses of finished runs: significance, stability of the selection, Pareto fronts, published results."""

@@ -195,7 +195,7 @@ class ReportedGroup:
 
     @property
     def title(self) -> str:
-        """Name for titles: that of the dataset, with the part, folds and queries if it has several groups."""
+        """Name for titles: the dataset, with part, folds and queries if it has several groups."""
         return f"{self.data} ({self.group.scope})" if self.n_groups > 1 else self.data
 
     @property
@@ -227,7 +227,7 @@ class ReportedGroup:
 
 
 def chooser(runs: Sequence[ReportedRun], name: str = "") -> str:
-    """Return the measure for comparing runs: as requested, or the selection criterion of the first run."""
+    """Return the measure for comparing runs: as requested, or the first run's selection criterion."""
     return comparing_measure(runs[0].plan, name)
 
 
@@ -241,12 +241,12 @@ def tests_of(runs: Sequence[ReportedRun], reference: ReportedRun, name: str) -> 
     """Return the paired tests of runs against one of them, corrected as one family."""
     by_number: dict[int, RunResult] = {run.number: run.result for run in runs}
     against = reference.result
-    found = {
+    tests = {
         number: compare_with(result, against, name)
         for number, result in by_number.items()
         if result is not against and not why_unpaired(result, against, name)
     }
-    return compared_runs(by_number, reference.number, name, found)
+    return compared_runs(by_number, reference.number, name, tests)
 
 
 Opener = Callable[[Plan, RecordedData], FoldedDataset | None]
@@ -268,8 +268,8 @@ class DataOpener:
         if key not in self._opened:
             self._opened[key] = None
             with suppress(RankStudioError):
-                found = open_data(plan)
-                self._opened[key] = None if recorded.difference(found) else found
+                dataset = open_data(plan)
+                self._opened[key] = None if recorded.difference(dataset) else dataset
         return self._opened[key]
 
 
@@ -279,7 +279,7 @@ ALL_DATA = "all"
 
 @dataclass(frozen=True)
 class RunChoice:
-    """Which finished runs of a study are reported or drawn.
+    """Choice of the finished runs of a study to report or draw.
 
     Attributes
     ----------
@@ -313,8 +313,8 @@ class RunChoice:
         """
         for number in self.numbers or ():
             if number not in datasets:
-                known = listed(datasets) or "none"
-                raise ParameterError("runs", number, f"numbers of completed runs: {known}")
+                numbers = listed(datasets) or "none"
+                raise ParameterError("runs", number, f"numbers of completed runs: {numbers}")
         chosen = [number for number in datasets if self.numbers is None or number in self.numbers]
         names = dict.fromkeys(datasets[number] for number in chosen)
         if not chosen or self.data == ALL_DATA or (not self.data and self.numbers is not None):
@@ -384,30 +384,33 @@ def read_study(
             evidence, importances = kept_evidence(study, key)
             runs.append(ReportedRun(key.id, result, recorded, data, labels[key.id], evidence, importances))
     reported = {datasets[number] for number in chosen}
-    others = dict.fromkeys(name for name in datasets.values() if name not in reported)
+    unreported = dict.fromkeys(name for name in datasets.values() if name not in reported)
     return ReportSource(
         study.title,
         tuple(runs),
         study.report_settings,
         study.seal_marks,
-        other_datasets=tuple(others) if choice.is_default else (),
+        other_datasets=tuple(unreported) if choice.is_default else (),
     )
 
 
 def kept_evidence(
     study: Study, run: RunKey
 ) -> tuple[tuple[tuple[int, SelectionEvidence], ...], tuple[tuple[int, MeasuredImportance], ...]]:
-    """Return the stored evidence of a run, for its selections and for its models, without damaged entries."""
+    """Return the stored evidence of a run, for its selections and for its models.
+
+    Damaged evidence is left out.
+    """
     return _kept(study, run, unpack_evidence), _kept(study, run, unpack_importance)
 
 
 def _kept(study: Study, run: RunKey, read: Callable[[bytes, int], Kind]) -> tuple[tuple[int, Kind], ...]:
     """Return the stored evidence of one kind of a run, without damaged entries."""
-    found = []
+    stored = []
     for fold, payload in study.evidence_of_run(run):
         with suppress(StoreError):
-            found.append((fold, read(payload, len(run.feature_ids))))
-    return tuple(found)
+            stored.append((fold, read(payload, len(run.feature_ids))))
+    return tuple(stored)
 
 
 def spread(mean: float, deviation: float | None) -> str:

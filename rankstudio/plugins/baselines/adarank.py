@@ -93,16 +93,16 @@ class AdaRank(LinearRanker):
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per round; its criterion is the negative measure."""
-        wanted, n = find_measure(self.measure), data.X.shape[1]
+        measure, n = find_measure(self.measure), data.X.shape[1]
         n_rounds = self.checked("n_rounds")
-        if not wanted.higher_is_better:
+        if not measure.higher_is_better:
             raise ParameterError("measure", self.measure, "a measure for which higher is better")
         direction, repeats = self.checked("direction"), self.checked("repeats")
         signs = (1.0, -1.0) if direction == "both" else (1.0,)
         coef = np.zeros(n)
         order: dict[int, None] = {}
         with training_data(data).session(
-            StateWork(_Reached, (wanted.name, objective(self.convention), signs))
+            StateWork(_Reached, (measure.name, objective(self.convention), signs))
         ) as session:
             rounds = _Rounds(session)
             yield from rounds.weigh(None)
@@ -126,7 +126,7 @@ class AdaRank(LinearRanker):
 
 
 class _Reached:
-    """What every weak ranker reaches in each query, shape (weak rankers, Q), and how to measure a model."""
+    """The measure of every weak ranker in each query, shape (weak rankers, Q), and of any model."""
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class _Reached:
             row[:] = evaluator.per_query(sign * column)[measure]
 
     def of(self, data: QueryData, coef: Floats) -> Floats:
-        """Return what a model reaches in each query, shape (Q,)."""
+        """Return the measure of a model in each query, shape (Q,)."""
         scores = linear_scores(np.ascontiguousarray(data.X.T), coef[None, :])[0]
         reached: Floats = self._evaluator(data).per_query(scores)[self._measure]
         return reached
@@ -166,7 +166,7 @@ class _Reached:
 
 
 class _Rounds:
-    """The state of boosting: what weak rankers gain with the weights that the queries have now.
+    """The state of boosting: the gains of weak rankers with the present weights of the queries.
 
     Attributes
     ----------

@@ -59,11 +59,11 @@ def _interleave(relevant: Floats, others: Floats, harmonic: Floats, sums: Floats
         for j in range(step, N + 1, 2 * step):
             score = others[j - 1]
             high = above[j + step] if j + step <= N else R
-            most = -np.inf
+            best = -np.inf
             for k in range(above[j - step], high + 1):
                 value = 2.0 / N * (sums[k] - k * score) - harmonic[k + j - 1] - j / (k + j)
-                if value > most:
-                    most = value
+                if value > best:
+                    best = value
                     above[j] = k
         step //= 2
 
@@ -97,9 +97,9 @@ def most_violated(
     slopes : ndarray of shape (m,)
         Receives the derivatives of w'Ψ(y) - w'Ψ(y*) in the scores, for any perfect ranking y*.
     """
-    most = longest(ptr, first, last)
-    values, sums = np.empty(most), np.empty(most + 1)
-    places = np.empty(most + 1, dtype=np.int64)
+    length = longest(ptr, first, last)
+    values, sums = np.empty(length), np.empty(length + 1)
+    places = np.empty(length + 1, dtype=np.int64)
     for q in range(first, last):
         begin, end = ptr[q], ptr[q + 1]
         middle = begin + n_relevant[q]

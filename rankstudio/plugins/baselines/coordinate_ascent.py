@@ -89,8 +89,8 @@ class CoordinateAscent(LinearRanker):
         return self.n_restarts * self.max_iter
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        kept = bytes_of_shard(shape.m, shape.n)
-        return shard_need(shape, states=kept) if shape.sharded else whole_need(shape).plus(kept)
+        kept_bytes = bytes_of_shard(shape.m, shape.n)
+        return shard_need(shape, states=kept_bytes) if shape.sharded else whole_need(shape).plus(kept_bytes)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per iteration: the best model so far, with its negative measure as the criterion."""

@@ -87,11 +87,11 @@ class ListNet(LinearRanker):
         features = tuple(range(data.X.shape[1]))
         with top_one_cross_entropy(training_data(data), self.checked("regularization")) as objective:
             number, first = -1, 1.0  # the start has no number
-            for told in minimise(objective, np.zeros(len(features))):
-                if isinstance(told, WorkProgress):
-                    yield told
+            for event in minimise(objective, np.zeros(len(features))):
+                if isinstance(event, WorkProgress):
+                    yield event
                     continue
-                coef, value, gradient = told
+                coef, value, gradient = event
                 number += 1
                 length = float(np.linalg.norm(gradient))
                 if number == 0:

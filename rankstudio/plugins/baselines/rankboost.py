@@ -146,16 +146,16 @@ class RankBoost(LinearRanker):
         history: list[Threshold] = []
         coef, features = np.zeros(data.X.shape[1]), dict[int, None]()
         data = training_data(data)
-        found = yield from thresholds(data, MOST_VALUES, RANKS)
+        cutoffs = yield from thresholds(data, MOST_VALUES, RANKS)
         with data.session(StateWork(_BoostedShard, replayed=True)) as session:
-            rounds = _Rounds(session, found)
+            rounds = _Rounds(session, cutoffs)
             yield from rounds.begin()
             if rounds.fewer:
-                said = tr(
+                text = tr(
                     "RankBoost tries {n} thresholds for each feature with more than {most} "
                     "different values, instead of all values."
                 ).format(n=RANKS, most=count_text(MOST_VALUES))
-                yield Note(said, kind=FewerThresholdsWarning)
+                yield Note(text, kind=FewerThresholdsWarning)
             for number in range(1, n_rounds + 1):
                 weak = rounds.weak_ranker()
                 if weak is None:
@@ -182,7 +182,7 @@ class RankBoost(LinearRanker):
 
 
 class _Rounds:
-    """The state of boosting: what the pairs weigh, and the documents between thresholds.
+    """The state of boosting: the weights of the pairs, and the documents between thresholds.
 
     Attributes
     ----------
@@ -285,7 +285,7 @@ class _BoostedShard:
             self.bins[j] = np.searchsorted(thresholds.of(j), np.ascontiguousarray(data.X[:, j]))
 
     def step(self, data: QueryData, message: _Beginning | _WeakRanker) -> tuple[Floats, Floats]:
-        """Return what the documents in each bin weigh, one feature after the other, and the pairs, (1,)."""
+        """Return the weights of the documents in each bin, by feature, and of the pairs, (1,)."""
         from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
         message.to(self, data)

@@ -42,7 +42,7 @@ def connected(address: str, certificates: Certificates | None = None) -> Iterato
     until = time.monotonic() + _SECONDS
     security = _security(certificates)
     try:
-        # A client that finds nobody would leave a thread behind that looks for ever.
+        # A client without a scheduler would leave a thread behind that searches for ever.
         socket.create_connection(get_address_host_port(address, strict=True), timeout=_SECONDS).close()
         with ThreadPoolExecutor(1) as pool:  # this thread may have a loop already
             pool.submit(asyncio.run, _shake_hands(address, security, _left(until))).result()
@@ -74,7 +74,7 @@ def _security(certificates: Certificates | None) -> Security:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Keep dask from printing what it tries when a scheduler ends: who asks for results is told."""
+    """Silence dask's messages when a scheduler ends: callers that wait for results get the error."""
     names = "distributed", "distributed.client", "tornado.application"
     logs = [logging.getLogger(name) for name in names]
     before = [log.level for log in logs]
@@ -138,15 +138,15 @@ class Cluster(Executor):
         scheduler ends.
         """
         call = pickle.dumps((fn, args))
-        asked: Any = self._client.submit(_called, call, installed_plugins(), pure=False, **kwargs)
+        call_future: Any = self._client.submit(_called, call, installed_plugins(), pure=False, **kwargs)
         future: Future[Value] = Future()
-        self._asked.add(asked)
+        self._asked.add(call_future)
 
         def give_up(ended: Future[Value]) -> None:
-            if ended.cancelled() and not asked.cancelled():
-                asked.cancel()
+            if ended.cancelled() and not call_future.cancelled():
+                call_future.cancel()
 
-        self._loop.add_callback(_settle, asked, future)
+        self._loop.add_callback(_settle, call_future, future)
         future.add_done_callback(give_up)
         return future
 
@@ -163,11 +163,11 @@ class Cluster(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Reject further calls."""
-        asked = list(self._asked)
+        pending = list(self._asked)
         if cancel_futures:
-            self._client.cancel(asked)  # type: ignore[no-untyped-call]
-        elif wait and asked:
-            await_all(asked)  # type: ignore[no-untyped-call]
+            self._client.cancel(pending)  # type: ignore[no-untyped-call]
+        elif wait and pending:
+            await_all(pending)  # type: ignore[no-untyped-call]
 
 
 class ClusterWorkers:
@@ -213,9 +213,9 @@ class ClusterWorkers:
 
     def ask(self, call: ShardCall) -> Future[Sums | None]:
         """Submit a call to the worker with its shard, or to another one if that is gone."""
-        there = set(self._client.nthreads())  # type: ignore[no-untyped-call]
-        self._addresses = [a for a in self._addresses if a in there]
-        self._addresses += sorted(there - set(self._addresses))
+        running = set(self._client.nthreads())  # type: ignore[no-untyped-call]
+        self._addresses = [a for a in self._addresses if a in running]
+        self._addresses += sorted(running - set(self._addresses))
         if not self._addresses:
             return self._cluster.submit(answer, call)
         worker = self._addresses[call.index % len(self._addresses)]
@@ -316,10 +316,10 @@ def _check(client: Client, address: str) -> None:
             f"{address}: the workers cannot load RankStudio ({error}). Install the version of this machine "
             "on all workers."
         ) from error
-    for worker, found in theirs.items():
+    for worker, remote in theirs.items():
         for name, version in versions().items():
-            if found.get(name) != version:
+            if remote.get(name) != version:
                 raise WorkerError(
-                    f"{address}: the worker {worker} has {name} {found.get(name)}, expected {version} as on "
+                    f"{address}: the worker {worker} has {name} {remote.get(name)}, expected {version} as on "
                     "this machine, because results may differ."
                 )

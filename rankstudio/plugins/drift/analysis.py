@@ -78,18 +78,18 @@ def drift_result(
     )
     cells: tuple[tuple[Cell, ...], ...] = tuple(
         (
-            id_and_name(one.feature, one.name),
-            formatted(one.distance, ".3f"),
-            formatted(one.shift, "+.2f"),
-            formatted(one.scale, ".2f"),
-            *(formatted(share, percentage) for share in one.constant),
-            *(formatted(tau, "+.3f") for tau in one.correlation),
+            id_and_name(row.feature, row.name),
+            formatted(row.distance, ".3f"),
+            formatted(row.shift, "+.2f"),
+            formatted(row.scale, ".2f"),
+            *(formatted(share, percentage) for share in row.constant),
+            *(formatted(tau, "+.3f") for tau in row.correlation),
         )
-        for one in rows
+        for row in rows
     )
     title = tr("{first} and {second}").format(first=names[0], second=names[1])
     table = AnalysisTable(title, header, cells, above="\n".join((*lines, "")))
-    values = {"parts": [first, second], "features": [asdict(one) for one in rows]}
+    values = {"parts": [first, second], "features": [asdict(row) for row in rows]}
     return AnalysisResult((table,), values)
 
 
@@ -130,10 +130,10 @@ def part_of(data: FoldedDataset, name: str, number: int | None) -> RankingDatase
 
 def _transferred(moved: Transfer, run: RunResult) -> AnalysisResult:
     """Return the tables of a selection made elsewhere, beside the one made here."""
-    own = moved.own
+    own_run = moved.own
     folds = moved.folds_of_features()
-    n_folds = len(own.folds)
-    measures = {name: _means(moved, name) | asdict(moved.compared(name)) for name in own.plan.evaluated}
+    n_folds = len(own_run.folds)
+    measures = {name: _means(moved, name) | asdict(moved.compared(name)) for name in own_run.plan.evaluated}
     features = {i: i in moved.features for i in (*moved.features, *(i for i, _ in folds.most_common()))}
     header = (
         tr("measure"),
@@ -163,11 +163,11 @@ def _transferred(moved: Transfer, run: RunResult) -> AnalysisResult:
     )
     lines = (
         tr("A: {plan} on {data}, one model of all documents").format(plan=run.plan.title, data=run.data_name),
-        tr("B: the same plan on {data}").format(data=own.data_name),
+        tr("B: the same plan on {data}").format(data=own_run.data_name),
         *difference.split("\n"),
         "",
     )
-    names = dict(zip(own.feature_ids.tolist(), own.feature_names, strict=True))
+    names = dict(zip(own_run.feature_ids.tolist(), own_run.feature_names, strict=True))
     yes_no = (tr("no"), tr("yes"))
     selected: list[tuple[Cell, ...]] = [
         (
@@ -182,8 +182,8 @@ def _transferred(moved: Transfer, run: RunResult) -> AnalysisResult:
         AnalysisTable(tr("Measures"), header, tuple(cells), above="\n".join(map(one_line, lines))),
         AnalysisTable(tr("Features"), titles, tuple(selected), above=""),
     )
-    rows = [{"feature": i, "model": there, "folds": folds[i]} for i, there in features.items()]
-    ends = {"from": run.data_name, "to": own.data_name, "seen": moved.n_seen}
+    rows = [{"feature": i, "model": in_model, "folds": folds[i]} for i, in_model in features.items()]
+    ends = {"from": run.data_name, "to": own_run.data_name, "seen": moved.n_seen}
     note = seen_sentence(moved.given.plan.title, moved.seen)
     return AnalysisResult(tables, ends | {"measures": measures, "features": rows}, (note,) if note else ())
 
@@ -191,5 +191,5 @@ def _transferred(moved: Transfer, run: RunResult) -> AnalysisResult:
 def _means(moved: Transfer, name: str) -> dict[str, float]:
     """Return a measure of both over the same queries, those where both have one."""
     values = (moved.given.per_query(name), moved.own.per_query(name))
-    both = ~(np.isnan(values[0]) | np.isnan(values[1]))
-    return {key: float(v[both].mean()) for key, v in zip(("given", "own"), values, strict=True)}
+    measured = ~(np.isnan(values[0]) | np.isnan(values[1]))
+    return {key: float(v[measured].mean()) for key, v in zip(("given", "own"), values, strict=True)}

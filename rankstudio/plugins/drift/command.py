@@ -1,4 +1,4 @@
-"""What ``rankstudio drift`` takes: two parts, two datasets, or the run of a study and other data."""
+"""Arguments of ``rankstudio drift``: two parts, two datasets, or the run of a study and other data."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return what is compared, and the parameters of the analysis."""
+    """Return the compared data, and the parameters of the analysis."""
     if args.study is not None:
         return _of_study(args), {}
     if args.number is not None:
@@ -61,7 +61,7 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     if len(parts) != 2 or not set(parts) <= {"train", "vali", "test"}:
         raise PlanError(f"--parts: expected two of train, vali and test, as in train,test; got {text!r}.")
     places = (args.data,) if args.other is None else (args.data, args.other)
-    subject = tuple(_opened(args, place) for place in places)
+    subject = tuple(_opened(args, path) for path in places)
     _refuse_absent(subject, parts, args.fold)
     return subject, {"first": parts[0], "second": parts[1], "fold": args.fold}
 

@@ -22,7 +22,7 @@ def drift_of_parts(fold: Fold, convention: str) -> Waiting[dict[int, FeatureValu
         train = train.with_features(columns)
         vali = vali.with_features(columns)
     features = yield from feature_drift(train, vali, convention)
-    return {one.feature: FeatureValue(one.distance, _sentence(one)) for one in features}
+    return {drift.feature: FeatureValue(drift.distance, _sentence(drift)) for drift in features}
 
 
 def _sentence(drift: FeatureDrift) -> str:

@@ -75,38 +75,43 @@ def feature_drift(
     """
     pairs = _shared(first, second)
     measuring = [_Correlation(part, convention) for part in (first, second)]
-    found: list[FeatureDrift] = []
+    drifts: list[FeatureDrift] = []
     for start in range(0, len(pairs), _AT_ONCE):
         yield WorkProgress(tr("comparing features"), start / len(pairs))
-        some = pairs[start : start + _AT_ONCE]
+        block = pairs[start : start + _AT_ONCE]
         values = [
             np.ascontiguousarray(part.X[:, list(columns)].T)
-            for part, columns in zip((first, second), zip(*some, strict=True), strict=True)
+            for part, columns in zip((first, second), zip(*block, strict=True), strict=True)
         ]
-        taus = [one.of(own) for one, own in zip(measuring, values, strict=True)]
-        for at, (column, _) in enumerate(some):
-            one, other = values[0][at], values[1][at]
-            deviation = float(one.std())
-            known = deviation > 0
-            found.append(
+        taus = [
+            correlation.of(part_values) for correlation, part_values in zip(measuring, values, strict=True)
+        ]
+        for index, (column, _) in enumerate(block):
+            first_values, second_values = values[0][index], values[1][index]
+            deviation = float(first_values.std())
+            varies = deviation > 0
+            drifts.append(
                 FeatureDrift(
                     int(first.feature_ids[column]),
                     first.feature_names[column],
-                    distribution_distance(one, other),
-                    float(other.mean() - one.mean()) / deviation if known else float("nan"),
-                    float(other.std()) / deviation if known else float("nan"),
-                    (_constant(one, first.query_ptr), _constant(other, second.query_ptr)),
-                    (float(taus[0][at]), float(taus[1][at])),
+                    distribution_distance(first_values, second_values),
+                    float(second_values.mean() - first_values.mean()) / deviation if varies else float("nan"),
+                    float(second_values.std()) / deviation if varies else float("nan"),
+                    (_constant(first_values, first.query_ptr), _constant(second_values, second.query_ptr)),
+                    (float(taus[0][index]), float(taus[1][index])),
                 )
             )
-    return tuple(sorted(found, key=lambda one: (-one.distance, one.feature)))
+    return tuple(sorted(drifts, key=lambda one: (-one.distance, one.feature)))
 
 
 def distribution_distance(first: Floats, second: Floats) -> float:
     """Return the Kolmogorov-Smirnov distance of two samples."""
-    one, other = np.sort(first), np.sort(second)
-    every = np.concatenate((one, other))
-    below = [np.searchsorted(sample, every, side="right") / sample.size for sample in (one, other)]
+    first_sorted, second_sorted = np.sort(first), np.sort(second)
+    all_values = np.concatenate((first_sorted, second_sorted))
+    below = [
+        np.searchsorted(sample, all_values, side="right") / sample.size
+        for sample in (first_sorted, second_sorted)
+    ]
     return float(np.abs(below[0] - below[1]).max())
 
 
@@ -125,17 +130,19 @@ class _Correlation:
 
 def _constant(values: Floats, query_ptr: Ints) -> float:
     starts = query_ptr[:-1]
-    same = np.maximum.reduceat(values, starts) == np.minimum.reduceat(values, starts)
-    return float(same.mean())
+    is_constant = np.maximum.reduceat(values, starts) == np.minimum.reduceat(values, starts)
+    return float(is_constant.mean())
 
 
 def _shared(first: RankingDataset, second: RankingDataset) -> Sequence[tuple[int, int]]:
     """Return the columns of the features that both have."""
     by_id = {int(i): column for column, i in enumerate(second.feature_ids)}
-    pairs = [(at, by_id[int(i)]) for at, i in enumerate(first.feature_ids) if int(i) in by_id]
-    if not pairs or any(first.feature_names[one] != second.feature_names[other] for one, other in pairs):
+    pairs = [(column, by_id[int(i)]) for column, i in enumerate(first.feature_ids) if int(i) in by_id]
+    if not pairs or any(first.feature_names[column] != second.feature_names[twin] for column, twin in pairs):
         by_name = {name: column for column, name in enumerate(second.feature_names)}
-        named = [(at, by_name[name]) for at, name in enumerate(first.feature_names) if name in by_name]
+        named = [
+            (column, by_name[name]) for column, name in enumerate(first.feature_names) if name in by_name
+        ]
         pairs = named or pairs
     if not pairs:
         raise DatasetError(tr("The two datasets share no feature, by id or by name."))

@@ -45,7 +45,7 @@ class Transfer:
     @property
     def n_seen(self) -> int:
         """Number of measured queries that the model was trained on."""
-        return sum(seen for seen, _ in self.seen.values())
+        return sum(count for count, _ in self.seen.values())
 
     def compared(self, name: str) -> PairedComparison:
         """Compare the model with the own selection by a measure, query by query."""
@@ -86,10 +86,10 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     plan = result.plan.changed(data=data, folds=())
     other = open_data(plan)
     with TemporaryDirectory() as folder:
-        given, seen = carried(result, dataset, plan, other, Path(folder) / "model.json")
-        measured = run_plan(given, other)
+        given_plan, counts = carried(result, dataset, plan, other, Path(folder) / "model.json")
+        measured = run_plan(given_plan, other)
     features = tuple(map(int, measured.folds[0].selected))
-    return Transfer(measured, run_plan(plan, other), features, seen)
+    return Transfer(measured, run_plan(plan, other), features, counts)
 
 
 def carried(
@@ -115,7 +115,12 @@ def carried(
         By fold number: how many measured queries the model was trained on, and how many are measured.
     """
     save_model(place, refit(result, dataset))
-    given, _ = plan_of_given(GIVEN_MODEL.key, plan, result.data_name, place, other)
-    known, parts = queries_of(whole(dataset)), {fold.number: fold.test or fold.vali for fold in other.folds}
-    counts = {i: (n_shared(part, known), part.n_queries) for i, part in parts.items() if part is not None}
-    return given, counts
+    given_plan, _ = plan_of_given(GIVEN_MODEL.key, plan, result.data_name, place, other)
+    train_queries, parts = (
+        queries_of(whole(dataset)),
+        {fold.number: fold.test or fold.vali for fold in other.folds},
+    )
+    counts = {
+        i: (n_shared(part, train_queries), part.n_queries) for i, part in parts.items() if part is not None
+    }
+    return given_plan, counts

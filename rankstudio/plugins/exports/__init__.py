@@ -1,7 +1,7 @@
 """Models in the files of other programs: RankLib, SVMlight, LightGBM, ONNX, PMML, Python, C and SQL.
 
-For whoever scores documents outside RankStudio: in another program for learning to rank, in a runtime of
-models, in a database or in code of one's own.
+For users who score documents outside RankStudio: in another program for learning to rank, in a runtime of
+models, in a database or in their own code.
 
 References
 ----------

@@ -13,7 +13,7 @@ from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.language import translatable
 
 OPSET, ML_OPSET, IR_VERSION = 17, 5, 10
-"""Of the standard operators, of ai.onnx.ml (the first whose trees have doubles), and of the file."""
+"""Versions of the standard operators, of ai.onnx.ml (the first whose trees have doubles), and of the file."""
 
 _LESS_OR_EQUAL, _SUM, _NO_TRANSFORM = 0, 1, 0
 
@@ -37,10 +37,12 @@ def write(function: ScoreFunction) -> Files:
             for name, value in _tree_attributes(function).items()
         }
         node = helper.make_node("TreeEnsemble", ["X"], ["score"], domain="ai.onnx.ml", **values)
-    given = helper.make_tensor_value_info("X", TensorProto.DOUBLE, [None, k])
-    made = helper.make_tensor_value_info("score", TensorProto.DOUBLE, [None, 1])
+    graph_input = helper.make_tensor_value_info("X", TensorProto.DOUBLE, [None, k])
+    graph_output = helper.make_tensor_value_info("score", TensorProto.DOUBLE, [None, 1])
     model = helper.make_model(
-        helper.make_graph([node], function.name, [given], [made], constants, doc_string=function.about),
+        helper.make_graph(
+            [node], function.name, [graph_input], [graph_output], constants, doc_string=function.about
+        ),
         opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)],
         ir_version=IR_VERSION,
         producer_name="RankStudio",

@@ -25,12 +25,12 @@ def write(function: ScoreFunction) -> Files:
     header = SubElement(root, "Header", description=clean_text(function.about))
     SubElement(header, "Application", name="RankStudio", version=__version__)
     fields = SubElement(root, "DataDictionary", numberOfFields=str(len(function.inputs)))
-    for given in function.inputs:
+    for feature in function.inputs:
         SubElement(
             fields,
             "DataField",
-            name=given.identifier,
-            displayName=clean_text(given.name),
+            name=feature.identifier,
+            displayName=clean_text(feature.name),
             optype="continuous",
             dataType="double",
         )
@@ -38,8 +38,8 @@ def write(function: ScoreFunction) -> Files:
         model = SubElement(root, "RegressionModel", modelName=function.name, functionName="regression")
         _schema(model, function)
         table = SubElement(model, "RegressionTable", intercept="0")
-        for given, weight in zip(function.inputs, function.weights, strict=True):
-            SubElement(table, "NumericPredictor", name=given.identifier, coefficient=repr(weight))
+        for feature, weight in zip(function.inputs, function.weights, strict=True):
+            SubElement(table, "NumericPredictor", name=feature.identifier, coefficient=repr(weight))
     else:
         model = SubElement(root, "MiningModel", modelName=function.name, functionName="regression")
         _schema(model, function)
@@ -53,10 +53,10 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _schema(model: Element, function: ScoreFunction) -> None:
-    """Write which fields a model asks for, and what it gives."""
+    """Write the fields that a model asks for, and its output."""
     schema = SubElement(model, "MiningSchema")
-    for given in function.inputs:
-        SubElement(schema, "MiningField", name=given.identifier, usageType="active")
+    for feature in function.inputs:
+        SubElement(schema, "MiningField", name=feature.identifier, usageType="active")
     output = SubElement(model, "Output")
     SubElement(output, "OutputField", name="score", dataType="double", feature="predictedValue")
 
@@ -101,9 +101,9 @@ def _node(element: Element, columns: dict[str, int]) -> Node:
     if not children:
         return float(element.get("score", ""))
     below, above = children
-    asked = below[0]
-    place, threshold = columns[asked.get("field", "")], float(asked.get("value", ""))
-    return place, threshold, _node(below, columns), _node(above, columns)
+    predicate = below[0]
+    column, threshold = columns[predicate.get("field", "")], float(predicate.get("value", ""))
+    return column, threshold, _node(below, columns), _node(above, columns)
 
 
 FORMAT = ModelFormat(

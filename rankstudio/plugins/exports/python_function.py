@@ -65,24 +65,24 @@ def scores(documents):
 
 def write(function: ScoreFunction) -> Files:
     """Return the module."""
-    ids = [given.id for given in function.inputs]
+    ids = [feature.id for feature in function.inputs]
     about = " ".join(comment_text(function.about, "python").split())  # without "=": "k 5, lambda 2"
     lines = [f"# A ranking model: {about}", "", "FEATURES = {"]
-    lines += [f"    {given.id}: {given.name!r}," for given in function.inputs]
+    lines += [f"    {feature.id}: {feature.name!r}," for feature in function.inputs]
     lines += ["}", '"""The features\' names by their ids."""', ""]
     if function.linear:
         pairs = zip(ids, function.weights, strict=True)
         lines += ["WEIGHTS = {", *(f"    {i}: {weight!r}," for i, weight in pairs), "}"]
         lines += ['"""The score per unit of each feature, by its id, in the order of the sum."""']
     else:
-        known = list(range(1, len(function.sums) + 1)) or ids
+        numbers = list(range(1, len(function.sums) + 1)) or ids
         if function.sums:
-            sums = (repr({ids[place]: weight for place, weight in one}) for one in function.sums)
-            lines += ["SUMS = {", *(f"    {k}: {one}," for k, one in enumerate(sums, start=1)), "}"]
+            sums = (repr({ids[column]: weight for column, weight in terms}) for terms in function.sums)
+            lines += ["SUMS = {", *(f"    {k}: {terms}," for k, terms in enumerate(sums, start=1)), "}"]
             lines += ['"""The weights of the features of each new feature, in the order of the sum."""', ""]
         lines += ["TREES = ["]
         for tree in function.trees:
-            splits = [(known[column], *rest) for column, *rest in tree.splits]
+            splits = [(numbers[column], *rest) for column, *rest in tree.splits]
             lines += ["    (", f"        {splits!r},", f"        {list(tree.leaves)!r},", "    ),"]
         lines += ["]"]
         lines += [
@@ -98,14 +98,14 @@ def write(function: ScoreFunction) -> Files:
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents by running the module in a separate process."""
-    ids = " ".join(str(given.id) for given in function.inputs)
+    ids = " ".join(str(feature.id) for feature in function.inputs)
     ends = " ".join(map(str, documents.query_ptr.tolist()))
     needed = _BYTES + _BYTES_PER_VALUE * documents.X.size
     written = {"model.py": files[""], "ids": ids.encode(), "ends": ends.encode()}
     with Trial(written) as attempt:
         names = (attempt.path(name) for name in written)
-        asked = ["module", str(int(SECONDS)), str(needed), *names, str(int(function.scaled))]
-        return attempt.scores([sys.executable, "-I", "-S", str(_SCRIPT), *asked], documents.X)
+        arguments = ["module", str(int(SECONDS)), str(needed), *names, str(int(function.scaled))]
+        return attempt.scores([sys.executable, "-I", "-S", str(_SCRIPT), *arguments], documents.X)
 
 
 FORMAT = ModelFormat(

@@ -11,12 +11,12 @@ from rankstudio.engine.language import translatable
 
 def write(function: ScoreFunction) -> Files:
     """Return the file; RankLib identifies features by their ids."""
-    return {"": model_text(function, [given.id for given in function.inputs]).encode()}
+    return {"": model_text(function, [feature.id for feature in function.inputs]).encode()}
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents like RankLib, with values, thresholds and sums of trees in single precision."""
-    numbers = {given.id: column for column, given in enumerate(function.inputs)}
+    numbers = {feature.id: column for column, feature in enumerate(function.inputs)}
     return scores(files[""].decode(), numbers, documents)
 
 

@@ -18,7 +18,7 @@ from rankstudio.engine.support.escaping import comment_text
 
 def write(function: ScoreFunction) -> Files:
     """Return the expression in standard SQL; columns are named after the features."""
-    names = [f'"{given.identifier}"' for given in function.inputs]
+    names = [f'"{feature.identifier}"' for feature in function.inputs]
     if function.linear:
         terms = [f"+ {_number(w)} * {n}" for n, w in zip(names, function.weights, strict=True)]
     else:
@@ -49,7 +49,7 @@ def _case(node: Node, names: list[str]) -> str:
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents with SQLite."""
-    columns = ", ".join(f'"{given.identifier}" REAL' for given in function.inputs)
+    columns = ", ".join(f'"{feature.identifier}" REAL' for feature in function.inputs)
     marks = ", ".join("?" for _ in range(len(function.inputs) + 1))
     rows = [(n, *row) for n, row in enumerate(documents.X.tolist())]
     try:

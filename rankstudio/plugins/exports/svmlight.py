@@ -48,9 +48,9 @@ def write(function: ScoreFunction, version: str) -> Files:
         highest=max((i.id for i in function.inputs), default=1),
         documents=max(n, 1),
         vectors=n + 1,
-        threshold=-math.fsum(weight * given.shift for given, weight in pairs) + 0.0,
+        threshold=-math.fsum(weight * feature.shift for feature, weight in pairs) + 0.0,
     )
-    vectors = [f"{weight!r} {given.id}:1 #" for given, weight in pairs]
+    vectors = [f"{weight!r} {feature.id}:1 #" for feature, weight in pairs]
     vectors[:1] = [f"{first} {comment_text(clean_text(function.about), 'hash')}" for first in vectors[:1]]
     return {"": (head + "".join(f"{vector}\n" for vector in vectors)).encode()}
 
@@ -59,7 +59,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents, prints: st
     """Score documents like svm_classify: values in single precision, sums in double, few digits."""
     lines = files[""].decode().splitlines()
     threshold = float(lines[_HEADER_LINES - 1].partition("#")[0])
-    columns = {given.id: column for column, given in enumerate(function.inputs)}
+    columns = {feature.id: column for column, feature in enumerate(function.inputs)}
     weights = [0.0] * len(columns)
     for line in lines[_HEADER_LINES:]:
         alpha, *pairs = line.partition("#")[0].split()
@@ -82,14 +82,14 @@ def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction
     """Return the function as it is, and scaled so that 8 decimals are all digits that doubles have."""
     middle = centred(function, ranges)
     reach = math.fsum(
-        abs(weight) * max(high + given.shift, -(low + given.shift))
-        for weight, low, high, given in zip(
+        abs(weight) * max(high + feature.shift, -(low + feature.shift))
+        for weight, low, high, feature in zip(
             function.weights, ranges.low, ranges.high, middle.inputs, strict=True
         )
     )
     exponent = _LARGEST - math.frexp(reach)[1] if 0 < reach < math.inf else 0
     scale = 2.0 ** max(-_MOST, min(exponent, _MOST))
-    return function, shifted(function, [given.shift for given in middle.inputs], scale)
+    return function, shifted(function, [feature.shift for feature in middle.inputs], scale)
 
 
 def _format(key: str, label: str, summary: str, version: str, prints: str, fit: _Fit) -> ModelFormat:

@@ -1,6 +1,6 @@
 """The selected features, why they were selected, what could stand for each, and every feature in detail.
 
-For whoever has to answer for a selection: how clear each choice was, what a feature does in the data, and
+For users who have to answer for a selection: how clear each choice was, what a feature does in the data, and
 which other features would do as well.
 
 References

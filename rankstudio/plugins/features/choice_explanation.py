@@ -83,8 +83,8 @@ class ChoiceContext:
     def by_candidate(self, groups: CandidateGroups) -> ChoiceContext:
         """Return the context with paths of candidates, each identified by its representative column."""
         combinations, folds = (
-            [replace(one, path=groups.path(one.path)) for one in several]
-            for several in (self.combinations, self.folds)
+            [replace(alternative, path=groups.path(alternative.path)) for alternative in alternatives]
+            for alternatives in (self.combinations, self.folds)
         )
         path, names = groups.path(self.path), groups.names
         return replace(self, path=path, names=names, combinations=combinations, folds=folds)
@@ -148,7 +148,7 @@ def explain(context: ChoiceContext, feature: int, correlations: Floats | None = 
 
 
 def _lead(context: ChoiceContext, margin: Margin) -> str:
-    """Return in words what a feature was taken for, and how far ahead of whom it was."""
+    """Explain why a feature was selected, and how far ahead of which rival it was."""
     score = context.score
     if np.isnan(margin.score):
         return tr(
@@ -174,11 +174,11 @@ def _lead(context: ChoiceContext, margin: Margin) -> str:
 
 
 def _lead_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str:
-    """Return in words what a feature was taken for where it or its rival did not lower the criterion."""
-    own, other = margin.score, margin.rival_score
-    if own > 0:
+    """Explain the selection of a feature where it or its rival did not lower the criterion."""
+    score, other = margin.score, margin.rival_score
+    if score > 0:
         text = tr("Lowered the {criterion} {unit} by {number}. No other candidate would have lowered it.")
-    elif own == 0 and other > 0:
+    elif score == 0 and other > 0:
         text = tr(
             "Left the {criterion} {unit} unchanged. {rival} would have lowered it by {less}, "
             "but pins, costs or a limit decided."
@@ -188,14 +188,14 @@ def _lead_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str
             "Raised the {criterion} {unit} by {number}. {rival} would have lowered it by "
             "{less}, but pins, costs or a limit decided."
         )
-    elif own == 0:
+    elif score == 0:
         text = tr("Left the {criterion} {unit} unchanged. No candidate would have lowered it.")
     elif other == 0:
         text = tr(
             "Raised the {criterion} {unit} by {number}. No candidate would have lowered it; "
             "candidates without any effect, such as {rival}, come last."
         )
-    elif other > own:
+    elif other > score:
         text = tr(
             "Raised the {criterion} {unit} by {number}. No candidate would have lowered it; "
             "{rival} would have raised it by {less}, but pins, costs or a limit decided."
@@ -206,7 +206,7 @@ def _lead_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str
             "{rival} would have raised it by {less}."
         )
     return text.format(
-        number=significant(abs(own)),
+        number=significant(abs(score)),
         criterion=tr(context.score.criterion),
         unit=tr(context.score.unit),
         rival=context.names[rival],
@@ -215,7 +215,7 @@ def _lead_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str
 
 
 def _worth(score: CandidateScore, value: float) -> str:
-    """Return in words what a feature was worth: "Lowered the leave-query-out error per document by 2.5."."""
+    """Describe the effect of a feature: "Lowered the leave-query-out error per document by 2.5."."""
     if score.source is ScoreSource.CRITERION:
         text = (
             tr("Raised the {name} {unit} by {number}.")
@@ -266,27 +266,27 @@ def _later(context: ChoiceContext, feature: int) -> str:
 def _closest(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
     """Return in words at which step up to the chosen one a feature came closest, and who was taken there."""
     path, score = context.path, context.score
-    found = [score.of(step, path.divisor) for step in path.steps[: context.position + 1]]
-    near = np.array([shares(score, values)[feature] for values in found])
+    scores = [score.of(step, path.divisor) for step in path.steps[: context.position + 1]]
+    near = np.array([shares(score, values)[feature] for values in scores])
     if not np.isfinite(near).any():
         return tr("It was not a candidate at any step.")
-    place = int(np.nanargmax(near))
-    taken = taken_at(path, place)
-    values = found[place]
-    said = {"step": path.steps[place].number, "place": _place(score, values, feature)}
-    if not taken or not np.isfinite(values[taken[0]]):
-        return tr("Closest at step {step}: {place}.").format(**said)
+    index = int(np.nanargmax(near))
+    selected = taken_at(path, index)
+    values = scores[index]
+    details = {"step": path.steps[index].number, "place": _place(score, values, feature)}
+    if not selected or not np.isfinite(values[selected[0]]):
+        return tr("Closest at step {step}: {place}.").format(**details)
     gains = score.gains(values)
-    best, own = float(values[taken[0]]), float(values[feature])
-    name = _alike(context.names[taken[0]], correlations, feature, taken[0])
-    if score.source is ScoreSource.CRITERION and min(best, own) <= 0:
-        return _closest_without_use(best, own, said, name)
-    size = max(abs(best), abs(own))
-    behind = float(gains[taken[0]] - gains[feature]) / size if size else 0.0
+    best, own_score = float(values[selected[0]]), float(values[feature])
+    name = _alike(context.names[selected[0]], correlations, feature, selected[0])
+    if score.source is ScoreSource.CRITERION and min(best, own_score) <= 0:
+        return _closest_without_use(best, own_score, details, name)
+    size = max(abs(best), abs(own_score))
+    behind = float(gains[selected[0]] - gains[feature]) / size if size else 0.0
     text = tr("Closest at step {step}: {place}, tied with {name}, which was selected.")
     if behind > 0:
         text = tr("Closest at step {step}: {place}, {share} behind the selected {name}.")
-    return text.format(**said, share=percent(behind), name=name)
+    return text.format(**details, share=percent(behind), name=name)
 
 
 def _closest_without_use(best: float, own: float, said: Mapping[str, object], name: str) -> str:
@@ -313,19 +313,19 @@ def _displaced(context: ChoiceContext, feature: int, correlations: Floats | None
     path, score = context.path, context.score
     values = [float(score.of(step, path.divisor)[feature]) for step in path.steps[: context.position + 1]]
     falls = [
-        (before - after, place)
-        for place, (before, after) in enumerate(pairwise(values))
+        (before - after, step_index)
+        for step_index, (before, after) in enumerate(pairwise(values))
         if before - after > _FALL * abs(before)
     ]
     if not falls or score.least:
         return ""
-    place = max(falls)[1]
-    taken = taken_at(path, place)
-    if not taken:
+    index = max(falls)[1]
+    selected = taken_at(path, index)
+    if not selected:
         return ""
-    name = _alike(context.names[taken[0]], correlations, feature, taken[0])
+    name = _alike(context.names[selected[0]], correlations, feature, selected[0])
     return tr("With {name} in the model it fell from {before} to {after}.").format(
-        name=name, before=significant(values[place]), after=significant(values[place + 1])
+        name=name, before=significant(values[index]), after=significant(values[index + 1])
     )
 
 
@@ -347,25 +347,25 @@ def _of_weights(context: ChoiceContext, feature: int, inside: bool) -> tuple[str
     step = path.steps[context.position]
     values = score.of(step, path.divisor)
     if not inside or values[feature] == 0:
-        history = np.array([score.of(one)[feature] for one in path.steps])
+        history = np.array([score.of(path_step)[feature] for path_step in path.steps])
         top = int(np.argmax(history))
         text = tr("Its {name} is 0 {at}.")
         if history[top] > 0:
             text = tr("Its {name} is 0 {at}; the maximum is {most}, {then}.")
-        said = text.format(
+        sentence = text.format(
             name=tr(score.name),
             at=_at(path, step.number),
             most=significant(history[top]),
             then=_at(path, path.steps[top].number),
         )
-        return tr("Why it is not in the model"), [said]
+        return tr("Why it is not in the model"), [sentence]
     order = np.argsort(-values, kind="stable").tolist()
     rank = order.index(feature)
     text, other = tr("{name} {value} {at}, {place}."), feature
     if rank + 1 < len(order) and values[order[rank + 1]] > 0:
         other = order[rank + 1]
         text = tr("{name} {value} {at}, {place}; {share} more than {other} ({less}).")
-    said = text.format(
+    sentence = text.format(
         name=_capital(tr(score.name)),
         value=significant(float(values[feature])),
         at=_at(path, step.number),
@@ -374,7 +374,7 @@ def _of_weights(context: ChoiceContext, feature: int, inside: bool) -> tuple[str
         other=context.names[other],
         less=significant(float(values[other])),
     )
-    return tr("Why it is in the model"), [said]
+    return tr("Why it is in the model"), [sentence]
 
 
 def _at(path: PathResult, number_: int) -> str:
@@ -389,10 +389,15 @@ def _elsewhere(context: ChoiceContext, feature: int, inside: bool) -> str:
     size, parts = context.size, []
     if inside and size == context.n_candidates:
         return ""
-    combinations = [(one.label, feature in _model(one.path, context)) for one in context.combinations]
+    combinations = [
+        (alternative.label, feature in _model(alternative.path, context))
+        for alternative in context.combinations
+    ]
     if len(combinations) > 1:
         parts.append(_where(context.axis, combinations, not inside))
-    folds = [(one.label, feature in _model(one.path, context)) for one in context.folds]
+    folds = [
+        (alternative.label, feature in _model(alternative.path, context)) for alternative in context.folds
+    ]
     if folds:
         parts.append(_where("fold", folds, not inside))
     if not parts:
@@ -472,8 +477,8 @@ def _place(score: CandidateScore, values: Floats, feature: int) -> str:
     rank = 1 + int(np.count_nonzero(gains > gains[feature]))
     text = tr("{rank}th of {count}")
     if not 10 < rank % 100 < 14:
-        others = {1: tr("{rank}st of {count}"), 2: tr("{rank}nd of {count}"), 3: tr("{rank}rd of {count}")}
-        text = others.get(rank % 10, text)
+        endings = {1: tr("{rank}st of {count}"), 2: tr("{rank}nd of {count}"), 3: tr("{rank}rd of {count}")}
+        text = endings.get(rank % 10, text)
     return text.format(rank=rank, count=int(np.isfinite(values).sum()))
 
 

@@ -78,17 +78,19 @@ def compared_densities(
     method = estimator(plan, plan.entry, path.unit.parameters, ids)
     scores = path.steps[0].candidates
     order = path.steps[-1].selected
-    found = []
+    densities = []
     for column in columns:
         compared = method.densities_of(train, column)
         if compared is None:
             raise PlanError(tr("{method} compares no densities.").format(method=plan.entry.label))
         grid, classes = _drawn(compared, train.y)
         score = float(scores[column]) if scores.size else float("nan")
-        place = order.index(column) + 1 if column in order else 0
+        rank = order.index(column) + 1 if column in order else 0
         importance = score - compared.divergence
-        found.append(ComparedDensities(column, grid, classes, compared.divergence, importance, score, place))
-    return tuple(found)
+        densities.append(
+            ComparedDensities(column, grid, classes, compared.divergence, importance, score, rank)
+        )
+    return tuple(densities)
 
 
 def next_best(path: PathResult, column: int) -> int | None:
@@ -99,24 +101,24 @@ def next_best(path: PathResult, column: int) -> int | None:
     order = path.steps[-1].selected
     if column not in order:
         return order[-1] if order else None
-    place = order.index(column)
-    if place + 1 < len(order):
-        return order[place + 1]
-    return order[place - 1] if place else None
+    index = order.index(column)
+    if index + 1 < len(order):
+        return order[index + 1]
+    return order[index - 1] if index else None
 
 
 def _drawn(compared: GradeDensities, y: Floats) -> tuple[Floats, tuple[ClassDensity, ...]]:
     """Return the grid and the densities there, zeros told apart where there are many."""
     values = np.repeat(compared.places, compared.counts.astype(np.int64))
     zero = compared.places == 0.0 if has_many_zeros(values) else np.zeros(compared.places.size, dtype=bool)
-    shown = np.flatnonzero(~zero)
-    if shown.size < 2:
+    indices = np.flatnonzero(~zero)
+    if indices.size < 2:
         return np.zeros(0), ()
-    places = compared.places[shown]
-    if shown.size > MOST_POINTS:
+    places = compared.places[indices]
+    if indices.size > MOST_POINTS:
         even = np.linspace(places[0], places[-1], MOST_POINTS)
         near = np.unique(np.clip(np.searchsorted(places, even), 0, places.size - 1))
-        shown, places = shown[near], places[near]
+        indices, places = indices[near], places[near]
     mass = compared.densities * compared.counts
     classes = []
     for r, (label, grade) in enumerate(zip(class_names(compared.grades), compared.grades, strict=True)):
@@ -124,6 +126,6 @@ def _drawn(compared: GradeDensities, y: Floats) -> tuple[Floats, tuple[ClassDens
         zeros = float(mass[r][zero].sum()) / total if zero.any() and total > 0 else float("nan")
         name = label if compared.known[r] else tr("{label} (no density: one value)").format(label=tr(label))
         classes.append(
-            ClassDensity(name, compared.densities[r][shown], int(np.count_nonzero(y == grade)), zeros)
+            ClassDensity(name, compared.densities[r][indices], int(np.count_nonzero(y == grade)), zeros)
         )
     return places, tuple(classes)

@@ -1,4 +1,4 @@
-"""One feature looked at closely: its density by relevance, how it ranks alone, what it resembles."""
+"""Profile of one feature: its density by relevance, its ranking alone, and similar features."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.capabilities import FeaturePenalties
 
 GRID_POINTS = 128  # a smooth line 400 px wide
-_MANY_ZEROS = 0.15  # share of the documents, from which on zeros are told apart from the other values
+_MANY_ZEROS = 0.15  # share of the documents, from which on zeros are separate from the other values
 _MOST_CLASSES = 5  # lines that stay apart in one plot
 _NAMES = {2: ("not relevant", "relevant"), 3: ("not relevant", "relevant", "highly relevant")}
 _BLOCK_ROWS = 1 << 14  # documents that are centred at a time: 18 MB of 136 features
@@ -146,7 +146,7 @@ class FeatureProfile:
             self,
             importance=(float(found.importance[0]), float(found.of_negative[0])),
             bounds=bounds,
-            with_selected=tuple(replace(one, similarity=value) for one, value in rows),
+            with_selected=tuple(replace(correlation, similarity=value) for correlation, value in rows),
         )
 
 
@@ -187,8 +187,8 @@ class Inspector:
         data = self.dataset
         values = taken_columns(data.X, slice(column, column + 1))[0]
         grid, classes = self._densities(values)
-        alone, ascending = self._alone(values)
-        beside = [other for other in selected if other != column]
+        measures, ascending = self._alone(values)
+        rest = [other for other in selected if other != column]
         closest, correlation = self._closest(column)
         return FeatureProfile(
             feature_id=int(data.feature_ids[column]),
@@ -196,22 +196,22 @@ class Inspector:
             grid=grid,
             classes=classes,
             constant=bool(self.correlations[column, column] == 0),
-            alone=alone,
+            alone=measures,
             ascending=ascending,
             convention=self.convention,
             closest_id=None if closest is None else int(data.feature_ids[closest]),
             closest_name="" if closest is None else data.feature_names[closest],
             correlation=correlation,
-            parts={"train": alone, **self._elsewhere(column, ascending)},
+            parts={"train": measures, **self._elsewhere(column, ascending)},
             with_selected=tuple(
                 SelectedCorrelation(
                     int(data.feature_ids[other]),
                     data.feature_names[other],
                     float(self.correlations[column, other]),
                 )
-                for other in beside
+                for other in rest
             ),
-            explained=self._explained(column, beside),
+            explained=self._explained(column, rest),
         )
 
     @cached_property
@@ -245,8 +245,8 @@ class Inspector:
     def measured_by(self, convention: str, measure: str) -> Inspector:
         """Return the inspector with another convention and measure."""
         other = Inspector(self.dataset, convention, self.others, measure)
-        kept = {name: value for name, value in vars(self).items() if name in ("correlations", "clusters")}
-        vars(other).update(kept)
+        cached = {name: value for name, value in vars(self).items() if name in ("correlations", "clusters")}
+        vars(other).update(cached)
         return other
 
     @cached_property
@@ -278,8 +278,8 @@ class Inspector:
         measured: dict[str, dict[str, float]] = {}
         for name, evaluator in self._evaluators.items():
             scores = sign * taken_columns(self.others[name].X, slice(column, column + 1))
-            found = evaluator.evaluate_many(scores)
-            measured[name] = {key: float(values[0]) for key, values in found.items()}
+            measures = evaluator.evaluate_many(scores)
+            measured[name] = {key: float(values[0]) for key, values in measures.items()}
         return measured
 
     def _explained(self, column: int, others: Sequence[int]) -> float:
@@ -310,10 +310,14 @@ class Inspector:
 
     def _alone(self, values: Floats) -> tuple[dict[str, float], bool]:
         """Return the measures of ranking by one feature in its better direction, and which that is."""
-        both = self._evaluator.evaluate_many(np.stack((values, -values)))
-        up, down = both[self.measure] if measure(self.measure).higher_is_better else -both[self.measure]
+        by_direction = self._evaluator.evaluate_many(np.stack((values, -values)))
+        up, down = (
+            by_direction[self.measure]
+            if measure(self.measure).higher_is_better
+            else -by_direction[self.measure]
+        )
         direction = int(down > up)
-        return {name: float(numbers[direction]) for name, numbers in both.items()}, bool(direction)
+        return {name: float(numbers[direction]) for name, numbers in by_direction.items()}, bool(direction)
 
     def _closest(self, column: int) -> tuple[int | None, float]:
         row = self.correlations[column].copy()
@@ -329,7 +333,7 @@ def class_names(labels: Floats) -> tuple[str, ...]:
 
 
 def has_many_zeros(values: Floats) -> bool:
-    """Return whether so many values are 0 that they would hide the distribution of the others."""
+    """Return whether zeros would hide the distribution of the other values."""
     rest = values[values != 0.0]
     return bool(rest.size) and rest.size <= (1.0 - _MANY_ZEROS) * values.size and bool(np.ptp(rest) > 0)
 

@@ -48,20 +48,22 @@ def _substitutes(run: ReportedRun) -> Iterator[Paragraph | TextTable]:
     train = make_fold_context(run.plan, fold).whole_train
     ids, names = run.result.feature_ids, run.result.feature_names
     groups = CandidateGroups.of(ids, names, feature_groups_of(run.plan)).columns
-    found = substitutes(run.plan, path, position, train, inspector.correlations, inspector.clusters, groups)
+    model_substitutes = substitutes(
+        run.plan, path, position, train, inspector.correlations, inspector.clusters, groups
+    )
     yield Paragraph(
         f"Possible substitutes for the features of {run.name}, in the model of fold {first.fold}. Similarity "
         "is the correlation r within the queries of its training part."
     )
-    yield from _groups(run, found)
-    if found.group_swaps:
-        yield _group_swaps(run, found)
+    yield from _groups(run, model_substitutes)
+    if model_substitutes.group_swaps:
+        yield _group_swaps(run, model_substitutes)
 
 
 def _groups(run: ReportedRun, found: Substitutes) -> Iterator[Paragraph | TextTable]:
     names = run.result.feature_names
     alike = [group for group in found.groups if len(group.selected) + len(group.others) > 1]
-    alone = [group for group in found.groups if group not in alike]
+    unlike = [group for group in found.groups if group not in alike]
     exact = any(not isnan(swap.change) for group in found.groups for swap in group.swaps)
     if alike:
         rows = tuple(_group_row(group, names, exact=exact) for group in alike)
@@ -71,13 +73,13 @@ def _groups(run: ReportedRun, found: Substitutes) -> Iterator[Paragraph | TextTa
         note = f"The change is that of {_criterion(run)}; lower is better." if exact else ""
         title = f"Run {run.number}: similar features"
         yield TextTable(title, tuple(header), rows, (0, 1, 3), f"{note} {found.why_no_swaps}".strip())
-    if alone:
-        said = listed(names[group.selected[0]] for group in alone)
-        yield Paragraph(f"Without similar features: {said}.")
+    if unlike:
+        listing = listed(names[group.selected[0]] for group in unlike)
+        yield Paragraph(f"Without similar features: {listing}.")
     for swap in found.better[:3]:
-        what = "Leaving out" if swap.added is None else f"Using {names[swap.added]} instead of"
+        action = "Leaving out" if swap.added is None else f"Using {names[swap.added]} instead of"
         yield Paragraph(
-            f"{what} {names[swap.removed]} would have lowered the criterion by "
+            f"{action} {names[swap.removed]} would have lowered the criterion by "
             f"{significant(abs(swap.change), 2)} per document."
         )
 
@@ -103,22 +105,22 @@ def _group_swaps(run: ReportedRun, found: Substitutes) -> TextTable:
 
 
 def _criterion(run: ReportedRun) -> str:
-    """Return the criterion as changes of it are told: "the leave-query-out error per document"."""
+    """Return the criterion as named beside its changes: "the leave-query-out error per document"."""
     return f"the {run.plan.criterion.removesuffix(' per document')} per document"
 
 
 def _group_row(group: SubstituteGroup, names: Sequence[str], *, exact: bool) -> tuple[str, ...]:
     chosen = listed(names[column] for column in group.selected)
-    shown = [names[column] for column in group.others[:_MOST_NAMED]]
-    more = len(group.others) - len(shown)
-    others = listed(shown + ([f"{more} more"] if more > 0 else [])) or NOTHING
+    named_others = [names[column] for column in group.others[:_MOST_NAMED]]
+    n_more = len(group.others) - len(named_others)
+    others_text = listed(named_others + ([f"{n_more} more"] if n_more > 0 else [])) or NOTHING
     swap: Swap | None = min(
         (swap for swap in group.swaps if group.others),
         key=lambda one: np.inf if isnan(one.change) else one.change,
         default=None,
     )
-    said = NOTHING
+    swap_text = NOTHING
     if swap is not None and swap.added is not None:
-        said = f"{names[swap.added]} for {names[swap.removed]}"
-    row = (chosen, others, fixed(group.least, 2), said)
+        swap_text = f"{names[swap.added]} for {names[swap.removed]}"
+    row = (chosen, others_text, fixed(group.least, 2), swap_text)
     return (*row, significant(swap.change, 2, sign=True) if swap else NOTHING) if exact else row

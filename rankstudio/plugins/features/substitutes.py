@@ -184,14 +184,14 @@ def substitutes(
     changes: Changes = {}
     group_swaps: tuple[GroupSwap, ...] = ()
     joint = {column for group in groups.groups if len(group) > 1 for column in group} if groups else set()
-    why = "" if regularization is not None else NO_SWAPS if step.learned else NOT_LEARNED
-    if why == NO_SWAPS and data.ptr.size == 2:
-        why = NO_QUERIES
+    reason = "" if regularization is not None else NO_SWAPS if step.learned else NOT_LEARNED
+    if reason == NO_SWAPS and data.ptr.size == 2:
+        reason = NO_QUERIES
     if regularization is not None:
-        changes, why = _changes(data, regularization, selected, clusters, columns)
+        changes, reason = _changes(data, regularization, selected, clusters, columns)
         if groups is not None and not groups.trivial:
             group_swaps, why_not = _group_swaps(data, regularization, selected, groups, path.divisor)
-            why = why or why_not
+            reason = reason or why_not
     changes = {swap: change / path.divisor for swap, change in changes.items() if not joint & set(swap)}
     return Substitutes(
         columns,
@@ -199,7 +199,7 @@ def substitutes(
         selected,
         _groups(correlations, clusters, ranked, columns, changes, joint),
         _better(correlations, changes),
-        why,
+        reason,
         correlations.shape[0],
         group_swaps,
     )
@@ -211,8 +211,8 @@ def _shown(correlations: Floats, clusters: Clusters, selected: Sequence[int]) ->
         return tuple(clusters.order.tolist())
     alike = np.abs(correlations[:, list(selected)]).max(axis=1, initial=0.0)
     alike[list(selected)] = 2.0  # before any other
-    kept = set(np.argsort(-alike, kind="stable")[:MOST_SHOWN].tolist())
-    return tuple(column for column in clusters.order.tolist() if column in kept)
+    chosen = set(np.argsort(-alike, kind="stable")[:MOST_SHOWN].tolist())
+    return tuple(column for column in clusters.order.tolist() if column in chosen)
 
 
 def _changes(
@@ -229,20 +229,20 @@ def _changes(
     inside = set(selected)
     alike = {int(other) for column in selected for other in clusters.members(column)} - inside
     Q = data.ptr.size - 1
-    for wanted in (set(shown) - inside, alike & set(shown)):
-        if swap_seconds(Q, len(selected), len(wanted)) <= _MOST_SECONDS:
-            candidates: Ints = np.array(sorted(wanted), dtype=np.int64)
+    for columns in (set(shown) - inside, alike & set(shown)):
+        if swap_seconds(Q, len(selected), len(columns)) <= _MOST_SECONDS:
+            candidates: Ints = np.array(sorted(columns), dtype=np.int64)
             if not selected or not candidates.size:
                 return {}, ""
             criterion, swapped, without, _ = swap_criteria(data, regularization, selected, candidates)
             costs = np.column_stack((without, swapped))
-            found = costs - criterion
-            found[np.abs(found) <= _ROUNDING * criterion] = 0.0
+            changes = costs - criterion
+            changes[np.abs(changes) <= _ROUNDING * criterion] = 0.0
             added = (None, *candidates.tolist())
             return {
-                (removed, one): float(found[place, column])
-                for place, removed in enumerate(selected)
-                for column, one in enumerate(added)
+                (removed, addition): float(changes[row, column])
+                for row, removed in enumerate(selected)
+                for column, addition in enumerate(added)
             }, ""
     return {}, NOT_SWAPPED
 
@@ -259,12 +259,12 @@ def _group_swaps(
     best: dict[int, tuple[float, int]] = {}
     for (removed, added), cost in swapped.items():
         best[removed] = min(best.get(removed, (cost, added)), (cost, added))
-    found = []
+    swaps = []
     for removed in (group for group in inside if group in best):
         cost, added = best[removed]
         change = 0.0 if abs(cost - criterion) <= _ROUNDING * criterion else (cost - criterion) / divisor
-        found.append(GroupSwap(groups.groups[removed], groups.groups[added], change))
-    return tuple(found), ""
+        swaps.append(GroupSwap(groups.groups[removed], groups.groups[added], change))
+    return tuple(swaps), ""
 
 
 def _groups(
@@ -278,22 +278,22 @@ def _groups(
     groups, inside = [], set(selected)
     for label in dict.fromkeys(clusters.labels[column] for column in selected):
         members = np.flatnonzero(clusters.labels == label)
-        here = tuple(column for column in selected if clusters.labels[column] == label)
-        likeness = np.abs(correlations[np.ix_(members, np.array(here))]).max(axis=1)
-        others = tuple(int(c) for c in members[np.argsort(-likeness, kind="stable")] if c not in inside)
+        chosen = tuple(column for column in selected if clusters.labels[column] == label)
+        likeness = np.abs(correlations[np.ix_(members, np.array(chosen))]).max(axis=1)
+        outside = tuple(int(c) for c in members[np.argsort(-likeness, kind="stable")] if c not in inside)
         pairs = np.abs(correlations[np.ix_(members, members)])[np.triu_indices(members.size, 1)]
         least = float(pairs.min()) if pairs.size else float("nan")
         # A constant feature has no correlation, even with itself; it stands for no other one.
-        possible = others or tuple(c for c in shown if c not in inside and correlations[c, c])
+        possible = outside or tuple(c for c in shown if c not in inside and correlations[c, c])
         possible = tuple(column for column in possible if column not in joint)
         swaps = [
-            _swap(correlations, changes, column, possible, exact=bool(others))
-            for column in here
+            _swap(correlations, changes, column, possible, exact=bool(outside))
+            for column in chosen
             if column not in joint
         ]
-        if not others and len(here) == 1 and here[0] in joint:
+        if not outside and len(chosen) == 1 and chosen[0] in joint:
             continue  # of a feature of a group that nothing is like, the group's swap says all
-        groups.append(SubstituteGroup(here, others, least, tuple(swap for swap in swaps if swap)))
+        groups.append(SubstituteGroup(chosen, outside, least, tuple(swap for swap in swaps if swap)))
     return tuple(groups)
 
 
@@ -312,7 +312,7 @@ def _swap(
 
 
 def _better(correlations: Floats, changes: Changes) -> tuple[Swap, ...]:
-    """Return what lowers the criterion most for each selected feature, the greatest fall first."""
+    """Return the swap that lowers the criterion most for each selected feature, the greatest fall first."""
     best: dict[int, tuple[float, int | None]] = {}
     for (removed, added), change in changes.items():  # leaving out stands first
         least = best.get(removed, (0.0, None))[0]

@@ -83,15 +83,15 @@ def _named_by_set(parsed: ParsedModel, path: Path) -> ParsedModel:
     DatasetError
         If the set changes values, which the thresholds of trees then count with.
     """
-    beside = path.with_name(f"{path.stem}{FEATURE_SET}")
-    known = first_feature_set([beside])
-    if known is None:
+    set_path = path.with_name(f"{path.stem}{FEATURE_SET}")
+    feature_set = first_feature_set([set_path])
+    if feature_set is None:
         return parsed
     used = {number for tree in parsed.trees for number, *_ in tree.splits}
-    if any(SHIFTED in text for at, text in enumerate(known.definitions.values()) if at in used):
+    if any(SHIFTED in text for index, text in enumerate(feature_set.definitions.values()) if index in used):
         text = tr("{file}: found templates that add constants to values, expected values as they are.")
-        raise DatasetError(text.format(file=shown_path(beside)))
-    return replace(parsed, names=known.names)
+        raise DatasetError(text.format(file=shown_path(set_path)))
+    return replace(parsed, names=feature_set.names)
 
 
 def _parsed(path: Path) -> ParsedModel | None:
@@ -156,21 +156,21 @@ def _lightgbm_trees(parsed: ParsedModel) -> tuple[tuple[ScoreTree, ...], str]:
     """Return trees, and as the text by which LightGBM scores, its columns the features that are used."""
     if parsed.lightgbm:
         text = checked_trees(parsed.lightgbm, parsed.n_features).text
-        every = parsed_trees(parsed.lightgbm, parsed.n_features)
-        made = [
+        lightgbm_trees = parsed_trees(parsed.lightgbm, parsed.n_features)
+        score_trees = [
             ScoreTree(
                 tuple(zip(t.features, map(float, t.thresholds), t.left, t.right, strict=True)),
                 tuple(map(float, t.leaves)),
             )
-            for t in every
+            for t in lightgbm_trees
         ]
-        return tuple(made), text
+        return tuple(score_trees), text
     trees = tuple(tree for tree in parsed.trees if tree.splits)  # a leaf alone changes no ranking
     if not trees:
         return (), ""
     used = sorted({column for tree in trees for column, *_ in tree.splits})
-    place = {column: number for number, column in enumerate(used)}
-    written = [f"Tree={i}\n{tree.text(place)}\n\n" for i, tree in enumerate(trees)]
+    number_of = {column: number for number, column in enumerate(used)}
+    written = [f"Tree={i}\n{tree.text(number_of)}\n\n" for i, tree in enumerate(trees)]
     text = model_text(written, [f"Column_{c}" for c in range(len(used) + 1)], "none")
     return trees, checked_trees(text, len(used) + 1).text
 
@@ -182,20 +182,20 @@ def _found_features(
     used = list(used)
     ids = dataset.feature_ids.tolist()
     named = {number: parsed.names[number] for number in used if number < len(parsed.names)}
-    known = _known_names(dataset) if named else {}
-    if named and any(name not in known for name in named.values()):
-        known = {**_exported_names(dataset), **known}
-    unknown = [number for number in used if named.get(number, "") not in known]
+    id_of = _known_names(dataset) if named else {}
+    if named and any(name not in id_of for name in named.values()):
+        id_of = {**_exported_names(dataset), **id_of}
+    unknown = [number for number in used if named.get(number, "") not in id_of]
     # A library that names the first column "feature_0" counts columns, not the ids of "feature 1".
-    if used and not unknown and (_FIRST not in parsed.names or _FIRST in known):
-        return {number: known[named[number]] for number in used}
+    if used and not unknown and (_FIRST not in parsed.names or _FIRST in id_of):
+        return {number: id_of[named[number]] for number in used}
     if any(not _NAMELESS.fullmatch(name) for name in named.values()):
         text = tr(
             "{file}: the {program} model uses the feature {name}, which the data do not have; expected a "
             "name of one of {data}'s {n} features."
         )
-        told = {"name": shown(named.get(unknown[0], "")), "data": dataset.name, "n": len(ids)}
-        raise DatasetError(text.format(file=shown_path(path), program=parsed.program, **told))
+        fields = {"name": shown(named.get(unknown[0], "")), "data": dataset.name, "n": len(ids)}
+        raise DatasetError(text.format(file=shown_path(path), program=parsed.program, **fields))
     numbers = _numbers(parsed, dataset)
     _refuse_numbers(parsed, used, numbers, dataset, path)
     return {number: numbers[number] for number in used}
@@ -234,19 +234,19 @@ def _refuse_numbers(
 
 
 def _known_names(dataset: FoldedDataset) -> dict[str, int]:
-    """Return the ids of features by what they may be called; a name of two features is none."""
+    """Return the ids of features by their possible names; a name of two features is none."""
     ids = dataset.feature_ids.tolist()
-    given = given_names(dataset)
+    data_names = given_names(dataset)
     feature_set = dataset.extension(FeatureSet)
     of_set = {} if feature_set is None else feature_set.ids
     called = [
-        *zip(given, ids, strict=True),
+        *zip(data_names, ids, strict=True),
         *zip(dataset.feature_names, ids, strict=True),
         *((name, number) for number, name in of_set.items()),
     ]
     pairs = {(form, number) for name, number in called for form in (name, "_".join(name.split()))}
-    several = Counter(form for form, _ in pairs)
-    return {form: number for form, number in pairs if several[form] == 1}
+    counts = Counter(form for form, _ in pairs)
+    return {form: number for form, number in pairs if counts[form] == 1}
 
 
 def _exported_names(dataset: FoldedDataset) -> dict[str, int]:
@@ -263,7 +263,7 @@ def _numbers(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]:
     ids = dataset.feature_ids.tolist()
     feature_set = dataset.extension(FeatureSet)
     if parsed.numbering == "set" and feature_set is not None:
-        places = {name: place for place, name in enumerate(feature_set.names)}
+        places = {name: index for index, name in enumerate(feature_set.names)}
         return {places[name]: number for number, name in feature_set.ids.items()}
     if parsed.numbering == "set" and dataset.feature_names == default_names(dataset.feature_ids):
         return {number - 1: number for number in ids}

@@ -50,7 +50,7 @@ _SIDES = ("true", "false")
 
 @dataclass(frozen=True)
 class _Stage:
-    """What goes through a graph at one place.
+    """State of the values at one place of a graph.
 
     Attributes
     ----------
@@ -125,21 +125,21 @@ def _read(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     if max(values.values()) > 1 or len(inputs) != 1 or len(graph.output) != 1:
         raise unreadable(ONNX, tr("one input and one output"))
     stage = _input_stage(inputs[0])
-    at = inputs[0].name
+    current = inputs[0].name
     for node, attributes in chain:
-        if node.input[0] != at:
+        if node.input[0] != current:
             raise refused(node, tr("another input"), tr("operators in a row"))
         arrays = [array_of(constants[name], folder) for name in node.input[1:] if name]
         stage = _after(stage, node, attributes, arrays)
-        at = node.output[0]
-    if graph.output[0].name != at or stage.model is None:
+        current = node.output[0]
+    if graph.output[0].name != current or stage.model is None:
         raise unreadable(ONNX, tr("one input and one output"))
     called = [p.value for p in model.metadata_props if p.key == "feature_names"]
     return replace(stage.model, names=tuple(called[0].split("\n")) if called else ())
 
 
 def _input_stage(value: onnx.ValueInfoProto) -> _Stage:
-    """Return what the input of a graph is: documents in rows, in single or double precision."""
+    """Return the input of a graph: documents in rows, in single or double precision."""
     import onnx  # noqa: PLC0415 - an extra
 
     types = {onnx.TensorProto.FLOAT: "float32", onnx.TensorProto.DOUBLE: "float64"}
@@ -156,7 +156,7 @@ def _input_stage(value: onnx.ValueInfoProto) -> _Stage:
 def _after(
     stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any], arrays: list[np.ndarray[Any, Any]]
 ) -> _Stage:
-    """Return what comes out of an operator."""
+    """Return the output of an operator."""
     match node.op_type:
         case "Identity":
             return stage
@@ -188,8 +188,8 @@ def _cast(stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any]) ->
     types = {onnx.TensorProto.FLOAT: "float32", onnx.TensorProto.DOUBLE: "float64"}
     dtype = types.get(attributes["to"])
     if dtype is None:
-        known = onnx.TensorProto.DataType.values()
-        kind = onnx.TensorProto.DataType.Name(attributes["to"]) if attributes["to"] in known else "?"
+        types_of_onnx = onnx.TensorProto.DataType.values()
+        kind = onnx.TensorProto.DataType.Name(attributes["to"]) if attributes["to"] in types_of_onnx else "?"
         raise refused(node, tr("the type {type}").format(type=kind), "FLOAT, DOUBLE")
     return replace(stage, dtype=dtype, is_rounded=stage.is_rounded or dtype == "float32")
 
@@ -207,13 +207,13 @@ def _in_shape(
         shape = tuple(attributes.get("axes", axis))
     allowed = _shapes(stage, node.op_type)
     if shape not in allowed or not is_plain or attributes.get("allowzero", 0):
-        what = tr("the shape {shape}").format(shape=of_file(str(list(shape))))
-        raise refused(node, what, ", ".join(str(list(known)) for known in allowed) or tr("none here"))
+        text = tr("the shape {shape}").format(shape=of_file(str(list(shape))))
+        raise refused(node, text, ", ".join(str(list(accepted)) for accepted in allowed) or tr("none here"))
     return allowed[shape]
 
 
 def _shapes(stage: _Stage, operator: str) -> dict[tuple[int, ...], _Stage]:
-    """Return what each shape makes of the values that have a meaning in it; an axis is one, too."""
+    """Return the values in each shape that has a meaning for them; an axis is a shape, too."""
     n = stage.n_features
     if stage.model is None:
         sizes = ((-1, n), (0, n), (0, -1)) if n else ((0, -1),)
@@ -241,8 +241,8 @@ def _matrix(
         raise refused(node, tr("several scores of a document"), tr("one score for each document"))
     n = matrix.shape[0]
     if matrix.dtype != stage.dtype or n != (stage.n_features or n):
-        found = f"{n} {matrix.dtype}"
-        raise refused(node, found, f"{stage.n_features or n} {stage.dtype}")
+        text = f"{n} {matrix.dtype}"
+        raise refused(node, text, f"{stage.n_features or n} {stage.dtype}")
     return _weights(matrix.ravel().tolist()), n, matrix.ndim == 2
 
 
@@ -358,16 +358,22 @@ def _ensemble(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) ->
         raise refused(node, tr("several scores of a document"), tr("one score for each document"))
 
     def look(key: Any) -> Split | float:
-        at, is_leaf, _ = key
+        index, is_leaf, _ = key
         if is_leaf:
-            return finite(ONNX, weights[whole(ONNX, at)])
-        place = whole(ONNX, at)
-        mode = _MODES[modes[place]] if modes[place] < len(_MODES) else f"{modes[place]}"
-        value = finite(ONNX, splits[place])
-        column, threshold, true_is_below = _split(stage, node, values["nodes_featureids"][place], mode, value)
+            return finite(ONNX, weights[whole(ONNX, index)])
+        node_index = whole(ONNX, index)
+        mode = _MODES[modes[node_index]] if modes[node_index] < len(_MODES) else f"{modes[node_index]}"
+        value = finite(ONNX, splits[node_index])
+        column, threshold, true_is_below = _split(
+            stage, node, values["nodes_featureids"][node_index], mode, value
+        )
         true, false = (
             # of a tree of one leaf both sides are that leaf
-            (int(values[f"nodes_{side}nodeids"][place]), bool(values[f"nodes_{side}leafs"][place]), side)
+            (
+                int(values[f"nodes_{side}nodeids"][node_index]),
+                bool(values[f"nodes_{side}leafs"][node_index]),
+                side,
+            )
             for side in _SIDES
         )
         return (column, threshold, true, false) if true_is_below else (column, threshold, false, true)
@@ -379,8 +385,8 @@ def _ensemble(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) ->
 def _added(node: onnx.NodeProto, trees: list[ScoreTree], kind: str) -> tuple[ScoreTree, ...]:
     """Return trees whose leaves add up to the score."""
     if kind not in (_SUM, _AVERAGE):
-        what = tr("the attribute {name}").format(name="aggregate_function")
-        raise refused(node, f"{what} {of_file(kind)}", f"{_SUM}, {_AVERAGE}")
+        text = tr("the attribute {name}").format(name="aggregate_function")
+        raise refused(node, f"{text} {of_file(kind)}", f"{_SUM}, {_AVERAGE}")
     if kind == _SUM or not trees:
         return tuple(trees)
     return tuple(replace(tree, leaves=tuple(leaf / len(trees) for leaf in tree.leaves)) for tree in trees)

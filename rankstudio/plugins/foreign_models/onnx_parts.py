@@ -31,7 +31,7 @@ _MOST_BYTES = 1 << 31  # of a constant, as of a whole ONNX file
 
 @dataclass(frozen=True)
 class Operator:
-    """What is known of an operator.
+    """Description of an operator.
 
     Attributes
     ----------
@@ -114,22 +114,22 @@ def checked_operator(node: onnx.NodeProto, versions: Mapping[str, int]) -> str:
     UnreadableModelError
         For any other.
     """
-    known = OPERATORS.get(node.op_type)
+    operator = OPERATORS.get(node.op_type)
     domain = standard_name(node.domain)
     is_other = bool(node.overload)  # the name of a function of the model
-    if known is None or known.domain != domain or is_other:
+    if operator is None or operator.domain != domain or is_other:
         text = tr("the ONNX model has the operator {operator}, which is not read; expected {expected}.")
         called = f"{domain}.{node.op_type}" if domain else node.op_type
         raise UnreadableModelError(text.format(operator=of_file(called), expected=", ".join(OPERATORS)))
     version = versions.get(domain, 0)
-    if version not in known.versions:
+    if version not in operator.versions:
         expected = tr("a version from {first} to {last}")
-        bounds = {"first": known.versions.start, "last": known.versions.stop - 1}
+        bounds = {"first": operator.versions.start, "last": operator.versions.stop - 1}
         raise refused(node, tr("version {version}").format(version=version), expected.format(**bounds))
     # ONNX leaves out optional inputs at the end, or writes "" for them.
-    if len(node.input) not in known.inputs or len(node.output) != 1:
+    if len(node.input) not in operator.inputs or len(node.output) != 1:
         places = tr("{n} inputs").format(n=len(node.input))
-        raise refused(node, places, tr("{n} inputs").format(n=known.inputs.start))
+        raise refused(node, places, tr("{n} inputs").format(n=operator.inputs.start))
     return str(node.op_type)
 
 
@@ -155,8 +155,8 @@ def attributes_of(node: onnx.NodeProto, folder: Path) -> dict[str, Any]:
         name = attribute.name
         kind = onnx.AttributeProto.AttributeType.Name(attribute.type)
         if allowed.get(name) != kind or counts[name] > 1 or attribute.ref_attr_name:
-            what = tr("the attribute {name}").format(name=of_file(name))
-            raise refused(node, what, ", ".join(allowed) or tr("no attributes"))
+            text = tr("the attribute {name}").format(name=of_file(name))
+            raise refused(node, text, ", ".join(allowed) or tr("no attributes"))
         value = onnx.helper.get_attribute_value(attribute)
         values[name] = array_of(value, folder) if kind == "TENSOR" else value
     return values

@@ -43,10 +43,10 @@ def ranklib_model(text: str) -> ParsedModel:
     kind = text.partition("\n")[0].strip("# \r")
     body = "\n".join(line for line in text.splitlines() if not line.startswith("##"))
     if kind in _SUMS:
-        found = [_PAIR.fullmatch(word) for word in body.split()]
-        if not found or None in found:
+        matches = [_PAIR.fullmatch(word) for word in body.split()]
+        if not matches or None in matches:
             raise unreadable(_RANKLIB, tr("pairs of id and weight"))
-        pairs = [(int(pair[1]), finite(_RANKLIB, pair[2])) for pair in found if pair is not None]
+        pairs = [(int(pair[1]), finite(_RANKLIB, pair[2])) for pair in matches if pair is not None]
         # The number 0 is the constant of a regression, which changes no ranking.
         return ParsedModel(_RANKLIB, {i: weight for i, weight in pairs if i}, numbering="id")
     if kind not in _ENSEMBLES and not body.lstrip().startswith("<ensemble"):
@@ -59,10 +59,10 @@ def ranklib_model(text: str) -> ParsedModel:
     try:
         ensembles = ElementTree.fromstring(f"<all>{body}</all>")
         trees = [tree for ensemble in ensembles for tree in ensemble]
-        made = tuple(_ranklib_tree(tree) for tree in trees)
+        score_trees = tuple(_ranklib_tree(tree) for tree in trees)
     except (ElementTree.ParseError, ValueError, IndexError) as error:
         raise unreadable(_RANKLIB, tr("an ensemble of trees")) from error
-    return ParsedModel(_RANKLIB, trees=made, numbering="id")
+    return ParsedModel(_RANKLIB, trees=score_trees, numbering="id")
 
 
 def _ranklib_tree(tree: Element) -> ScoreTree:
@@ -90,8 +90,10 @@ def solr_model(values: Mapping[str, Any]) -> ParsedModel:
         norms = [_solr_norm(feature.get("norm")) for feature in values["features"]]
         parameters = values["params"]
         if str(values["class"]).endswith(".LinearModel"):
-            given = {numbers[name]: finite(_SOLR, weight) for name, weight in parameters["weights"].items()}
-            weights = {number: weight / norms[number][1] for number, weight in given.items()}
+            raw_weights = {
+                numbers[name]: finite(_SOLR, weight) for name, weight in parameters["weights"].items()
+            }
+            weights = {number: weight / norms[number][1] for number, weight in raw_weights.items()}
             return ParsedModel(_SOLR, weights, names=names)
         trees = tuple(_solr_tree(tree, numbers, norms) for tree in parameters["trees"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -101,15 +103,15 @@ def solr_model(values: Mapping[str, Any]) -> ParsedModel:
 
 
 def _solr_norm(norm: Mapping[str, Any] | None) -> tuple[float, float]:
-    """Return what Solr takes off a value, and what it divides by then."""
+    """Return the number that Solr subtracts from a value, and the one by which it then divides."""
     if norm is None or str(norm["class"]).endswith("IdentityNormalizer"):
         return 0.0, 1.0
-    given, kind = norm.get("params", {}), str(norm["class"]).rpartition(".")[2]
+    parameters, kind = norm.get("params", {}), str(norm["class"]).rpartition(".")[2]
     if kind == "StandardNormalizer":
-        offset, width = finite(_SOLR, given.get("avg", 0)), finite(_SOLR, given.get("std", 1))
+        offset, width = finite(_SOLR, parameters.get("avg", 0)), finite(_SOLR, parameters.get("std", 1))
     elif kind == "MinMaxNormalizer":
-        offset = finite(_SOLR, given["min"])
-        width = finite(_SOLR, given["max"]) - offset
+        offset = finite(_SOLR, parameters["min"])
+        width = finite(_SOLR, parameters["max"]) - offset
     else:
         raise ValueError(kind)
     if width <= 0:
@@ -154,14 +156,14 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
         if model.get("feature_normalizers"):
             raise unreadable(_ELASTIC, tr("a model without normalizers"))
         if kind == "model/ranklib":
-            found = ranklib_model(definition)
-            weights = {number - 1: weight for number, weight in found.weights.items()}
-            trees = tuple(_renumbered(tree) for tree in found.trees)
+            parsed = ranklib_model(definition)
+            weights = {number - 1: weight for number, weight in parsed.weights.items()}
+            trees = tuple(_renumbered(tree) for tree in parsed.trees)
             return ParsedModel(_ELASTIC, weights, trees, names, numbering="set")
         inside = json.loads(definition) if isinstance(definition, str) else definition
         if kind == "model/linear":
-            given = {str(name): finite(_ELASTIC, weight) for name, weight in inside.items()}
-            return ParsedModel(_ELASTIC, dict(enumerate(given.values())), names=tuple(given))
+            weight_of = {str(name): finite(_ELASTIC, weight) for name, weight in inside.items()}
+            return ParsedModel(_ELASTIC, dict(enumerate(weight_of.values())), names=tuple(weight_of))
         if kind == "model/xgboost+json":
             splits = inside["splits"] if isinstance(inside, dict) else inside
             return replace(xgboost_dump(splits), program=_ELASTIC)

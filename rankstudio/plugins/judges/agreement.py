@@ -74,10 +74,10 @@ class Agreement:
     def of_query(self) -> Floats:
         """Return the mean τ_b over the pairs of judges in each query, shape (Q,); NaN without any."""
         taus = np.array([pair.tau for pair in self.pairs])
-        known = ~np.isnan(taus)
-        n = known.sum(axis=0)
-        found: Floats = np.where(n, np.where(known, taus, 0.0).sum(axis=0) / np.maximum(n, 1), np.nan)
-        return found
+        is_defined = ~np.isnan(taus)
+        n = is_defined.sum(axis=0)
+        means: Floats = np.where(n, np.where(is_defined, taus, 0.0).sum(axis=0) / np.maximum(n, 1), np.nan)
+        return means
 
     def least(self, n: int | None = 5) -> list[tuple[str, float, tuple[float, ...]]]:
         """Return the ids of the queries with the least mean τ_b, that mean, and τ_b of each pair.
@@ -85,10 +85,13 @@ class Agreement:
         They are fewer where few have one; None for all.
         """
         of_query = self.of_query()
-        known = np.flatnonzero(~np.isnan(of_query))
-        order = known[np.argsort(of_query[known], kind="stable")][:n].tolist()
+        defined = np.flatnonzero(~np.isnan(of_query))
+        order = defined[np.argsort(of_query[defined], kind="stable")][:n].tolist()
         taus = [tuple(float(pair.tau[q]) for pair in self.pairs) for q in order]
-        return [(self.query_ids[q], float(of_query[q]), own) for q, own in zip(order, taus, strict=True)]
+        return [
+            (self.query_ids[q], float(of_query[q]), pair_taus)
+            for q, pair_taus in zip(order, taus, strict=True)
+        ]
 
 
 def agreement(judgments: Sequence[Judgments]) -> Agreement:
@@ -110,13 +113,13 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
     """
     if not judgments:
         raise ParameterError("judgments", 0, "labels of at least two judges; the data have one label")
-    labels = np.concatenate([one.labels for one in judgments])
-    sizes = np.concatenate([np.diff(one.query_ptr) for one in judgments])
+    labels = np.concatenate([part.labels for part in judgments])
+    sizes = np.concatenate([np.diff(part.query_ptr) for part in judgments])
     query = np.repeat(np.arange(sizes.size), sizes)
     names = judgments[0].names
     return Agreement(
         names,
-        tuple(query_id for one in judgments for query_id in one.query_ids),
+        tuple(query_id for part in judgments for query_id in part.query_ids),
         tuple(_pair(names, labels, query, sizes.size, i, j) for i, j in combinations(range(len(names)), 2)),
         krippendorff_alpha(labels),
     )
@@ -127,17 +130,17 @@ def _pair(names: Sequence[str], labels: Floats, query: Ints, n: int, i: int, j: 
     from rankstudio.engine.support.grades import Grading  # noqa: PLC0415
 
     pair = labels[:, [i, j]]
-    both = np.flatnonzero(~np.isnan(pair).any(axis=1))
+    judged = np.flatnonzero(~np.isnan(pair).any(axis=1))
     tau = np.full(n, np.nan)
-    if both.size:
-        there, first = np.unique(query[both], return_index=True)
+    if judged.size:
+        queries, first = np.unique(query[judged], return_index=True)
         # Places of the labels, in [0, 1): whatever numbers they are, no gain of them is infinite.
-        _, place = np.unique(pair[both, 0], return_inverse=True)
-        labels = place / both.size
+        _, ranks = np.unique(pair[judged, 0], return_inverse=True)
+        labels = ranks / judged.size
         grading = Grading.of(labels)  # of these labels: they are of no part of the dataset
-        evaluator = Evaluator(labels, np.append(first, both.size), measures=("Tau",), grading=grading)
-        tau[there] = evaluator.per_query(pair[both, 1])["Tau"]
-    return PairAgreement(names[i], names[j], tau, krippendorff_alpha(pair), both.size)
+        evaluator = Evaluator(labels, np.append(first, judged.size), measures=("Tau",), grading=grading)
+        tau[queries] = evaluator.per_query(pair[judged, 1])["Tau"]
+    return PairAgreement(names[i], names[j], tau, krippendorff_alpha(pair), judged.size)
 
 
 def krippendorff_alpha(labels: Floats) -> float:
@@ -165,15 +168,15 @@ def krippendorff_alpha(labels: Floats) -> float:
     ----------
     Krippendorff (2011), Computing Krippendorff's alpha-reliability.
     """
-    known = ~np.isnan(labels)
-    n_judged = known.sum(axis=1)
-    known, n_judged = known[n_judged > 1], n_judged[n_judged > 1]
+    is_judged = ~np.isnan(labels)
+    n_judged = is_judged.sum(axis=1)
+    is_judged, n_judged = is_judged[n_judged > 1], n_judged[n_judged > 1]
     n = int(n_judged.sum())
     if not n:
         return np.nan
-    ranks = np.zeros(known.shape)
-    judged = labels[(~np.isnan(labels)).sum(axis=1) > 1][known]
-    ranks[known] = (doubled_ranks(judged, 0.0) - (n + 1)) / 2  # of mean 0
+    ranks = np.zeros(is_judged.shape)
+    judged = labels[(~np.isnan(labels)).sum(axis=1) > 1][is_judged]
+    ranks[is_judged] = (doubled_ranks(judged, 0.0) - (n + 1)) / 2  # of mean 0
     # Among values of sum s and sum of squares t, the squared differences of all ordered pairs add up to
     # 2 (n t - s²).
     squares, sums = (ranks**2).sum(axis=1), ranks.sum(axis=1)
@@ -209,14 +212,16 @@ class JudgeSelections:
     @property
     def n_judges(self) -> Ints:
         """Number of judges under whom at least half of the folds select a feature, shape (n,)."""
-        found: Ints = (self.shares >= 0.5).sum(axis=1)
-        return found
+        counts: Ints = (self.shares >= 0.5).sum(axis=1)
+        return counts
 
     def order(self) -> Ints:
         """Return the columns that any judge's model has: those under most judges first, ties by share."""
-        some = np.flatnonzero(self.shares.any(axis=1))
-        found: Ints = some[np.lexsort((some, -self.shares[some].sum(axis=1), -self.n_judges[some]))]
-        return found
+        selected = np.flatnonzero(self.shares.any(axis=1))
+        columns: Ints = selected[
+            np.lexsort((selected, -self.shares[selected].sum(axis=1), -self.n_judges[selected]))
+        ]
+        return columns
 
 
 def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
@@ -237,9 +242,9 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
     if len(results) < 2 or len(set(judges)) < len(results):
         raise ParameterError("results", ", ".join(judges), "runs of at least two judges, one of each")
     first = results[0]
-    same = {result.plan.changed(columns=first.plan.columns) for result in results}
+    plans = {result.plan.changed(columns=first.plan.columns) for result in results}
     folds = {tuple(fold.fold for fold in result.folds) for result in results}
-    if len(same) > 1 or len(folds) > 1 or not first.folds:
+    if len(plans) > 1 or len(folds) > 1 or not first.folds:
         raise ParameterError("results", ", ".join(judges), "runs of the same plan on the same folds")
     if not first.plan.entry.selects:
         raise ParameterError("results", first.plan.title, "runs of a method that selects features")

@@ -92,9 +92,9 @@ def judges_result(
             yield AnalysisResult(tuple(tables), dict(values))
     n_before = len(tables)
     if flips:
-        wanted = tuple(share / 100 for share in shares)
+        fractions = tuple(share / 100 for share in shares)
         n_done = 0
-        for state in flip_steps(usual_choices(plan, data, chosen), data, wanted, n_draws, plan.seed):
+        for state in flip_steps(usual_choices(plan, data, chosen), data, fractions, n_draws, plan.seed):
             n_done = n_done if state is None else state.n_draws
             yield WorkProgress(tr("running with flipped labels"), n_done / n_draws)
             if state is not None:
@@ -126,11 +126,11 @@ def _runs(
     results: list[RunResult] = []
     is_sealed = is_divided(plan, data) and all(fold.test is None for fold in data.folds)
     for judge in judges:
-        own = plan.changed(columns={**plan.columns, "label": judge})
-        dataset = open_data(own)
+        judge_plan = plan.changed(columns={**plan.columns, "label": judge})
+        dataset = open_data(judge_plan)
         if not results:
-            plan = usual_choices(own, dataset, chosen)
-        changed = plan.changed(columns=own.columns)
+            plan = usual_choices(judge_plan, dataset, chosen)
+        changed = plan.changed(columns=judge_plan.columns)
         dataset = sealed_plan_data(changed, dataset) if is_sealed else dataset
         results = [*results, run_plan(changed, dataset)]
         yield results
@@ -185,16 +185,16 @@ def _query_tables(agreed: Agreement, n: int) -> list[AnalysisTable]:
 
 
 def _selection(judges: Sequence[str], results: Sequence[RunResult]) -> tuple[dict[str, Any], AnalysisTable]:
-    """Return what is selected and measured under each judge, as far as the runs are finished."""
+    """Return the selections and measures under each judge whose run is finished."""
     first = results[0]
-    done = list(judges[: len(results)])
-    values: dict[str, Any] = {"judges": done, "measures": [run.average for run in results]}
+    finished = list(judges[: len(results)])
+    values: dict[str, Any] = {"judges": finished, "measures": [run.average for run in results]}
     measured: list[tuple[Cell, ...]] = [
         (name, *(formatted(run.average[name], ".4f") for run in results)) for name in first.plan.measures
     ]
-    title = tr("{plan} under {judges}").format(plan=first.plan.title, judges=", ".join(done))
-    if len(done) < 2 or not first.plan.entry.selects:
-        return values, AnalysisTable(title, (tr("measure"), *done), tuple(measured))
+    title = tr("{plan} under {judges}").format(plan=first.plan.title, judges=", ".join(finished))
+    if len(finished) < 2 or not first.plan.entry.selects:
+        return values, AnalysisTable(title, (tr("measure"), *finished), tuple(measured))
     selection = selection_by_judge(results)
     order = selection.order().tolist()
     values |= {
@@ -218,14 +218,14 @@ def _selection(judges: Sequence[str], results: Sequence[RunResult]) -> tuple[dic
         )
         for column in order
     ]
-    pairs = selection.jaccard[np.triu_indices(len(done), 1)]
+    pairs = selection.jaccard[np.triu_indices(len(finished), 1)]
     text = tr(
         "Share of the folds that select a feature under each judge, and number of judges with at least half "
         "of the folds. Selections across judges: Nogueira's index {nogueira}, Jaccard {jaccard}."
     )
     note = text.format(nogueira=f"{selection.nogueira:.3f}", jaccard=f"{pairs.mean():.3f}")
     rows += [(*row, None) for row in measured]
-    return values, AnalysisTable(title, (tr("feature"), *done, tr("judges")), tuple(rows), note)
+    return values, AnalysisTable(title, (tr("feature"), *finished, tr("judges")), tuple(rows), note)
 
 
 def _flips_as_dict(flipped: FlippedLabels) -> dict[str, Any]:

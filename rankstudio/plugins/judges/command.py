@@ -1,4 +1,4 @@
-"""What ``rankstudio judges`` takes: data, and a plan that is carried out on them."""
+"""Arguments of ``rankstudio judges``: data, and a plan that is carried out on them."""
 
 from __future__ import annotations
 

@@ -56,10 +56,10 @@ class FlippedLabels:
 
     def order(self) -> Ints:
         """Return the columns that are ever selected: those of the run first, ties by their mean share."""
-        some = np.flatnonzero(self.selected.any(axis=0))
-        own, mean = self.selected[0, some], self.selected[1:, some].mean(axis=0)
-        found: Ints = some[np.lexsort((some, -mean, -own))]
-        return found
+        selected = np.flatnonzero(self.selected.any(axis=0))
+        original, mean = self.selected[0, selected], self.selected[1:, selected].mean(axis=0)
+        columns: Ints = selected[np.lexsort((selected, -mean, -original))]
+        return columns
 
 
 def flip_labels(
@@ -88,15 +88,17 @@ def flip_labels(
     -----
     O(m log |q|).
     """
-    known = np.unique(np.asarray(grades, dtype=np.float64))
+    sorted_grades = np.unique(np.asarray(grades, dtype=np.float64))
     y = data.y.copy()
     for query, begin, end in zip(data.query_ids, data.query_ptr[:-1], data.query_ptr[1:], strict=True):
         rng = np.random.default_rng([seed, draw, crc32(query.encode())])
         n = int(np.floor(share * (end - begin) + rng.random()))
         rows = begin + rng.permutation(end - begin)
-        steps = rng.integers(1, known.size, rows.size)  # to another grade, going round
+        steps = rng.integers(1, sorted_grades.size, rows.size)  # to another grade, going round
         flipped = rows[:n]
-        y[flipped] = known[(np.searchsorted(known, y[flipped]) + steps[:n]) % known.size]
+        y[flipped] = sorted_grades[
+            (np.searchsorted(sorted_grades, y[flipped]) + steps[:n]) % sorted_grades.size
+        ]
     return y
 
 
@@ -107,7 +109,7 @@ def flip_steps(
     n_draws: int = 20,
     seed: int = 0,
 ) -> Generator[FlippedLabels | None, None, FlippedLabels]:
-    """Repeat a run with flipped labels, and yield what is known after each draw.
+    """Repeat a run with flipped labels, and yield the results so far after each draw.
 
     Labels of the training and validation parts are flipped: all that select. Measures are those of the test
     part with its own labels.
@@ -142,8 +144,8 @@ def flip_steps(
     -----
     1 + S N runs of the plan.
     """
-    wanted = tuple(sorted(set(map(float, shares))))
-    if not wanted or not (wanted[0] > 0 and wanted[-1] <= 1):
+    sorted_shares = tuple(sorted(set(map(float, shares))))
+    if not sorted_shares or not (sorted_shares[0] > 0 and sorted_shares[-1] <= 1):
         raise ParameterError("shares", shares, tr("shares above 0 and up to 1"))
     between("n_draws", n_draws, 1, _MOST_DRAWS)
     if not plan.entry.selects or preferences_of(plan):
@@ -153,35 +155,37 @@ def flip_steps(
     original = yield from _run(plan, divided)
     columns = {int(i): column for column, i in enumerate(original.feature_ids)}
     chosen = [frozenset(fold.selected) for fold in original.folds]
-    counts = np.zeros((1 + len(wanted), len(columns)))
-    similar = np.zeros(1 + len(wanted))
+    counts = np.zeros((1 + len(sorted_shares), len(columns)))
+    similar = np.zeros(1 + len(sorted_shares))
     tested = original.average if original.folds[0].test else {}
     values: dict[str, list[list[float]]] = {name: [[] for _ in counts] for name in tested}
 
     def take(at: int, result: RunResult) -> None:
         for fold, before in zip(result.folds, chosen, strict=True):
-            now = frozenset(fold.selected)
-            counts[at, [columns[i] for i in now]] += 1 / len(result.folds)
-            similar[at] += (len(now & before) / len(now | before) if now | before else 1.0) / len(chosen)
+            selected = frozenset(fold.selected)
+            counts[at, [columns[i] for i in selected]] += 1 / len(result.folds)
+            similar[at] += (
+                len(selected & before) / len(selected | before) if selected | before else 1.0
+            ) / len(chosen)
         for name, rows in values.items():
             rows[at].append(result.average[name])
 
     for draw in range(n_draws):
         take(0, original)
-        for at, share in enumerate(wanted, start=1):
-            take(at, (yield from _run(plan, _flipped(divided, share, grades, seed, draw))))
-        found = FlippedLabels(
+        for index, share in enumerate(sorted_shares, start=1):
+            take(index, (yield from _run(plan, _flipped(divided, share, grades, seed, draw))))
+        state = FlippedLabels(
             plan,
             original.feature_ids,
             original.feature_names,
-            (0.0, *wanted),
+            (0.0, *sorted_shares),
             counts / (draw + 1),
             similar / (draw + 1),
             {name: np.array(rows) for name, rows in values.items()},
             draw + 1,
         )
-        yield found
-    return found
+        yield state
+    return state
 
 
 def _grades(dataset: FoldedDataset) -> Floats:

@@ -111,7 +111,7 @@ def _connections(
     for vertex, labels in enumerate(graph.labels):
         for label in dict.fromkeys(labels):
             vertices.setdefault(label, []).append(vertex)
-    found: dict[int, float] = {}
+    connections: dict[int, float] = {}
     for first, second in product(vertices, repeat=2):
         between = walks[np.ix_(vertices[first], vertices[second])]
         if combine == "sum":
@@ -119,8 +119,8 @@ def _connections(
         else:  # over all vertices: where one has not the label, L_ik W_kl L_jl is 0
             value = float(between.max() if between.size == walks.size else max(between.max(), 0.0))
         if value != 0.0:
-            found[numbers.setdefault((first, second), len(numbers))] = value
-    return found
+            connections[numbers.setdefault((first, second), len(numbers))] = value
+    return connections
 
 
 def _sparse(rows: Sequence[dict[int, float]], width: int) -> Any:

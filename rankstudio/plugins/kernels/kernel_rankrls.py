@@ -50,7 +50,7 @@ _ASYMMETRY = 1e-10  # share of the greatest value by which a precomputed kernel'
 
 @dataclass(frozen=True, eq=False)
 class _Decomposed:
-    """A system, its basis vectors as grouped rows, and what there is to say of them."""
+    """A system, its basis vectors as grouped rows, and a note on them."""
 
     system: KernelSystem
     basis: Ints
@@ -65,8 +65,8 @@ class _Decomposed:
     def twins(self, data: QueryData) -> NDArray[Any]:
         """Return :func:`first_twins` of the data that were decomposed, found once."""
         if not self.alike:
-            found = first_twins(data)
-            self.alike.append(found.astype(np.min_scalar_type(found.size)))
+            firsts = first_twins(data)
+            self.alike.append(firsts.astype(np.min_scalar_type(firsts.size)))
         return self.alike[0]
 
 
@@ -149,22 +149,22 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         """Yield the only step, after a progress event; its criterion is the leave-query-out error."""
         rows: QueryData = training_data(data).whole(self.entry.label)
         kernel, regularization = kernel_of(self), self.checked("regularization")
-        found = yield from self._decomposed(rows, kernel)
-        weights, n = found.system.dual(regularization), rows.X.shape[1]
-        everything = tuple(range(n))
+        decomposed = yield from self._decomposed(rows, kernel)
+        weights, n = decomposed.system.dual(regularization), rows.X.shape[1]
+        columns = tuple(range(n))
         if rows.ptr.size == 2 and rows.preferences is None:
-            kept = KernelDecomposition(found.system.rows, found.system.values)
-            criterion = yield from self.one_ranking_error(kept, rows.y, regularization)
+            decomposition = KernelDecomposition(decomposed.system.rows, decomposed.system.values)
+            criterion = yield from self.one_ranking_error(decomposition, rows.y, regularization)
         else:
-            criterion = float(np.sum(found.system.residuals(self._predicted(rows, found)) ** 2))
+            criterion = float(np.sum(decomposed.system.residuals(self._predicted(rows, decomposed)) ** 2))
         if kernel.function == PRECOMPUTED:
             coef = np.zeros(n)
-            coef[_original(rows, found.basis)] = weights
-            yield BasisStep(1, everything, coef, criterion, np.empty(0), basis=found.basis, dual=weights)
+            coef[_original(rows, decomposed.basis)] = weights
+            yield BasisStep(1, columns, coef, criterion, np.empty(0), basis=decomposed.basis, dual=weights)
         else:
-            model = KernelModel(kernel, basis_vectors(rows, found.basis), weights)
-            told = 1, everything, model.slopes(), criterion, np.empty(0)
-            yield KernelStep(*told, basis=found.basis, dual=weights, model=model)
+            model = KernelModel(kernel, basis_vectors(rows, decomposed.basis), weights)
+            arguments = 1, columns, model.slopes(), criterion, np.empty(0)
+            yield KernelStep(*arguments, basis=decomposed.basis, dual=weights, model=model)
 
     def leave_query_out(
         self,
@@ -199,13 +199,13 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             For documents of a single query, because no training data would remain.
         """
         kernel = kernel_of(self)
-        own = [self.checked("regularization")]
-        grid = own if regularization is None else [LAMBDA.check(value) for value in regularization]
+        single = [self.checked("regularization")]
+        grid = single if regularization is None else [LAMBDA.check(value) for value in regularization]
         data = preferring(self._group(X, labels_or_zeros(X, y, preferences), qid), preferences)
         several_queries(data.ptr, "The leave-query-out predictions of kernel RankRLS")
-        found = finish(self._decomposed(data, kernel))
-        predicted = found.system.left_out(grid)
-        if found.system.factor.blocks is not None:
+        decomposed = finish(self._decomposed(data, kernel))
+        predicted = decomposed.system.left_out(grid)
+        if decomposed.system.factor.blocks is not None:
             predicted = centre(np.ascontiguousarray(predicted.T), data.ptr).T
         rows = np.array([data.in_original_order(scores) for scores in predicted]).reshape(len(grid), -1)
         return rows[0] if regularization is None else rows
@@ -214,8 +214,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         self.checked("regularization")
         several_queries(data.ptr, "The leave-query-out predictions of kernel RankRLS")
         narrow = with_columns(data, columns)
-        found = finish(self._decomposed(narrow, kernel_of(self)))
-        scores: Floats = self._predicted(narrow, found)[found.twins(narrow)]
+        decomposed = finish(self._decomposed(narrow, kernel_of(self)))
+        scores: Floats = self._predicted(narrow, decomposed)[decomposed.twins(narrow)]
         return scores
 
     def _predicted(self, data: QueryData, found: _Decomposed) -> Floats:
@@ -224,17 +224,17 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return left_out_predictions(data, key, lambda: found.system.left_out([self.regularization])[0])
 
     def _settings(self, kernel: Kernel) -> tuple[Kernel, int | None, str, int, PairCost]:
-        """Return on what the decomposition depends."""
+        """Return the settings on which the decomposition depends."""
         return (kernel, *basis_of(self), self.pair_cost())
 
     def _decomposed(self, data: QueryData, kernel: Kernel) -> Waiting[_Decomposed]:
-        """Decompose, or find what other settings of λ have decomposed."""
+        """Decompose, or find the decomposition made for other values of λ."""
         settings = self._settings(kernel)
         yield WorkProgress(tr("decomposing the kernel"), 0.0)
-        found = shared(data, ("RankRLS", settings), lambda: _decompose(data, *settings))
-        if found.said:
-            yield Note(found.said, kind=DependentBasisWarning)
-        return found
+        decomposed = shared(data, ("RankRLS", settings), lambda: _decompose(data, *settings))
+        if decomposed.said:
+            yield Note(decomposed.said, kind=DependentBasisWarning)
+        return decomposed
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
         if self.n_basis is not None and self.n_basis < np.shape(y)[0]:
@@ -243,8 +243,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             )
         data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64))
         refuse_too_large(len(data.y), None, exact=True)
-        everything = np.arange(len(data.y), dtype=np.int64)
-        kernel = _kernel_rows(data, kernel_of(self))(everything)
+        all_rows = np.arange(len(data.y), dtype=np.int64)
+        kernel = _kernel_rows(data, kernel_of(self))(all_rows)
         regularization, weighting = self.checked("regularization"), held_out_weighting(self.pair_cost())
         decomposed = KernelDecomposition.of_kernel(kernel)
         return HeldOutPredictor(decomposed, data.y, regularization, weighting=weighting)
@@ -286,16 +286,18 @@ def _decompose(
     if exact:
         refuse_too_large(m, None, exact=True)
     rows = _kernel_rows(data, kernel)
-    everything = np.arange(m, dtype=np.int64)
+    all_rows = np.arange(m, dtype=np.int64)
     if exact:
-        return _Decomposed(DualSystem.of(rows(everything), factor), everything)
-    found, said = nystrom_features(rows, data.ptr, n_basis, way, seed)
-    inverse = found.dual(np.eye(found.basis.size))
-    return _Decomposed(ReducedSystem.of(found.features, inverse, found.basis, factor), found.basis, said)
+        return _Decomposed(DualSystem.of(rows(all_rows), factor), all_rows)
+    nystrom, warning = nystrom_features(rows, data.ptr, n_basis, way, seed)
+    inverse = nystrom.dual(np.eye(nystrom.basis.size))
+    return _Decomposed(
+        ReducedSystem.of(nystrom.features, inverse, nystrom.basis, factor), nystrom.basis, warning
+    )
 
 
 def _factor(data: QueryData, cost: PairCost) -> QueryFactor:
-    """Return what the loss of the pairs sees of scores."""
+    """Return the factor of scores in the loss of the pairs."""
     if cost.default and data.preferences is None:
         return QueryFactor.centring(data.y, data.ptr)
     factors, targets = zip(*query_factors(data, cost), strict=True)
@@ -320,11 +322,11 @@ def _precomputed(data: QueryData) -> Floats:
         raise DatasetError(
             f"X: expected the kernel matrix of the {m} documents, of shape {m} × {m}, got {m} × {n}."
         )
-    given = data.X if data.order is None else data.X[:, data.order]
-    away = float(np.abs(given - given.T).max())
-    if away > _ASYMMETRY * float(np.abs(given).max()):
+    kernel = data.X if data.order is None else data.X[:, data.order]
+    away = float(np.abs(kernel - kernel.T).max())
+    if away > _ASYMMETRY * float(np.abs(kernel).max()):
         raise DatasetError(f"X: expected a symmetric kernel, found an asymmetry of {away:.3g}.")
-    return given
+    return kernel
 
 
 def _original(data: QueryData, rows: Ints) -> Ints:

@@ -72,26 +72,26 @@ class KernelSystem(ABC):
         """
         outputs = as_columns(self.along)
         count, ptr, documents = len(regularizations), self.factor.ptr, self.factor.documents
-        found = np.zeros((count, int(documents[-1]), outputs.shape[1]))
+        left_out = np.zeros((count, int(documents[-1]), outputs.shape[1]))
         targets = as_columns(self.factor.targets)
         size = float((np.diff(ptr).astype(float) ** 2).sum()) * len(self.values) * count
 
         def work(q: int) -> None:
-            own, rows = slice(ptr[q], ptr[q + 1]), slice(documents[q], documents[q + 1])
+            span, rows = slice(ptr[q], ptr[q + 1]), slice(documents[q], documents[q + 1])
             step = max(1, _VALUES // max(1, (ptr[q + 1] - ptr[q] + 1) * len(self.values)))
             for first in range(0, count, step):
                 grid = np.array(regularizations[first : first + step])
-                found[first : first + step, rows] = self._without(q, grid, targets[own], outputs)
+                left_out[first : first + step, rows] = self._without(q, grid, targets[span], outputs)
 
         with STEADY, pool(worthwhile(0.4 * size)) as (executor, workers):  # the products are small
             share(executor, workers, work, range(ptr.size - 1 if ptr.size > 2 else 0))
-        return found if self.along.ndim > 1 else found[:, :, 0]
+        return left_out if self.along.ndim > 1 else left_out[:, :, 0]
 
     def residuals(self, predicted: Floats) -> Floats:
         """Return N - M'f for predictions (m,) or (m, v)."""
         scores = as_columns(predicted)
-        seen = scores if self.factor.blocks is None else self.factor.of(scores)
-        return self.factor.targets - seen.reshape(self.factor.targets.shape)
+        projected = scores if self.factor.blocks is None else self.factor.of(scores)
+        return self.factor.targets - projected.reshape(self.factor.targets.shape)
 
     @abstractmethod
     def _without(self, q: int, grid: Floats, targets: Floats, outputs: Floats) -> Floats:
@@ -126,8 +126,8 @@ class DualSystem(KernelSystem):
         DatasetError
             If the kernel is not positive semidefinite.
         """
-        seen = factor.of(np.ascontiguousarray(factor.of(kernel).T))
-        values, vectors = np.linalg.eigh(seen)
+        projected = factor.of(np.ascontiguousarray(factor.of(kernel).T))
+        values, vectors = np.linalg.eigh(projected)
         greatest = float(np.abs(values).max(initial=0.0))
         if values.size and values[0] < -_INDEFINITE * greatest:
             raise DatasetError(
@@ -145,8 +145,8 @@ class DualSystem(KernelSystem):
         return dual if self.along.ndim > 1 else dual[:, 0]
 
     def _without(self, q: int, grid: Floats, targets: Floats, outputs: Floats) -> Floats:
-        own = slice(self.factor.ptr[q], self.factor.ptr[q + 1])
-        rows, inverse = self.rows[own], 1.0 / (self.values + grid[:, None])
+        span = slice(self.factor.ptr[q], self.factor.ptr[q + 1])
+        rows, inverse = self.rows[span], 1.0 / (self.values + grid[:, None])
         right = rows @ (inverse[:, :, None] * outputs)
         left_out = np.linalg.solve(products(rows, inverse), right)
         if self.scores is None:
@@ -201,9 +201,9 @@ class ReducedSystem(KernelSystem):
             Rows of the basis vectors, ascending.
         factor : QueryFactor
         """
-        seen = factor.of(mapped)
-        values, vectors = np.linalg.eigh(seen.T @ seen)
-        rows = seen @ vectors
+        projected = factor.of(mapped)
+        values, vectors = np.linalg.eigh(projected.T @ projected)
+        rows = projected @ vectors
         scores = None if factor.blocks is None else mapped @ vectors
         values = np.maximum(values, 0.0)
         return cls(factor, values, rows, rows.T @ factor.targets, basis, inverse @ vectors, scores)
@@ -215,15 +215,15 @@ class ReducedSystem(KernelSystem):
         return solved if self.along.ndim > 1 else solved[:, 0]
 
     def _without(self, q: int, grid: Floats, targets: Floats, outputs: Floats) -> Floats:
-        own, documents = slice(*self.factor.ptr[q : q + 2]), slice(*self.factor.documents[q : q + 2])
+        span, documents = slice(*self.factor.ptr[q : q + 2]), slice(*self.factor.documents[q : q + 2])
         first, last = np.searchsorted(self.basis, (documents.start, documents.stop))
-        held, p = self.weights[first:last], own.stop - own.start
-        known = self.rows[own], held, self.values, grid
-        seen = self.rows if self.scores is None else self.scores
+        held_weights, p = self.weights[first:last], span.stop - span.start
+        arguments = self.rows[span], held_weights, self.values, grid
+        score_rows = self.rows if self.scores is None else self.scores
         if p > len(self.values):
-            return np.asarray(seen[documents] @ long_query(*known, outputs, targets))
-        theta, left_out, _ = LeftOutSystem(*known).solve(outputs, targets)
-        return targets - left_out if self.scores is None else np.asarray(seen[documents] @ theta)
+            return np.asarray(score_rows[documents] @ long_query(*arguments, outputs, targets))
+        theta, left_out, _ = LeftOutSystem(*arguments).solve(outputs, targets)
+        return targets - left_out if self.scores is None else np.asarray(score_rows[documents] @ theta)
 
     @property
     def n_bytes(self) -> int:
@@ -266,8 +266,8 @@ class QueryFactor:
         if self.blocks is None:
             return centre(values, self.documents)
         out = np.empty((int(self.ptr[-1]), values.shape[1]))
-        for block, rows, own in self._pieces():
-            out[own] = block.T @ values[rows]
+        for block, rows, span in self._pieces():
+            out[span] = block.T @ values[rows]
         return out
 
     def back(self, values: Floats) -> Floats:
@@ -275,14 +275,14 @@ class QueryFactor:
         if self.blocks is None:
             return centre(values, self.documents)
         out = np.empty((int(self.documents[-1]), values.shape[1]))
-        for block, rows, own in self._pieces():
-            out[rows] = block @ values[own]
+        for block, rows, span in self._pieces():
+            out[rows] = block @ values[span]
         return out
 
     def _pieces(self) -> list[tuple[Floats, slice, slice]]:
         rows = [slice(*ends) for ends in pairwise(self.documents.tolist())]
-        own = [slice(*ends) for ends in pairwise(self.ptr.tolist())]
-        return list(zip(self.blocks or (), rows, own, strict=True))
+        spans = [slice(*ends) for ends in pairwise(self.ptr.tolist())]
+        return list(zip(self.blocks or (), rows, spans, strict=True))
 
 
 _ROUNDINGS = 16  # of the one decomposition, in its own measure: six were the most in 30,000 left-out queries
@@ -343,21 +343,21 @@ class LeftOutSystem:
 
         It is refined for each λ with a correction larger than the decomposition's error, which remains.
         """
-        found = self._solve(along, targets, np.zeros((len(self._held), 1)))
+        solution = self._solve(along, targets, np.zeros((len(self._held), 1)))
         for _ in range(_STEPS):
-            change = self._solve(*self._residuals(along, targets, found))
-            size = np.maximum(np.abs(targets).max(initial=0.0), _largest(found.left_out))
+            change = self._solve(*self._residuals(along, targets, solution))
+            size = np.maximum(np.abs(targets).max(initial=0.0), _largest(solution.left_out))
             off = _largest(change.left_out) > self._rounding * size
             if not off.any():
                 break
-            pairs = zip(found, change, strict=True)
-            found = LeftOutSolution(*(a + np.where(off[:, None, None], b, 0.0) for a, b in pairs))
-        return found
+            pairs = zip(solution, change, strict=True)
+            solution = LeftOutSolution(*(a + np.where(off[:, None, None], b, 0.0) for a, b in pairs))
+        return solution
 
     def _residuals(
         self, along: Floats, targets: Floats, found: LeftOutSolution
     ) -> tuple[Floats, Floats, Floats]:
-        """Return what the three equations leave of their right-hand sides."""
+        """Return the residuals of the three equations."""
         theta, left_out, mu = found
         first = along - self._rows.T @ left_out + self._held.T @ mu - self._diagonal * theta
         return first, targets - left_out - self._rows @ theta, -(self._held @ theta)
@@ -365,14 +365,15 @@ class LeftOutSystem:
     def _solve(self, along: Floats, targets: Floats, weights: Floats) -> LeftOutSolution:
         """Return (Λ + λI)θ + W'e - B'μ = along, e + Wθ = targets, Bθ = weights solved."""
         p, inner = len(self._rows), self._products
-        known = self._bordered @ (self._inverse[:, :, None] * along)
+        transformed = self._bordered @ (self._inverse[:, :, None] * along)
         # μ is eliminated first, so that both systems are symmetric and definite.
-        beside = np.concatenate((inner[:, p:, :p], known[:, p:] - weights), axis=2)
-        border = np.linalg.solve(inner[:, p:, p:], beside) if len(self._held) else beside
+        rhs = np.concatenate((inner[:, p:, :p], transformed[:, p:] - weights), axis=2)
+        border = np.linalg.solve(inner[:, p:, p:], rhs) if len(self._held) else rhs
         across = inner[:, :p, p:]
-        left = np.eye(p) - inner[:, :p, :p] + across @ border[:, :, :p]
+        matrix = np.eye(p) - inner[:, :p, :p] + across @ border[:, :, :p]
         left_out = np.asarray(
-            np.linalg.solve(left, targets - known[:, :p] + across @ border[:, :, p:]), dtype=np.float64
+            np.linalg.solve(matrix, targets - transformed[:, :p] + across @ border[:, :, p:]),
+            dtype=np.float64,
         )
         mu: Floats = border[:, :, :p] @ left_out - border[:, :, p:]
         theta = self._inverse[:, :, None] * (along - self._rows.T @ left_out + self._held.T @ mu)
@@ -391,10 +392,10 @@ def long_query(
     if not len(held):
         return np.asarray(np.linalg.solve(left, np.broadcast_to(right, (grid.size, *right.shape))))
     k, h = len(values), len(held)
-    whole = np.zeros((grid.size, k + h, k + h))
-    whole[:, :k, :k], whole[:, :k, k:], whole[:, k:, :k] = left, -held.T, held
+    system = np.zeros((grid.size, k + h, k + h))
+    system[:, :k, :k], system[:, :k, k:], system[:, k:, :k] = left, -held.T, held
     bordered = np.concatenate((right, np.zeros((h, right.shape[1]))))
-    return np.asarray(np.linalg.solve(whole, np.broadcast_to(bordered, (grid.size, *bordered.shape)))[:, :k])
+    return np.asarray(np.linalg.solve(system, np.broadcast_to(bordered, (grid.size, *bordered.shape)))[:, :k])
 
 
 def _largest(values: Floats) -> Floats:

@@ -78,8 +78,8 @@ def _add_parameters(parser: argparse.ArgumentParser, kind: str) -> None:
         parser.add_argument(p.option, dest=p.name, metavar=METAVARS[p.kind], help=_help(p))
     varied = parser.add_argument_group("varying one quantity")
     names = {option_of(kind, quantity): values for quantity, values in VARIED[kind].items()}
-    said = f"quantity to vary: {', '.join(names)}; none by default"
-    varied.add_argument("--vary", metavar="NAME", choices=list(names), help=said)
+    help_text = f"quantity to vary: {', '.join(names)}; none by default"
+    varied.add_argument("--vary", metavar="NAME", choices=list(names), help=help_text)
     usual = "; ".join(f"{p.format(p.default)} for {name}" for name, p in names.items())
     varied.add_argument("--values", metavar="GRID", help=f"values to use; by default {usual}")
     varied.add_argument(EACH[kind].option, dest="each", metavar="R", help=_help(EACH[kind]))
@@ -97,18 +97,18 @@ def _help(p: Parameter) -> str:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    simulation, dataset, shown = _simulation(args)
+    simulation, dataset, settings = _simulation(args)
     steps = simulation.steps(dataset)
     state, stopped = last_state(steps, lambda state: state.done, simulation.asked)
-    found, varied = state.found, state.varied
+    summary, varied = state.found, state.varied
     if args.json:
-        tell(as_json({**shown, **state.as_dict()}))
+        tell(as_json({**settings, **state.as_dict()}))
     else:
-        said = [f"{name.removeprefix('n_')} {_shown(value)}" for name, value in shown.items()]
-        tell(", ".join(word for word in said if not word.endswith(" None")))
-        tell(f"truth of {found.done:,} models: mean {found.truth:.4f}, sd {found.truth_sd:.4f}")
+        words = [f"{name.removeprefix('n_')} {_shown(value)}" for name, value in settings.items()]
+        tell(", ".join(word for word in words if not word.endswith(" None")))
+        tell(f"truth of {summary.done:,} models: mean {summary.truth:.4f}, sd {summary.truth_sd:.4f}")
         tell()
-        tell(_table(found))
+        tell(_table(summary))
         if varied is not None:
             tell(_varied_tables(simulation, varied))
     return status(stopped, f"Stopped after {state.done:,} of {simulation.asked:,} repetitions.")
@@ -121,7 +121,7 @@ def _shown(value: Any) -> str:
 def _simulation(
     args: argparse.Namespace,
 ) -> tuple[Simulation, FoldedDataset | RankingDataset | None, dict[str, Any]]:
-    """Return what is simulated, on which data, and what is said of it, by name."""
+    """Return the simulation, its data, and its settings by name."""
     from rankstudio.plugins.lab.simulation.simulation import Simulation
 
     kind = args.what
@@ -136,7 +136,7 @@ def _simulation(
             raise ParameterError("--vary", args.vary, f"a quantity used with --kernel {values['kernel']}")
     elif args.values is not None:
         raise ParameterError("--values", args.values, "--vary with the name of a quantity")
-    each = _one(EACH[kind], args.each) if quantity else 0
+    n_each = _one(EACH[kind], args.each) if quantity else 0
     dataset, data = None, {}
     if kind == "selection":
         from rankstudio.engine.experiment.runner import open_data
@@ -146,32 +146,34 @@ def _simulation(
         data = {"data": opened.name}
         values["convention"] = args.convention or opened.convention
         dataset = without_test(opened) if args.no_test else opened
-    simulation = Simulation(kind, values, quantity, tried, each)
+    simulation = Simulation(kind, values, quantity, tried, n_each)
     try:
         simulation.check(dataset)
     except ParameterError as error:
         options = {"values": "--values", **{p.name: p.option for p in PARAMETERS[kind]}}
         raise ParameterError(options[error.name], error.value, error.expected, error.meant) from None
-    said = {name: value for name, value in simulation.counting.items() if (name, value) != ("kernel", "none")}
-    return simulation, dataset, {**data, **said}
+    settings = {
+        name: value for name, value in simulation.counting.items() if (name, value) != ("kernel", "none")
+    }
+    return simulation, dataset, {**data, **settings}
 
 
 def _plan(args: argparse.Namespace) -> Plan:
     """Return the plan that says which data are opened, and how."""
     refuse_both(args)
-    told = {name: getattr(args, name) for name in ("missing", "normalize", "protocol")}
-    told |= {"seed": args.protocol_seed, "columns": columns_from(args) or None}
-    place = SAMPLE if args.sample else str(args.data)
-    return Plan(place, **{name: value for name, value in told.items() if value is not None})
+    options = {name: getattr(args, name) for name in ("missing", "normalize", "protocol")}
+    options |= {"seed": args.protocol_seed, "columns": columns_from(args) or None}
+    location = SAMPLE if args.sample else str(args.data)
+    return Plan(location, **{name: value for name, value in options.items() if value is not None})
 
 
 def _check_counting(kind: str, args: argparse.Namespace, values: Mapping[str, Any]) -> None:
-    """Refuse what was given and does not count with what else was."""
+    """Refuse options that have no effect with the other ones."""
     for p in PARAMETERS[kind]:
-        given = getattr(args, p.name)
-        if given is not None and p.only_with and not p.counts(values):
+        argument = getattr(args, p.name)
+        if argument is not None and p.only_with and not p.counts(values):
             name, needed = p.only_with
-            raise ParameterError(p.option, given, f"this option only with --{name} {' or '.join(needed)}")
+            raise ParameterError(p.option, argument, f"this option only with --{name} {' or '.join(needed)}")
 
 
 def _one(p: Parameter, given: str | None) -> Any:
@@ -192,10 +194,10 @@ def _table(found: DeviationSummary) -> Block:
     rows = [
         [
             name,
-            f"{found.bias[place]:.4f}",
-            *(f"{values[place]:.4f}" if found.counts[place] > 1 else "–" for values in scatter),
+            f"{found.bias[index]:.4f}",
+            *(f"{values[index]:.4f}" if found.counts[index] > 1 else "–" for values in scatter),
         ]
-        for place, name in enumerate(found.estimators)
+        for index, name in enumerate(found.estimators)
     ]
     return as_text(["estimator", "bias", "± s.e.", "sd, conditional", "sd, unconditional"], rows)
 
@@ -205,12 +207,12 @@ def _varied_tables(simulation: Simulation, varied: VariedDeviations) -> Block:
     name = option_of(simulation.kind, varied.quantity)
     header = ["estimator", *(format_number(value) for value in varied.values)]
     parts = []
-    for what, numbers in (("bias", varied.bias), ("sd, conditional", varied.sd)):
+    for title, numbers in (("bias", varied.bias), ("sd, conditional", varied.sd)):
         rows = [
             [estimator, *(f"{value:.4f}" for value in column)]
             for estimator, column in zip(varied.summaries[0].estimators, numbers.T.tolist(), strict=True)
         ]
         parts.append(
-            f"\n{what} against {name}, {simulation.each:,} training sets each\n{as_text(header, rows)}"
+            f"\n{title} against {name}, {simulation.each:,} training sets each\n{as_text(header, rows)}"
         )
     return Block("\n".join(parts))

@@ -72,7 +72,7 @@ class MlflowLog:
         self._units: dict[tuple[int, int], str] = {}
 
     def follow(self, event: Event) -> None:
-        """Log what an event tells."""
+        """Log an event."""
         match event:
             case RunStarted(plan=plan):
                 self._attempt(lambda: self._begin(plan))
@@ -97,39 +97,39 @@ class MlflowLog:
             work()
         except Exception as error:  # the library, a server or a disk: whatever it is, the run is worth more
             self._run = ""
-            where, reason = _without_password(self._store), _without_password(_reason(error))
-            self._say(f"MLflow at {where}: {reason}. The run continues without this log.")
+            store, reason = _without_password(self._store), _without_password(_reason(error))
+            self._say(f"MLflow at {store}: {reason}. The run continues without this log.")
 
     def _begin(self, plan: Plan) -> None:
         """Begin a run, with its plan as parameters."""
         self._client = self._mlflow.MlflowClient(tracking_uri=self._store)
-        found = self._client.get_experiment_by_name(self._experiment)
-        experiment = found.experiment_id if found else self._client.create_experiment(self._experiment)
-        made = self._client.create_run(
+        stored = self._client.get_experiment_by_name(self._experiment)
+        experiment = stored.experiment_id if stored else self._client.create_experiment(self._experiment)
+        run = self._client.create_run(
             experiment, run_name=plan.title, tags={"mlflow.source.name": "rankstudio"}
         )
-        self._experiment_id, self._run, self._plan = experiment, made.info.run_id, plan
+        self._experiment_id, self._run, self._plan = experiment, run.info.run_id, plan
         self._log_params(self._run, _parameters(plan))
 
     def _log_unit(self, unit: Unit, path: PathResult) -> None:
         """Log the path of a unit as a run under the run."""
         values = {axis.name: axis.format(v) for axis, v in zip(self._plan.axes, unit.values, strict=True)}
         name = ", ".join([f"fold {unit.fold}", *(f"{key} {value}" for key, value in values.items())])
-        made = self._client.create_run(
+        run = self._client.create_run(
             self._experiment_id, run_name=name, tags={"mlflow.parentRunId": self._run}
         ).info.run_id
-        self._units[unit.fold, unit.position] = made
-        self._log_params(made, {"fold": str(unit.fold), **values})
+        self._units[unit.fold, unit.position] = run
+        self._log_params(run, {"fold": str(unit.fold), **values})
         series = {"criterion": path.criterion, **{f"validation/{m}": v for m, v in path.validation.items()}}
         steps = path.x_values.tolist()
         self._log_metrics(
-            made,
+            run,
             [(m, v, step) for m, vs in series.items() for v, step in zip(vs.tolist(), steps, strict=True)],
         )
-        self._client.set_terminated(made)
+        self._client.set_terminated(run)
 
     def _log_fold(self, fold: FoldResult) -> None:
-        """Log what a fold's chosen model measured, by fold, and which unit it is of."""
+        """Log the measures of a fold's chosen model, by fold, and its unit."""
         chosen = fold.chosen.unit
         if (chosen.fold, chosen.position) in self._units:
             self._client.set_tag(self._units[chosen.fold, chosen.position], "chosen", "yes")
@@ -165,9 +165,11 @@ class MlflowLog:
         self._client.log_batch(run, params=[param(_key(name), value) for name, value in params.items()])
 
     def _log_metrics(self, run: str, rows: list[tuple[str, float, int]]) -> None:
-        """Log values with their steps; what is not defined is left out."""
-        now, metric = int(time.time() * 1000), self._mlflow.entities.Metric
-        values = [metric(_key(name), float(v), now, step) for name, v, step in rows if math.isfinite(v)]
+        """Log values with their steps; undefined ones are left out."""
+        milliseconds, metric = int(time.time() * 1000), self._mlflow.entities.Metric
+        values = [
+            metric(_key(name), float(v), milliseconds, step) for name, v, step in rows if math.isfinite(v)
+        ]
         for first in range(0, len(values), _BATCH):
             self._client.log_batch(run, metrics=values[first : first + _BATCH])
 
@@ -226,7 +228,7 @@ def _key(name: str) -> str:
 
 
 def _reason(error: BaseException | None) -> str:
-    """Return in a line what failed: the library tells of a server that is not there in a paragraph."""
+    """Return a failure in one line: the library describes an absent server in a paragraph."""
     first = error
     while error is not None:
         if type(error).__module__ == "requests.exceptions":

@@ -1,7 +1,7 @@
 """Papers: their averages beside ours, their tables and figures made again, and decisions by thresholds.
 
-For whoever checks the program against the literature, or compares a method of their own with what was
-printed. The thesis is made again with the simulations of the lab.
+For users who check the program against the literature, or compare a method of their own with printed
+numbers. The thesis is made again with the simulations of the lab.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""What Airola 2011 prints beside what comes of it here: all experiments that there are data for."""
+"""Numbers of Airola 2011 beside ours, for all experiments with available data."""
 
 from __future__ import annotations
 
@@ -127,8 +127,8 @@ def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
         equation: (_weight(regularization, cost, "query"), _weight(regularization, cost, "all"))
         for equation, cost in COSTS.items()
     }
-    turned = all(relevant < 0 < every for relevant, every in weights.values())
-    said = (
+    turned = all(relevant < 0 < all_pairs for relevant, all_pairs in weights.values())
+    note = (
         "With only the relevant pairs, the weight is negative and both pairs are ordered correctly. The four "
         f"irrelevant pairs reverse its sign{'' if turned else ' with some costs only'}, as printed."
     )
@@ -136,8 +136,8 @@ def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
         "Paper I, Figure 2",
         "a label ranking example in which irrelevant pairs are harmful",
         _PAIR_COLUMNS,
-        tuple((f"RankRLS {equation}", *both) for equation, both in weights.items()),
-        (said,),
+        tuple((f"RankRLS {equation}", *both_weights) for equation, both_weights in weights.items()),
+        (note,),
     )
 
 
@@ -178,11 +178,11 @@ def training_growth(
         for name, estimator in _estimators().items():
             ours[name][m] = _training_seconds(*_drawn(m, seed), estimator)
     rows = tuple((m, *(value for name in old for value in (ours[name][m], old[name].get(m)))) for m in sizes)
-    told = [f"{name} {_exponent(ours[name])} here, {_exponent(old[name])} as printed" for name in old]
-    said = (
+    growth = [f"{name} {_exponent(ours[name])} here, {_exponent(old[name])} as printed" for name in old]
+    notes = (
         "The Reuters data set acq is not available. Documents are simulated from two normal classes with the "
         "same share of positives, so only the growth of the printed times can be compared.",
-        f"From {_LEAST:,} documents up, time grows as m^e with e = {'; '.join(told)}. The printed RankSVM "
+        f"From {_LEAST:,} documents up, time grows as m^e with e = {'; '.join(growth)}. The printed RankSVM "
         "enumerates pairs; ours trains on the Nyström map of all documents, as the paper proposes after the "
         "table.",
     )
@@ -191,7 +191,7 @@ def training_growth(
         "training time with a Gaussian kernel, processor time in seconds",
         _GROWTH_COLUMNS,
         rows,
-        said,
+        notes,
     )
 
 
@@ -226,7 +226,7 @@ def _exponent(seconds: Mapping[float, float]) -> str:
 MEASURE, _STRICT = "Disagreement", "StrictDisagreement"
 REFERENCE = "RankRLS (21)"
 ALL_PAIRS = " All pairs"
-"""What the names of rows end in that learn from pairs of different queries too."""
+"""Ending of the names of rows that learn from pairs of different queries too."""
 
 _LETOR2_FEATURES = 25  # of OHSUMED in LETOR 2.0, which Table 3 is of
 
@@ -260,16 +260,16 @@ def cost_rows(
         "BioInfer" and "Jester", each with results by the paper's names.
     """
     reference = results[REFERENCE]
-    others = [name for name in results if name != REFERENCE]
+    names = [name for name in results if name != REFERENCE]
     tests = dict(
-        zip(others, family([compare_with(results[n], reference, MEASURE) for n in others]), strict=True)
+        zip(names, family([compare_with(results[n], reference, MEASURE) for n in names]), strict=True)
     )
     rows: list[tuple[Any, ...]] = []
     for name, result in results.items():
-        found = tests.get(name)
+        test = tests.get(name)
         compared: tuple[float | None, ...] = (None,) * 3
-        if found is not None:
-            compared = found.test.mean_difference, found.test.p_wilcoxon, found.p_wilcoxon_holm
+        if test is not None:
+            compared = test.test.mean_difference, test.test.p_wilcoxon, test.p_wilcoxon_holm
         old = [printed[data].get(name) for data in ("BioInfer", "Jester")]
         rows.append((name, *old, result.average[MEASURE], *compared))
     return PrintedExperiment(
@@ -289,12 +289,12 @@ def _costs_said(results: Mapping[str, RunResult]) -> Iterator[str]:
         "queries that have a pair, with Holm correction for the other rows."
     )
     pairs = [(name, name.removesuffix(ALL_PAIRS)) for name in results if name.endswith(ALL_PAIRS)]
-    tested = family([compare_with(results[every], results[own], MEASURE) for every, own in pairs])
+    tested = family([compare_with(results[pooled], results[base], MEASURE) for pooled, base in pairs])
     changes = [
-        f"{own.removeprefix('RankRLS ')} {one.test.mean_difference:+.4f} (p {p_text(one.p_wilcoxon_holm)})"
-        for (_, own), one in zip(pairs, tested, strict=True)
+        f"{base.removeprefix('RankRLS ')} {test.test.mean_difference:+.4f} (p {p_text(test.p_wilcoxon_holm)})"
+        for (_, base), test in zip(pairs, tested, strict=True)
     ]
-    harmful = sum(one.test.mean_difference > 0 and one.p_wilcoxon_holm < ALPHA for one in tested)
+    harmful = sum(test.test.mean_difference > 0 and test.p_wilcoxon_holm < ALPHA for test in tested)
     yield (
         f"Pairs across queries change the error by {', '.join(changes)} (Wilcoxon with Holm correction for "
         f"{len(pairs)}): significantly more error in {harmful} of {len(pairs)}. In the printed parse ranking "
@@ -315,33 +315,38 @@ def ohsumed_rows(
     printed : mapping of str to float
         Printed values by the paper's names in Table 3; a row without a run has no value of ours.
     """
-    same = dataset.n_features == _LETOR2_FEATURES
+    is_letor2 = dataset.n_features == _LETOR2_FEATURES
     rows, agrees = [], []
     for name, value in printed.items():
         result = results.get(_run_of(name))
         ours = None if result is None else bipartite_error(result, dataset)
         agree = ours is not None and f"{ours:.3f}" == f"{value:.3f}"
-        if same and ours is not None:
+        if is_letor2 and ours is not None:
             agrees.append(agree)
-        rows.append((name, value, ours, "✓" if same and agree else None))
-    why = (
+        rows.append((name, value, ours, "✓" if is_letor2 and agree else None))
+    data_note = (
         "The data have the 25 features of LETOR 2.0, so cells should agree. Settings that the paper does not "
         "specify: graded training labels, and λ chosen by the graded disagreement error on the validation "
         "part. Choosing λ by the disagreement error of 2 against 0 and 1 was not tried."
-        if same
+        if is_letor2
         else f"Table 3 uses LETOR 2.0 with {_LETOR2_FEATURES} features, but these data have "
         f"{dataset.n_features}. Cells are not expected to agree; our values are for comparison only."
     )
     pairs = (
         "All pairs: the relevant pairs, pairs across queries and pairs with equal scores, as in section 5.3."
     )
-    said = why, pairs, "A pair with equal scores counts as an error, as in (1).", *_rounds_said(results)
+    notes = (
+        data_note,
+        pairs,
+        "A pair with equal scores counts as an error, as in (1).",
+        *_rounds_said(results),
+    )
     return PrintedExperiment(
         "Paper I, Table 3",
         "disagreement error on Ohsumed, label 2 against 0 and 1",
         _OHSUMED_COLUMNS,
         tuple(rows),
-        said,
+        notes,
         tuple(agrees),
     )
 
@@ -358,7 +363,7 @@ def _rounds_said(results: Mapping[str, RunResult]) -> Iterator[str]:
 
 
 def _run_of(name: str) -> str:
-    """Return what the run of a row of Table 3 is called: relevant pairs alone are a row of Table 2, too."""
+    """Return the name of the run of a row of Table 3: relevant pairs alone are a row of Table 2, too."""
     return REFERENCE if name == "RankRLS" else name
 
 
@@ -370,13 +375,13 @@ def bipartite_error(result: RunResult, dataset: FoldedDataset, relevant: float =
     """
     folds = {fold.number: fold for fold in dataset.folds}
     errors = []
-    for found in result.folds:
-        test = folds[found.fold].test
+    for fold_result in result.folds:
+        test = folds[fold_result.fold].test
         if test is None:
             continue
         labels = (test.y >= relevant).astype(np.float64)
         evaluator = Evaluator(labels, test.query_ptr, measures=(_STRICT,), grading=Grading.of(labels))
-        errors.append(evaluator.evaluate(ScoredPart(test).scores(found.chosen.step))[_STRICT])
+        errors.append(evaluator.evaluate(ScoredPart(test).scores(fold_result.chosen.step))[_STRICT])
     return float(np.mean(errors))
 
 
@@ -420,10 +425,10 @@ def held_out_errors(
     fold = _folds(data, seed)[data.query_index]
     errors = {"removed": np.zeros(len(GRID)), "kept": np.zeros(len(GRID))}
     for number in range(_FOLDS):
-        held = fold == number
-        removed = mapped.without(np.flatnonzero(held))
-        for name, found in (("removed", removed), ("kept", mapped)):
-            errors[name] += _squared_errors(found.features, y, held)
+        is_held_out = fold == number
+        removed = mapped.without(np.flatnonzero(is_held_out))
+        for name, nystrom in (("removed", removed), ("kept", mapped)):
+            errors[name] += _squared_errors(nystrom.features, y, is_held_out)
     return {name: total / y.size for name, total in errors.items()}
 
 
@@ -440,11 +445,13 @@ def _squared_errors(features: Floats, y: Floats, held: Bools) -> Floats:
 def removal_error(data: RankingDataset, name: str, per_query: int = 2) -> PrintedExperiment:
     """Compare estimates with and without the basis vectors of held-out queries (Figure 1)."""
     errors = held_out_errors(data, per_query)
-    removed, kept = errors["removed"], errors["kept"]
-    rows = tuple(zip(GRID, removed.tolist(), kept.tolist(), (kept / removed).tolist(), strict=True))
-    ratio = kept / removed
-    chosen = [f"1e{np.argmin(one) - 9:+d}" for one in (removed, kept)]
-    said = (
+    removed, basis_kept = errors["removed"], errors["kept"]
+    rows = tuple(
+        zip(GRID, removed.tolist(), basis_kept.tolist(), (basis_kept / removed).tolist(), strict=True)
+    )
+    ratio = basis_kept / removed
+    chosen = [f"1e{np.argmin(curve) - 9:+d}" for curve in (removed, basis_kept)]
+    notes = (
         f"The parses of Paper III are not available. Queries of {name} replace its sentences, and a Gaussian "
         f"kernel with γ = {GAMMA:g} replaces its graph kernel; {per_query} basis vectors per query, 10 folds "
         "of queries.",
@@ -457,7 +464,7 @@ def removal_error(data: RankingDataset, name: str, per_query: int = 2) -> Printe
         "mean squared error by cross-validation, basis vectors of held-out queries removed and kept",
         _ERROR_COLUMNS,
         rows,
-        said,
+        notes,
     )
 
 
@@ -487,16 +494,16 @@ def removal_time(
     kernel, query = Kernel("rbf", GAMMA), data.query_index
     ways = {"leave-query-out": np.arange(data.n_queries), "10 folds of queries": _folds(data, 0)}
     rows: dict[str, list[tuple[float | int | None, ...]]] = {way: [] for way in ways}
-    for at, per_query in enumerate(sizes):
+    for index, per_query in enumerate(sizes):
         began = process_time()
         mapped = _mapped(kernel, data, per_query, 0)
         initial = process_time() - began
         for way, fold in ways.items():
             count = int(fold.max()) + 1
-            some = [np.flatnonzero(fold[query] == number) for number in range(count)][:_QUERIES]
-            efficient = _seconds(mapped.without, some) * count / len(some)
-            anew = _seconds(lambda held: _anew(kernel, data, mapped.basis, held), some) * count / len(some)  # noqa: B023
-            old = printed[way]["efficient"][at], printed[way]["baseline"][at]
+            parts = [np.flatnonzero(fold[query] == number) for number in range(count)][:_QUERIES]
+            efficient = _seconds(mapped.without, parts) * count / len(parts)
+            anew = _seconds(lambda held: _anew(kernel, data, mapped.basis, held), parts) * count / len(parts)  # noqa: B023
+            old = printed[way]["efficient"][index], printed[way]["baseline"][index]
             rows[way].append(
                 (per_query, mapped.basis.size, initial, efficient, anew, anew / efficient, old[1] / old[0])
             )
@@ -551,8 +558,8 @@ def _mapped(kernel: Kernel, data: RankingDataset, per_query: int, seed: int) -> 
 
 def _anew(kernel: Kernel, data: RankingDataset, basis: Ints, held: Ints) -> NystromFeatures:
     """Map all documents with the basis vectors that are not held out."""
-    kept = np.setdiff1d(basis, held)
-    return NystromFeatures.of(kernel.matrix(data.X[kept], data.X), kept)
+    remaining = np.setdiff1d(basis, held)
+    return NystromFeatures.of(kernel.matrix(data.X[remaining], data.X), remaining)
 
 
 PAIRS, ONE, POOLED, AVERAGED = (
@@ -600,40 +607,45 @@ def auc_estimates(share: float = 1.0, seed: int = 0) -> PrintedExperiment:
         Share of the repetitions to run.
     seed : int, default 0
     """
-    found = {
-        one.name: finish(
-            simulate_auc(**one.options, repetitions=max(2, round(share * one.repetitions)), seed=seed)
+    deviations = {
+        simulation.name: finish(
+            simulate_auc(
+                **simulation.options, repetitions=max(2, round(share * simulation.repetitions)), seed=seed
+            )
         )
-        for one in SIMULATIONS
+        for simulation in SIMULATIONS
     }
     rows = tuple(
         (
-            name if at == 0 else "",
+            name if index == 0 else "",
             estimator,
-            *(float(v[at]) for v in (one.bias, one.standard_error, one.conditional_sd)),
+            *(float(v[index]) for v in (deviation.bias, deviation.standard_error, deviation.conditional_sd)),
         )
-        for name, one in found.items()
-        for at, estimator in enumerate(ESTIMATORS)
+        for name, deviation in deviations.items()
+        for index, estimator in enumerate(ESTIMATORS)
     )
-    said = (
+    notes = (
         "Two normal classes with 10 features, λ = 1; the true AUC of each model is known. Deviations are "
         "measured from the AUC of the individual model (conditional performance). The thesis lists Paper IV "
         "by title only, so its conclusions in section 5.4 are checked, not its figures.",
-        *(f"{'Holds' if holds else 'Does not hold'} here: {text}." for text, holds in _conclusions(found)),
+        *(
+            f"{'Holds' if holds else 'Does not hold'} here: {text}."
+            for text, holds in _conclusions(deviations)
+        ),
     )
     return PrintedExperiment(
-        "Section 5.4", "deviation of AUC estimates from the AUC", _AUC_COLUMNS, rows, said
+        "Section 5.4", "deviation of AUC estimates from the AUC", _AUC_COLUMNS, rows, notes
     )
 
 
 def _conclusions(found: dict[str, Deviations]) -> list[tuple[str, bool]]:
     """Return each conclusion with its numbers, and whether it holds."""
-    none, signal, few, hundred, many = found.values()
-    worst = max(abs(_of(one.bias, PAIRS)) for one in (none, signal))
-    sd = {name: _of(few.conditional_sd, name) for name in (PAIRS, AVERAGED)}
-    apart = {n: abs(_of(one.conditional_sd, AVERAGED) - _of(one.conditional_sd, PAIRS))
-             for n, one in ((100, hundred), (400, many))}  # fmt: skip
-    least = min(_of(few.conditional_sd, name) for name in ESTIMATORS)
+    none, signal, few_positives, hundred, many = found.values()
+    worst = max(abs(_of(deviation.bias, PAIRS)) for deviation in (none, signal))
+    sd = {name: _of(few_positives.conditional_sd, name) for name in (PAIRS, AVERAGED)}
+    apart = {n: abs(_of(deviation.conditional_sd, AVERAGED) - _of(deviation.conditional_sd, PAIRS))
+             for n, deviation in ((100, hundred), (400, many))}  # fmt: skip
+    least = min(_of(few_positives.conditional_sd, name) for name in ESTIMATORS)
     return [
         (
             f"pooling has a clear negative bias (without signal: {ONE} {_of(none.bias, ONE):+.3f}, {POOLED} "
@@ -717,40 +729,40 @@ def split_queries(
     """
     rows: list[tuple[Any, ...]] = []
     for name, learner in learners().items():
-        found = finish(
+        simulation = finish(
             simulate_selection(
                 dataset, n_queries, measure=_MEASURE, repetitions=repetitions, seed=seed, learner=learner,
                 estimators=_ESTIMATORS,
             )
         )  # fmt: skip
-        _, same, split = found.estimates.T
-        more = split - same
-        error = float(more.std() / np.sqrt(repetitions))
+        _, unsplit, split = simulation.estimates.T
+        excess = split - unsplit
+        error = float(excess.std() / np.sqrt(repetitions))
         rows.append(
             (
                 name,
-                float(found.truth.mean()),
-                *found.estimates.mean(axis=0).tolist(),
-                float(more.mean()),
+                float(simulation.truth.mean()),
+                *simulation.estimates.mean(axis=0).tolist(),
+                float(excess.mean()),
                 error,
             )
         )
-    most, error = max(row[5:7] for row in rows)
-    said = (
+    rise, error = max(row[5:7] for row in rows)
+    notes = (
         f"{n_queries} training queries, drawn {repetitions} times; the truth is the AUC on all other "
         "queries. Folds of documents rank a fifth of each query. For comparison, folds of queries also rank "
         "such fifths; the last columns show the effect of splitting queries.",
-        f"Splitting queries increases the estimate by up to {most:.3f} (± {error:.3f}). The corpora of the "
+        f"Splitting queries increases the estimate by up to {rise:.3f} (± {error:.3f}). The corpora of the "
         "printed examples are not available (parse ranking: Kendall's τ_b of 0.7 instead of 0.3; protein "
         "interactions: up to 0.18 F-score).",
     )
     return PrintedExperiment(
-        "Section 5.5", f"queries split between folds, on {dataset.name}", _SPLIT_COLUMNS, tuple(rows), said
+        "Section 5.5", f"queries split between folds, on {dataset.name}", _SPLIT_COLUMNS, tuple(rows), notes
     )
 
 
 KEY = "airola-2011"
-"""Of the paper in :func:`rankstudio.plugins.papers.reproduction.load_reproduction`."""
+"""Key of the paper in :func:`rankstudio.plugins.papers.reproduction.load_reproduction`."""
 
 _OHSUMED = "ohsumed"
 
@@ -797,14 +809,14 @@ def experiments(
     how, printed = effort or Effort(), _values()["printed"]
     train = dataset.folds[0].train
     costs = {name: result for name, result in results.items() if name in printed["BioInfer"]}
-    found: dict[str, Experiment] = {
+    by_name: dict[str, Experiment] = {
         "Paper I, Figure 2": lambda: [irrelevant_pairs()],
         "Paper I, Table 1": lambda: [training_growth(printed["growth"], how.sizes)],
         "Paper I, Tables 2 and 6": lambda: [cost_rows(costs, printed)],
     }
     if dataset.name.lower().startswith(_OHSUMED):
-        found["Paper I, Table 3"] = lambda: [ohsumed_rows(results, dataset, printed["Ohsumed"])]
-    found |= {
+        by_name["Paper I, Table 3"] = lambda: [ohsumed_rows(results, dataset, printed["Ohsumed"])]
+    by_name |= {
         "Paper III, Figure 1": lambda: [removal_error(train, dataset.name)],
         "Paper III, Tables 1 and 2": lambda: removal_time(
             train, dataset.name, printed["removal"], how.per_query
@@ -812,12 +824,12 @@ def experiments(
         "Section 5.4": lambda: [auc_estimates(how.share)],
         "Section 5.5": lambda: [split_queries(dataset, repetitions=how.repetitions)],
     }
-    return {name: partial(_steady, work) for name, work in found.items()}
+    return {name: partial(_steady, work) for name, work in by_name.items()}
 
 
 def absent() -> dict[str, str]:
     """Return the parts of the thesis without available data, by name, with the reason."""
-    return {name: str(why) for name, why in _values()["absent"].items()}
+    return {name: str(reason) for name, reason in _values()["absent"].items()}
 
 
 def _values() -> dict[str, Any]:

@@ -34,11 +34,11 @@ def decisions(run: RunResult, data: FoldedDataset) -> AnalysisResult:
     PlanError
         If there are none.
     """
-    found = run_decisions(run, data)
-    tables = [_decisions(run, found)]
-    if not isnan(found.mean_auc_interval[0]):
-        tables.append(_areas(found))
-    return AnalysisResult(tuple(tables), asdict(found))
+    decided = run_decisions(run, data)
+    tables = [_decisions(run, decided)]
+    if not isnan(decided.mean_auc_interval[0]):
+        tables.append(_areas(decided))
+    return AnalysisResult(tuple(tables), asdict(decided))
 
 
 def _decisions(run: RunResult, found: Decisions) -> AnalysisTable:
@@ -62,14 +62,14 @@ def _decisions(run: RunResult, found: Decisions) -> AnalysisTable:
 
 
 def _cells(row: DecisionRow) -> tuple[Cell, ...]:
-    one = row.decision
-    threshold = None if isnan(one.threshold) else formatted(one.threshold, ".4g")
-    values = (one.precision, one.recall, one.f, row.greatest, row.difference)
+    decision = row.decision
+    threshold = None if isnan(decision.threshold) else formatted(decision.threshold, ".4g")
+    values = (decision.precision, decision.recall, decision.f, row.greatest, row.difference)
     return (row.label, row.rule, threshold, *(formatted(value, ".4f") for value in values))
 
 
 def _areas(found: Decisions) -> AnalysisTable:
-    areas = [(str(one.fold), one.auc, one.auc_interval) for one in found.folds]
+    areas = [(str(fold.fold), fold.auc, fold.auc_interval) for fold in found.folds]
     if len(areas) > 1:
         areas.append((tr("mean"), found.mean_auc, found.mean_auc_interval))
     rows: tuple[tuple[Cell, ...], ...] = tuple(

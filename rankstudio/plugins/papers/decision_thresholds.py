@@ -104,8 +104,8 @@ def best_threshold(scores: Floats, relevant: Bools) -> Decision:
     """
     order = np.argsort(-scores, kind="stable")
     ends = np.flatnonzero(np.append(np.diff(scores[order]) < 0, True))
-    found = np.cumsum(relevant[order])[ends]
-    f = 2.0 * found / (ends + 1 + max(1, relevant.sum()))
+    n_found = np.cumsum(relevant[order])[ends]
+    f = 2.0 * n_found / (ends + 1 + max(1, relevant.sum()))
     threshold = scores[order[ends[int(np.argmax(f))]]] if f.max() > 0 else np.inf
     return decide(scores, relevant, float(threshold))
 
@@ -115,21 +115,21 @@ def share_threshold(scores: Floats, relevant: Bools) -> Decision:
 
     See `best_threshold` for the parameters.
     """
-    wanted = int(relevant.sum())
+    n_relevant = int(relevant.sum())
     falling = -np.sort(-scores)
-    if wanted < scores.size and wanted and falling[wanted] == falling[wanted - 1]:
-        wanted = int(np.searchsorted(-falling, -falling[wanted]))  # all that are above the tie
-    return decide(scores, relevant, float(falling[wanted - 1]) if wanted else np.inf)
+    if n_relevant < scores.size and n_relevant and falling[n_relevant] == falling[n_relevant - 1]:
+        n_relevant = int(np.searchsorted(-falling, -falling[n_relevant]))  # all that are above the tie
+    return decide(scores, relevant, float(falling[n_relevant - 1]) if n_relevant else np.inf)
 
 
 def decide(scores: Floats, relevant: Bools, threshold: float) -> Decision:
-    """Return what taking all documents with scores of at least the threshold finds."""
-    taken = scores >= threshold
-    right, total = int(np.count_nonzero(taken & relevant)), int(np.count_nonzero(taken))
-    wanted = int(np.count_nonzero(relevant))
+    """Return the decision that takes all documents with scores of at least the threshold."""
+    is_taken = scores >= threshold
+    right, total = int(np.count_nonzero(is_taken & relevant)), int(np.count_nonzero(is_taken))
+    n_relevant = int(np.count_nonzero(relevant))
     if not right:
         return Decision(threshold, 0.0, 0.0, 0.0)
-    return Decision(threshold, right / total, right / wanted, 2.0 * right / (total + wanted))
+    return Decision(threshold, right / total, right / n_relevant, 2.0 * right / (total + n_relevant))
 
 
 def run_decisions(run: RunResult, data: FoldedDataset, *, sealed: bool = False) -> Decisions:
@@ -154,36 +154,36 @@ def run_decisions(run: RunResult, data: FoldedDataset, *, sealed: bool = False) 
     O(m (n + log m)) for m documents of all parts and n features.
     """
     parts = {fold.number: fold for fold in data.folds}
-    tested = not sealed and all(parts[one.fold].test is not None for one in run.folds)
+    tested = not sealed and all(parts[chosen_fold.fold].test is not None for chosen_fold in run.folds)
     least = convention(run.plan.convention).relevant_from
-    found, rankings = [], []
-    for one in run.folds:
-        fold = parts[one.fold]
-        part, step = fold.test if tested else fold.vali, one.chosen.step
+    decisions, rankings = [], []
+    for fold_result in run.folds:
+        fold = parts[fold_result.fold]
+        part, step = fold.test if tested else fold.vali, fold_result.chosen.step
         if part is None or not step.covers(part.X):
             text = tr("fold {fold} has no documents to judge by a threshold, or no complete model")
-            raise PlanError(text.format(fold=one.fold))
+            raise PlanError(text.format(fold=fold_result.fold))
         train, scores = ScoredPart(fold.train).scores(step), ScoredPart(part).scores(step)
-        relevant, known = _relevant(part, least), _relevant(fold.train, least)
+        relevant, train_relevant = _relevant(part, least), _relevant(fold.train, least)
         rankings.append((scores, relevant))
         single = part.n_queries == 1
-        found.append(
+        decisions.append(
             FoldDecisions(
-                one.fold,
-                decide(scores, relevant, best_threshold(train, known).threshold),
-                decide(scores, relevant, share_threshold(train, known).threshold),
+                fold_result.fold,
+                decide(scores, relevant, best_threshold(train, train_relevant).threshold),
+                decide(scores, relevant, share_threshold(train, train_relevant).threshold),
                 best_threshold(scores, relevant),
                 pooled_auc(scores, relevant),
                 mean_auc_interval(rankings[-1:]) if single else (float("nan"), float("nan")),
             )
         )
-    areas = [one.auc for one in found]
-    whole = not np.isnan([one.auc_interval for one in found]).any()
+    areas = [decision.auc for decision in decisions]
+    has_intervals = not np.isnan([decision.auc_interval for decision in decisions]).any()
     return Decisions(
         "test" if tested else "validation",
-        tuple(found),
+        tuple(decisions),
         float(np.mean(areas)) if areas else float("nan"),
-        mean_auc_interval(rankings) if whole else (float("nan"), float("nan")),
+        mean_auc_interval(rankings) if has_intervals else (float("nan"), float("nan")),
     )
 
 
@@ -218,13 +218,13 @@ def decision_rows(found: Decisions) -> list[DecisionRow]:
     """Return two rows per fold, and two means if there are several folds."""
     folds = found.folds
     rows = [
-        DecisionRow(str(one.fold), one.fold, rule, decision, one.greatest.f)
-        for one in folds
-        for rule, decision in ((BEST_F, one.best), (CLASS_SHARE, one.share))
+        DecisionRow(str(fold.fold), fold.fold, rule, decision, fold.greatest.f)
+        for fold in folds
+        for rule, decision in ((BEST_F, fold.best), (CLASS_SHARE, fold.share))
     ]
     if len(folds) < 2:
         return rows
-    greatest = float(np.mean([one.greatest.f for one in folds]))
+    greatest = float(np.mean([fold.greatest.f for fold in folds]))
     return rows + [
         DecisionRow("mean", None, rule, _mean([row.decision for row in rows if row.rule == rule]), greatest)
         for rule in (BEST_F, CLASS_SHARE)
@@ -232,7 +232,7 @@ def decision_rows(found: Decisions) -> list[DecisionRow]:
 
 
 def _mean(decisions: Sequence[Decision]) -> Decision:
-    table = np.array([(one.precision, one.recall, one.f) for one in decisions])
+    table = np.array([(decision.precision, decision.recall, decision.f) for decision in decisions])
     return Decision(float("nan"), *(float(value) for value in table.mean(axis=0)))
 
 

@@ -78,22 +78,26 @@ def runs_of_paper(paper: Reproduction, runs: Sequence[RunResult]) -> dict[str, R
     A run has the name of its method and ranker with whose stated parameters it agrees best; of several runs
     with a name that with the best agreement counts, then the last one.
     """
-    found: dict[str, tuple[int, RunResult]] = {}
+    best_runs: dict[str, tuple[int, RunResult]] = {}
     for run in runs:
         key = run.plan.method, run.plan.ranker
-        names = [n for n, wanted in paper.runs.items() if (wanted["method"], wanted.get("ranker", "")) == key]
+        names = [
+            n for n, settings in paper.runs.items() if (settings["method"], settings.get("ranker", "")) == key
+        ]
         agreed = {name: _agreement(run.plan, paper.runs[name].get("parameters", {})) for name in names}
         if agreed:
             name = max(agreed, key=agreed.__getitem__)
-            if name not in found or agreed[name] >= found[name][0]:
-                found[name] = agreed[name], run
-    return {name: run for name, (_, run) in found.items()}
+            if name not in best_runs or agreed[name] >= best_runs[name][0]:
+                best_runs[name] = agreed[name], run
+    return {name: run for name, (_, run) in best_runs.items()}
 
 
 def _agreement(plan: Plan, stated: Mapping[str, Any]) -> int:
     """Return how many of some parameters a plan has, minus how many have other values."""
-    wanted = plan_from_dict({"data": plan.data, "method": plan.method, "parameters": stated}).parameters
-    return sum(1 if plan.parameters.get(name) == wanted[name] else -1 for name in stated)
+    stated_parameters = plan_from_dict(
+        {"data": plan.data, "method": plan.method, "parameters": stated}
+    ).parameters
+    return sum(1 if plan.parameters.get(name) == stated_parameters[name] else -1 for name in stated)
 
 
 def figure_files_of(figures: Sequence[StudyFigure], folder: Path) -> list[FigureFile]:
@@ -126,16 +130,16 @@ def _fsmrank(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
             )
     run = results.get("FSMRank")
     if run is not None:
-        alone = partial(alone_of, data, run, "FSMRank", "NDCG@10")
-        yield StudyFigure("figure4", "NDCG@10 of each feature alone, selected ones marked", alone)
+        draw_alone = partial(alone_of, data, run, "FSMRank", "NDCG@10")
+        yield StudyFigure("figure4", "NDCG@10 of each feature alone, selected ones marked", draw_alone)
         seconds = partial(objective_by_seconds, run, data)
         yield StudyFigure("figure5", "objective of both solvers by seconds", seconds)
 
 
 def _by_size(data: FoldedDataset, runs: Sequence[tuple[int, RunResult]], name: str) -> CurvesFigure | None:
-    found = run_curves([run for _, run in runs], name, 0, [data] * len(runs), part="test")
+    curves = run_curves([run for _, run in runs], name, 0, [data] * len(runs), part="test")
     named = [(number, run.plan.title) for number, run in runs]
-    return run_curves_figure(data.name, named, found, runs[0][0], name, part="test")
+    return run_curves_figure(data.name, named, curves, runs[0][0], name, part="test")
 
 
 def objective_by_seconds(run: RunResult, data: FoldedDataset) -> CurvesFigure:
@@ -149,8 +153,10 @@ def objective_by_seconds(run: RunResult, data: FoldedDataset) -> CurvesFigure:
     for number, (solver, label) in enumerate(
         (("nesterov", tr("FSMRank (Nesterov)")), ("subgradient", tr("subgradient descent")))
     ):
-        own = {**chosen.parameters, "solver": solver, "max_iter": _SUBGRADIENT_STEPS}
-        timed = list(timed_steps(estimator(run.plan, run.plan.entry, own, fold.train.feature_ids), train))
+        parameters = {**chosen.parameters, "solver": solver, "max_iter": _SUBGRADIENT_STEPS}
+        timed = list(
+            timed_steps(estimator(run.plan, run.plan.entry, parameters, fold.train.feature_ids), train)
+        )
         x, y = zip(*timed, strict=True)
         series.append(Series(label, x, y, number=number))
     return CurvesFigure(
@@ -172,12 +178,12 @@ def timed_steps(method: LinearRanker, train: TrainingData) -> Iterator[tuple[flo
     The first step computes what depends on the data alone, and compiles.
     """
     begun = None
-    for told in method.work(train):  # its notes are those of the run
-        if isinstance(told, Step):
-            now = perf_counter()
+    for event in method.work(train):  # its notes are those of the run
+        if isinstance(event, Step):
+            moment = perf_counter()
             if begun is not None:
-                yield now - begun, told.criterion
-            begun = now if begun is None else begun
+                yield moment - begun, event.criterion
+            begun = moment if begun is None else begun
 
 
 def _fs_ed(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
@@ -186,13 +192,13 @@ def _fs_ed(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
     if results:
         bars = partial(significance_bars, results, data.name, selectors, rankers)
         yield StudyFigure("figure2", "NDCG@10 of selectors and rankers with marks of significance", bars)
-    run = next((one for name, one in results.items() if name.startswith("FS-ED")), None)
-    for which, title in (
+    run = next((fs_ed_run for name, fs_ed_run in results.items() if name.startswith("FS-ED")), None)
+    for end, title in (
         ("best", "densities of the best feature"),
         ("last", "densities of the last feature"),
     ):
         if run is not None:
-            yield StudyFigure(f"figure3-{which}", title, partial(end_densities, run, data, which))
+            yield StudyFigure(f"figure3-{end}", title, partial(end_densities, run, data, end))
 
 
 def significance_bars(
@@ -231,13 +237,13 @@ def _marks(
 ) -> str:
     if selector == "WAF":
         return ""
-    others = {"+": ["WAF"], "*": [one for one in selectors if one not in ("WAF", selector)]}
-    found = ""
-    for mark, against in others.items():
-        beside = [results[f"{one}, {ranker}"] for one in against if f"{one}, {ranker}" in results]
-        if beside and all(paired_t(run.per_query(name), b.per_query(name)).p < ALPHA for b in beside):
-            found += mark
-    return found
+    rivals = {"+": ["WAF"], "*": [rival for rival in selectors if rival not in ("WAF", selector)]}
+    marks = ""
+    for mark, against in rivals.items():
+        rival_runs = [results[f"{rival}, {ranker}"] for rival in against if f"{rival}, {ranker}" in results]
+        if rival_runs and all(paired_t(run.per_query(name), b.per_query(name)).p < ALPHA for b in rival_runs):
+            marks += mark
+    return marks
 
 
 def end_densities(run: RunResult, data: FoldedDataset, which: str) -> CurvesFigure | None:
@@ -247,13 +253,13 @@ def end_densities(run: RunResult, data: FoldedDataset, which: str) -> CurvesFigu
     order = path.steps[-1].selected
     column = order[0] if which == "best" else order[-1]
     train, ids = group_training(fold).whole("FS-ED"), fold.train.feature_ids
-    (found,) = compared_densities(run.plan, path, train, ids, [column])
-    if not found.grid.size:
+    (densities,) = compared_densities(run.plan, path, train, ids, [column])
+    if not densities.grid.size:
         return None
-    grid = tuple(map(float, found.grid))
+    grid = tuple(map(float, densities.grid))
     series = [
-        Series(tr(one.label), grid, tuple(map(float, one.density)), kind="area", number=number)
-        for number, one in enumerate(found.classes)
+        Series(tr(curve.label), grid, tuple(map(float, curve.density)), kind="area", number=number)
+        for number, curve in enumerate(densities.classes)
     ]
     title = (
         tr("{data}: densities of the best feature")
@@ -270,9 +276,9 @@ def end_densities(run: RunResult, data: FoldedDataset, which: str) -> CurvesFigu
             data=data.name,
             fold=fold.number,
             feature=fold.train.feature_names[column],
-            place=found.place,
+            place=densities.place,
             n=len(order),
-            divergence=found.divergence,
+            divergence=densities.divergence,
         ),
         FigureAxis(tr("value of {feature}").format(feature=fold.train.feature_names[column])),
         FigureAxis(tr("density")),
@@ -283,8 +289,8 @@ def end_densities(run: RunResult, data: FoldedDataset, which: str) -> CurvesFigu
 def _airola(data: FoldedDataset, found: Sequence[PrintedExperiment]) -> Iterator[StudyFigure]:
     yield StudyFigure("paper1-figure1", "costs of a pair by its predicted difference", pair_costs)
     yield StudyFigure("paper1-figure2", "irrelevant pairs turn the direction", turned_directions)
-    done = next((one for one in found if one.source == "Paper III, Figure 1"), None)
-    errors = partial(removal_curves, data, done)
+    experiment = next((finding for finding in found if finding.source == "Paper III, Figure 1"), None)
+    errors = partial(removal_curves, data, experiment)
     yield StudyFigure(
         "paper3-figure1", "error with basis vectors of held-out queries removed and kept", errors
     )
@@ -322,10 +328,10 @@ def pair_costs() -> CurvesFigure:
 
 def turned_directions() -> CurvesFigure:
     """Return the scores that RankRLS learns of four inputs from all and from relevant pairs (Figure 2)."""
-    found = airola_2011.irrelevant_pairs()
-    _, relevant, every = next(row for row in found.rows if row[0].endswith("(21)"))
+    example = airola_2011.irrelevant_pairs()
+    _, relevant, all_pairs = next(row for row in example.rows if row[0].endswith("(21)"))
     x, scores = airola_2011.X[:, 0], airola_2011.SCORES
-    learned = (tr("relevant pairs"), relevant), (tr("all pairs"), every)
+    learned = (tr("relevant pairs"), relevant), (tr("all pairs"), all_pairs)
     series = [Series(tr("given scores"), tuple(x), tuple(scores - scores.mean()), kind="points")]
     for number, (label, weight) in enumerate(learned, start=1):
         series.append(Series(label, tuple(x), tuple((weight * (x - x.mean())).tolist()), number=number))
@@ -346,13 +352,13 @@ def removal_curves(data: FoldedDataset, done: PrintedExperiment | None) -> Curve
     """Return the error by λ with the basis vectors of held-out queries removed and kept (Paper III)."""
     name, train = data.name, data.folds[0].train
     with STEADY:  # as the table has it: the ratio at the smallest λ is that of roundings
-        found = airola_2011.removal_error(train, name) if done is None else done
-    lambdas, removed, kept, _ = zip(*found.rows, strict=True)
-    series = (Series(tr("removed"), lambdas, removed), Series(tr("kept"), lambdas, kept, number=1))
+        experiment = airola_2011.removal_error(train, name) if done is None else done
+    lambdas, removed, basis_kept, _ = zip(*experiment.rows, strict=True)
+    series = (Series(tr("removed"), lambdas, removed), Series(tr("kept"), lambdas, basis_kept, number=1))
     return CurvesFigure(
         "removal",
         tr("{data}: cross-validated error with basis vectors removed and kept").format(data=name),
-        " ".join(found.said),
+        " ".join(experiment.said),
         FigureAxis("λ", logarithmic=True),
         FigureAxis(tr("mean squared error"), logarithmic=True),
         series,

@@ -18,9 +18,12 @@ def numbers() -> tuple[Published, ...]:
             for row in csv.DictReader(file)
         ]
     # The paper repeats LETOR's own numbers.
-    known = {(p.dataset, p.method, p.when, p.measure, p.value) for p in listed if "LETOR" in p.source}
+    letor_numbers = {(p.dataset, p.method, p.when, p.measure, p.value) for p in listed if "LETOR" in p.source}
     paper = _of_paper("fsmrank", "Lai et al. 2013")
-    return (*listed, *(p for p in paper if (p.dataset, p.method, p.when, p.measure, p.value) not in known))
+    return (
+        *listed,
+        *(p for p in paper if (p.dataset, p.method, p.when, p.measure, p.value) not in letor_numbers),
+    )
 
 
 def _of_paper(key: str, authors: str) -> Iterator[Published]:

@@ -19,7 +19,7 @@ from rankstudio.engine.support.resources import resource, table
 
 _FOLDS = 5  # of LETOR's datasets
 _ABOUT = "note", "datasets", "when"
-"""What is said of a run beside its plan."""
+"""Fields of a run that are not of its plan."""
 
 
 @dataclass(frozen=True)
@@ -119,12 +119,12 @@ class Reproduction:
         PlanError
             If the paper has no table for data of this name.
         """
-        found = tuple(t for t in self.tables if data.lower().startswith(str(t["dataset"]).lower()))
-        if not found:
+        tables = tuple(t for t in self.tables if data.lower().startswith(str(t["dataset"]).lower()))
+        if not tables:
             raise PlanError(
                 f"{self.key} has no table for {data}. Datasets with tables: {', '.join(self.datasets())}."
             )
-        return found
+        return tables
 
     def check_folds(self, data: FoldedDataset) -> None:
         """Refuse data with other folds than a table that lists them has.
@@ -154,14 +154,14 @@ class Reproduction:
         """
         tables = self.of(data)
         measures = tuple(dict.fromkeys(name for table in tables for name in _measures(table))) or ("MAP",)
-        more = self.figure_runs if figures else ()
-        names = dict.fromkeys((*(name for table in tables for name in _runs(table)), *more))
+        extra_runs = self.figure_runs if figures else ()
+        names = dict.fromkeys((*(name for table in tables for name in _runs(table)), *extra_runs))
         return {name: self._plan(name, place, convention, measures) for name in names}
 
     def _plan(self, name: str, place: str, convention: str, measures: tuple[str, ...]) -> Plan:
-        wanted = {key: value for key, value in self.runs[name].items() if key not in _ABOUT}
+        settings = {key: value for key, value in self.runs[name].items() if key not in _ABOUT}
         protocol = {"data": place, "select_by": "MAP", "measures": measures, "convention": convention}
-        return plan_from_dict({**protocol, **wanted})
+        return plan_from_dict({**protocol, **settings})
 
     def table(
         self, printed: Mapping[str, Any], results: Mapping[str, RunResult], data: FoldedDataset | None = None
@@ -182,10 +182,10 @@ class Reproduction:
         """Return a table of folds × methods."""
         measure, columns = printed["measure"], printed["columns"]
         rows = []
-        for place, label in enumerate(["1", "2", "3", "4", "5", "avg"]):
+        for row_index, label in enumerate(["1", "2", "3", "4", "5", "avg"]):
             runs = [results[name] for name in columns]
-            ours = [(run.average if label == "avg" else run.folds[place].test)[measure] for run in runs]
-            rows.append((label, _cells((values[place] for values in columns.values()), ours)))
+            ours = [(run.average if label == "avg" else run.folds[row_index].test)[measure] for run in runs]
+            rows.append((label, _cells((values[row_index] for values in columns.values()), ours)))
         return PaperTable(
             title, tuple(columns), tuple(rows), tuple("note" not in self.runs[n] for n in columns)
         )
@@ -212,8 +212,8 @@ def _selected(title: str, printed: Mapping[str, Any], result: RunResult) -> Pape
         ("λ", _cells([format_power(parse_grid(text)[0]) for text in printed["lambda"]], values)),
         ("k", _cells(printed["sizes"], result.sizes)),
         *(
-            (f"selected {place}", _cells(theirs, ours))
-            for place, (theirs, ours) in enumerate(
+            (f"selected {rank}", _cells(theirs, ours))
+            for rank, (theirs, ours) in enumerate(
                 zip_longest(_ranks(firsts), _ranks(chosen), fillvalue=("",) * len(columns)), start=1
             )
         ),
@@ -228,7 +228,9 @@ def _ranks(selected: Iterable[Iterable[int]]) -> Iterator[tuple[int | str, ...]]
 
 def _cells(printed: Iterable[float | str], ours: Iterable[float | str]) -> tuple[Cell, ...]:
     """Return cells side by side; measures, which are no whole numbers, with the paper's four decimals."""
-    return tuple(Cell(_shown(theirs), _shown(own)) for theirs, own in zip(printed, ours, strict=True))
+    return tuple(
+        Cell(_shown(theirs), _shown(our_cell)) for theirs, our_cell in zip(printed, ours, strict=True)
+    )
 
 
 def _shown(value: float | str) -> str:

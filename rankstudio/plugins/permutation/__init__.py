@@ -1,6 +1,6 @@
 """Permutation tests: what a method finds with labels or preferences permuted within their queries.
 
-For whoever asks whether a selection is better than chance: the best of many features looks good on any
+For users who ask whether a selection is better than chance: the best of many features looks good on any
 labels.
 
 References

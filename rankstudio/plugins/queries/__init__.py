@@ -1,7 +1,7 @@
 """Two models query by query: where each is better, why a document ranks where it does, which features matter.
 
-For whoever wants to know more than an average: which queries a model loses, by which documents, and what its
-features do there.
+For users who want to know more than an average: which queries a model loses, by which documents, and the
+effect of its features there.
 
 References
 ----------

@@ -107,8 +107,8 @@ def relearned(
         If these exceed the memory limit.
     """
     rest = tuple(other for other in chosen.step.selected if other != column)
-    kept = tuple(sorted(rest))
-    ids = feature_ids[list(kept)]
+    columns = tuple(sorted(rest))
+    ids = feature_ids[list(columns)]
     entry = plan.ranker_entry
     if not rest:
         return widened(None, 1, (), len(feature_ids))
@@ -118,22 +118,22 @@ def relearned(
         else:
             ranker = estimator(plan, entry, chosen.unit.combination.ranker, ids)
             work = two_stage_steps(ranker, train, [rest])
-        for told in work:
-            follow(told)
-        assert isinstance(told, Step)  # the last one, of one set
-        return told
+        for event in work:
+            follow(event)
+        assert isinstance(event, Step)  # the last one, of one set
+        return event
     # The groups of features are of no account: what is left is the model's whole selection.
     method = estimator(
         plan.changed(groups={}), plan.entry, _among(plan.entry, chosen.unit.parameters, ids), ids
     )
     last: Step | None = None
-    narrow = train.narrowed(kept)
-    for told in method.work(narrow):
-        follow(told)
-        last = told if isinstance(told, Step) else last
+    narrow = train.narrowed(columns)
+    for event in method.work(narrow):
+        follow(event)
+        last = event if isinstance(event, Step) else last
         if plan.step_kind is StepKind.ROUNDS and last is not None and last.number == chosen.step.number:
             break
-    return widened(last, last.number if last else 1, kept, len(feature_ids))
+    return widened(last, last.number if last else 1, columns, len(feature_ids))
 
 
 def _without_summand(
@@ -143,10 +143,10 @@ def _without_summand(
     assert plan.ranker_entry is not None
     data, unit = train.for_method(accepts_sparse=False), chosen.unit
     selector = estimator(plan, plan.entry, unit.parameters, feature_ids)
-    for told in selector.work(data):  # the search depends on its seed alone
-        if isinstance(told, WorkProgress):
-            yield told
-        elif told.number == chosen.step.number:
+    for event in selector.work(data):  # the search depends on its seed alone
+        if isinstance(event, WorkProgress):
+            yield event
+        elif event.number == chosen.step.number:
             break
     sums = selector.combinations_[: chosen.step.number].copy()  # type: ignore[attr-defined]
     sums[:, column] = 0.0
@@ -158,13 +158,13 @@ def _without_summand(
 
 def _among(entry: Method, parameters: Mapping[str, Any], ids: Ints) -> dict[str, Any]:
     """Return parameters for data that have only some features, all of which are to be used."""
-    kept = set(ids.tolist())
+    features = set(ids.tolist())
     changed = dict(parameters)
     for p in entry.parameters:
         if p.kind is Kind.FEATURES:
-            changed[p.name] = tuple(feature for feature in changed[p.name] if feature in kept)
+            changed[p.name] = tuple(feature for feature in changed[p.name] if feature in features)
         elif p.kind is Kind.COSTS:
-            changed[p.name] = tuple(pair for pair in changed[p.name] if pair[0] in kept)
+            changed[p.name] = tuple(pair for pair in changed[p.name] if pair[0] in features)
     if StepKind.FEATURES.limit in changed:
         changed[StepKind.FEATURES.limit] = None
     return changed
@@ -192,18 +192,20 @@ def ablated_queries(
         If a study did not store the model.
     """
     data = fold.parts[part]
-    whole, without = (model_scores(step, data) for step in steps)
-    return AblatedQueries(fold.number, column, *query_measures(data, (whole, without), measure, convention))
+    with_feature, without = (model_scores(step, data) for step in steps)
+    return AblatedQueries(
+        fold.number, column, *query_measures(data, (with_feature, without), measure, convention)
+    )
 
 
 def n_unchanged(found: Sequence[AblatedQueries]) -> int:
     """Return the number of queries whose measure is the same for every left-out feature."""
-    same: dict[int, Bools] = {}
-    for one in found:
+    unchanged: dict[int, Bools] = {}
+    for ablated in found:
         # Measures are from 0 to 1; two rankings of the same value may have added it up in another order.
-        equal = np.isclose(one.whole, one.without, rtol=0.0, atol=1e-12, equal_nan=True)
-        same[one.fold] = same.get(one.fold, np.ones(equal.size, dtype=np.bool_)) & equal
-    return sum(int(np.count_nonzero(equal)) for equal in same.values())
+        equal = np.isclose(ablated.whole, ablated.without, rtol=0.0, atol=1e-12, equal_nan=True)
+        unchanged[ablated.fold] = unchanged.get(ablated.fold, np.ones(equal.size, dtype=np.bool_)) & equal
+    return sum(int(np.count_nonzero(equal)) for equal in unchanged.values())
 
 
 def feature_ablation(found: Sequence[AblatedQueries], measure: str) -> FeatureAblation:
@@ -215,9 +217,9 @@ def feature_ablation(found: Sequence[AblatedQueries], measure: str) -> FeatureAb
         Queries of one feature, one entry per fold; at least one.
     measure : str
     """
-    whole = np.concatenate([one.whole for one in found])
-    without = np.concatenate([one.without for one in found])
-    counts = win_tie_loss(whole, without, higher_is_better=find_measure(measure).higher_is_better)
-    folds = tuple(one.fold for one in found)
-    difference = mean_difference(whole, without)
+    with_feature = np.concatenate([ablated.whole for ablated in found])
+    without = np.concatenate([ablated.without for ablated in found])
+    counts = win_tie_loss(with_feature, without, higher_is_better=find_measure(measure).higher_is_better)
+    folds = tuple(ablated.fold for ablated in found)
+    difference = mean_difference(with_feature, without)
     return FeatureAblation(found[0].column, folds, *difference, counts.wins, counts.ties, counts.losses)

@@ -18,7 +18,7 @@ from rankstudio.engine.statistics.paired import WinTieLoss, mean_difference, win
 from rankstudio.engine.steps import Step
 
 Scores = Mapping[int, Floats]
-"""Of a model in each fold, by the fold's number: one score a document of the part."""
+"""Scores of a model in each fold, by the fold's number: one score a document of the part."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def query_measures(
     """Return a measure of some models in each query of a part, each of shape (Q,)."""
     evaluator = Evaluator(data.y, data.query_ptr, convention, [measure], grading=data.grading)
     name = find_measure(measure).name
-    return tuple(evaluator.per_query(one)[name] for one in scores)
+    return tuple(evaluator.per_query(document_scores)[name] for document_scores in scores)
 
 
 def compare_queries(
@@ -135,7 +135,7 @@ def compare_queries(
     QueryComparison
     """
     least = find_convention(convention).relevant_from
-    found: list[ComparedQuery] = []
+    queries: list[ComparedQuery] = []
     for fold in folds:
         data = fold.parts.get(part)
         if data is None or fold.number not in a or fold.number not in b:
@@ -144,9 +144,9 @@ def compare_queries(
         relevant = np.add.reduceat((data.y >= least).astype(np.int64), data.query_ptr[:-1])
         columns = (np.diff(data.query_ptr), relevant, *values)
         rows = zip(data.query_ids, *(column.tolist() for column in columns), strict=True)
-        found += [ComparedQuery(fold.number, i, *row) for i, row in enumerate(rows)]
-    gains = np.array([query.difference for query in found])
+        queries += [ComparedQuery(fold.number, i, *row) for i, row in enumerate(rows)]
+    gains = np.array([query.difference for query in queries])
     if not find_measure(measure).higher_is_better:
         gains = -gains
     order = np.argsort(gains, kind="stable")  # NaN last
-    return QueryComparison(part, measure, convention, tuple(found[i] for i in order.tolist()))
+    return QueryComparison(part, measure, convention, tuple(queries[i] for i in order.tolist()))

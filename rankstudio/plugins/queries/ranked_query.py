@@ -145,11 +145,11 @@ def ranked_query(
     StoreError
         If a study did not store the model.
     """
-    begin, end = (int(at) for at in data.query_ptr[position : position + 2])
-    whole = np.array([0, end - begin])
+    begin, end = (int(pointer) for pointer in data.query_ptr[position : position + 2])
+    one_query = np.array([0, end - begin])
     of_a, of_b = scores_a[begin:end], scores_b[begin:end]
     grading = data.grading.taken(slice(begin, end))
-    order, other = (rank_order(scores, whole, convention, grading) for scores in (of_a, of_b))
+    order, other = (rank_order(scores, one_query, convention, grading) for scores in (of_a, of_b))
     rank_b = np.empty(order.size, dtype=np.int64)
     rank_b[other] = np.arange(1, order.size + 1)
     least = find_convention(convention).relevant_from

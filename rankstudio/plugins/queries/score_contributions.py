@@ -90,7 +90,7 @@ def _beyond_weights(
         return _of_sums(beyond, X, column_of, source)
     if beyond["kind"] == "thresholds":
         return _of_thresholds(beyond, X, column_of)
-    if beyond["kind"] == "plugin":  # nobody knows what its reader does with the features
+    if beyond["kind"] == "plugin":  # its reader may use the features in any way
         return ScoreContributions((), np.zeros((len(X), 0)), 0.0)
     if beyond["kind"] == "kernel":
         columns, values, constant = kernel_contributions(beyond, X, column_of)
@@ -119,10 +119,10 @@ def _of_thresholds(beyond: dict[str, Any], X: Floats, column_of: dict[int, int])
     """Split the scores of weak rankers, each of one feature."""
     weak = [(column_of[t["id"]], t["above"], t["adds"]) for t in beyond["thresholds"]]
     used = sorted({column for column, _, _ in weak})
-    place = {column: i for i, column in enumerate(used)}
+    index_of = {column: i for i, column in enumerate(used)}
     values = np.zeros((X.shape[0], len(used)))
     for column, above, adds in weak:
-        values[:, place[column]] += adds * (X[:, column] > above)
+        values[:, index_of[column]] += adds * (X[:, column] > above)
     return ScoreContributions(tuple(used), values, 0.0)
 
 
@@ -211,12 +211,12 @@ def _of_distances(kernel: Kernel, vectors: Floats, start: Floats, weights: Float
 
 def _of_products(kernel: Kernel, vectors: Floats, start: Floats, weights: Floats, steps: Floats) -> Floats:
     """Split for (γ x'v + c)^d, or x'v."""
-    whole = vectors + start
+    shifted = vectors + start
     if kernel.function == "linear":
-        return np.asarray(steps * (weights @ whole))
-    at, along = whole @ start, steps @ whole.T
+        return np.asarray(steps * (weights @ shifted))
+    offsets, along = shifted @ start, steps @ shifted.T
     slopes = np.zeros_like(along)
     for node, weight in zip(*_line(), strict=True):
-        inner = kernel.gamma * (at + node * along) + kernel.coef0
+        inner = kernel.gamma * (offsets + node * along) + kernel.coef0
         slopes += weight * np.power(inner, kernel.degree - 1)
-    return np.asarray(kernel.gamma * kernel.degree * steps * ((slopes * weights) @ whole))
+    return np.asarray(kernel.gamma * kernel.degree * steps * ((slopes * weights) @ shifted))

@@ -23,7 +23,7 @@ from rankstudio.plugins.report.document import Block
 
 
 def group_sentences(group: ReportedGroup) -> Iterator[Block]:
-    """Yield what the measures of a group are from, and its best run, or a description of its only run."""
+    """Yield the scope of a group's measures, and its best run, or a description of its only run."""
     name = group.measure
     scope = group.group.scope
     yield Paragraph(" ".join(filter(None, [f"{group.data}: {scope}.", group.reason])))
@@ -50,8 +50,8 @@ def _next_sentence(group: ReportedGroup, best: ReportedRun) -> str:
     """Return whether the best run is significantly better than the next one."""
     name = group.measure
     sign = 1.0 if measure(name).higher_is_better else -1.0
-    others = [run for run in group.runs if run is not best and name in run.result.average]
-    follower = max(others, key=lambda run: sign * run.result.average[name])
+    rivals = [run for run in group.runs if run is not best and name in run.result.average]
+    follower = max(rivals, key=lambda run: sign * run.result.average[name])
     test = next((row for row in group.tests if row.key == follower.number), None)
     if test is None or test.found is None or test.p_holm is None:
         return f"The next is {follower.name}, with {fixed(follower.result.average[name])}; it was not tested."
@@ -92,10 +92,10 @@ def against_single_feature(run: ReportedRun, name: str) -> PairedComparison | No
     if run.data is None or lacking(name) or not run.result.has_per_query(name):
         return None
     values = _single_per_query(run, name)
-    own = run.result.per_query(name)
-    if values is None or values.size != own.size:
+    run_scores = run.result.per_query(name)
+    if values is None or values.size != run_scores.size:
         return None
-    return compare_paired(own, values, higher_is_better=measure(name).higher_is_better)
+    return compare_paired(run_scores, values, higher_is_better=measure(name).higher_is_better)
 
 
 def _single_per_query(run: ReportedRun, name: str) -> Floats | None:

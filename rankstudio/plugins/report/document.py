@@ -20,7 +20,7 @@ from rankstudio.engine.plugins.report_parts import Paragraph
 from rankstudio.engine.support.templates import rendered
 
 STYLE = FigureStyle(width=540.0, font=9.0)
-"""Of all of them: 720 pixels of a page, with text of 12."""
+"""Style of all figures: 720 pixels of a page, with text of 12."""
 
 _DPI = 240.0  # of the picture; on paper one dot is a third of the width of a thin line
 
@@ -63,14 +63,14 @@ def _element(file: bytes) -> str:
     mark = hashlib.sha256(file).hexdigest()[:8]
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
-        found = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
+        attributes = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
         if element.tag == "g":
-            found.pop("id", None)  # which only says what it is a part of
+            attributes.pop("id", None)  # which only says what it is a part of
         for name, sign in (("id", ""), ("href", "#"), ("clip-path", "url(#")):
-            if name in found:
-                found[name] = f"{sign}{mark}-{found[name].removeprefix(sign)}"
+            if name in attributes:
+                attributes[name] = f"{sign}{mark}-{attributes[name].removeprefix(sign)}"
         element.attrib.clear()
-        element.attrib.update(found)
+        element.attrib.update(attributes)
     # What the style said of all elements; CSS in a page would be of the whole page.
     look = {"stroke-linejoin": "round", "stroke-linecap": "butt"}
     root.attrib.update({"xmlns": "http://www.w3.org/2000/svg", "role": "img", **look})
@@ -172,14 +172,14 @@ def every_section(stored: Iterable[tuple[str, bool]]) -> dict[str, bool]:
 
     That of analyses is there if a plug-in has one for reports.
     """
-    there = [key for key in SECTIONS if key != "analyses" or reported_analyses()]
-    known = {key: wanted for key, wanted in stored if key in there}
-    return known | {key: True for key in there if key not in known}
+    available = [key for key in SECTIONS if key != "analyses" or reported_analyses()]
+    included = {key: is_included for key, is_included in stored if key in available}
+    return included | {key: True for key in available if key not in included}
 
 
 def wanted_keys(stored: Iterable[tuple[str, bool]]) -> tuple[str, ...]:
     """Return the keys of the included sections, in order."""
-    return tuple(key for key, wanted in every_section(stored).items() if wanted)
+    return tuple(key for key, is_included in every_section(stored).items() if is_included)
 
 
 def section_keys(text: str) -> tuple[str, ...]:
@@ -217,10 +217,10 @@ def with_words(report: Report, settings: ReportSettings) -> Report:
         Texts with question and notes; the notes on runs stay.
     """
     before = [block for section in report.sections if section.key == _KEY for block in section.blocks]
-    kept = (block for block in before if not isinstance(block, Paragraph))
-    section = ReportSection(_KEY, SECTIONS[_KEY], (*words(settings), *kept))
-    others = tuple(other for other in report.sections if other.key != _KEY)
-    return replace(report, sections=(section, *others) if section.blocks else others)
+    other_blocks = (block for block in before if not isinstance(block, Paragraph))
+    section = ReportSection(_KEY, SECTIONS[_KEY], (*words(settings), *other_blocks))
+    other_sections = tuple(other for other in report.sections if other.key != _KEY)
+    return replace(report, sections=(section, *other_sections) if section.blocks else other_sections)
 
 
 def html_page(report: Report) -> str:

@@ -25,19 +25,19 @@ _MOST_FEATURES = 30  # of a model: the others lose less
 
 def evidence_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the stored evidence: a table, sentences and figures for each selection, then those of models."""
-    kept = [(run, fold, found) for run in source.runs for fold, found in run.evidence]
-    importances = [(run, fold, found) for run in source.runs for fold, found in run.importances]
-    if not kept and not importances:
+    selections = [(run, fold, stored) for run in source.runs for fold, stored in run.evidence]
+    importances = [(run, fold, importance) for run in source.runs for fold, importance in run.importances]
+    if not selections and not importances:
         yield Paragraph("No evidence has been gathered for a selection of these runs.", muted=True)
-    for number, (run, fold, found) in enumerate(kept):
-        yield from _of_selection(run, fold, found, drawn=number < _MOST)
+    for number, (run, fold, evidence) in enumerate(selections):
+        yield from _of_selection(run, fold, evidence, drawn=number < _MOST)
     for number, (run, fold, measured) in enumerate(importances):
         yield from _of_model(run, fold, measured, drawn=number < _MOST)
 
 
 def _of_selection(run: ReportedRun, fold: int, found: SelectionEvidence, drawn: bool) -> Iterator[Block]:
     names = _Names(run)
-    result = next((one for one in run.result.folds if one.fold == fold), None)
+    result = next((fold_result for fold_result in run.result.folds if fold_result.fold == fold), None)
     sets = smallest_set_beside(run.plan, result, found.selected) if result is not None else None
     if sets is not None:
         yield Paragraph(f"Run {run.number}, fold {fold}: {sets.sentence}")
@@ -63,7 +63,7 @@ def _of_model(run: ReportedRun, fold: int, found: MeasuredImportance, drawn: boo
 
 
 class _Names:
-    """What the features of a run are called."""
+    """Ids and names of the features of a run."""
 
     def __init__(self, run: ReportedRun) -> None:
         self._ids, self._names = run.result.feature_ids.tolist(), run.result.feature_names

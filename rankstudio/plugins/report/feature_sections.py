@@ -1,4 +1,4 @@
-"""What runs selected: features with margins, how much folds agree, and what could stand for what."""
+"""Selections of runs: features with margins, agreement of the folds, and substitutes."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def feature_blocks(source: ReportSource) -> Iterator[Block]:
     if not runs:
         yield Paragraph("No run selects features: all runs rank with all features.", muted=True)
     for run in runs:
-        found = stability_of_run(run.result)
-        yield Paragraph(_common_sentence(run, found))
-        yield _features(run, found)
+        stability = stability_of_run(run.result)
+        yield Paragraph(_common_sentence(run, stability))
+        yield _features(run, stability)
 
 
 def stability_blocks(source: ReportSource) -> Iterator[Block]:
@@ -57,9 +57,9 @@ def stability_blocks(source: ReportSource) -> Iterator[Block]:
     if not mapped:
         yield Paragraph("No run has selected features on two or more folds.", muted=True)
     for run in mapped[:_MOST_MAPS]:
-        found = stability_of_run(run.result)
-        if len(found.folds) <= _MOST_FOLDS and found.features:
-            yield ReportFigure(fold_features_figure(run.result, found))
+        stability = stability_of_run(run.result)
+        if len(stability.folds) <= _MOST_FOLDS and stability.features:
+            yield ReportFigure(fold_features_figure(run.result, stability))
 
 
 def _selecting(source: ReportSource) -> list[ReportedRun]:
@@ -76,34 +76,34 @@ def _common_sentence(run: ReportedRun, found: SelectionStability) -> str:
         return f"{chose}."
     if not everywhere:
         return f"{chose}, none of them on all."
-    more = len(everywhere) - _MOST_NAMED
-    named = everywhere[:_MOST_NAMED] + ([f"{more} more"] if more > 0 else [])
+    n_more = len(everywhere) - _MOST_NAMED
+    named = everywhere[:_MOST_NAMED] + ([f"{n_more} more"] if n_more > 0 else [])
     return f"{chose}, {len(everywhere)} of them on all: {listed(named)}."
 
 
 def _features(run: ReportedRun, found: SelectionStability) -> TextTable:
     closest = _closest_choices(run)
-    several = len(found.folds) > 1
+    several_folds = len(found.folds) > 1
     rows = []
     for feature in found.features[:_MOST_FEATURES]:
         times = f"{feature.times} of {len(found.folds)}"
-        row = [feature.name, str(feature.feature), *([times] if several else [])]
+        row = [feature.name, str(feature.feature), *([times] if several_folds else [])]
         row.append(range_text(list(feature.ranks.values())))
         rows.append((*row, closest.get(feature.feature, NOTHING)) if closest else tuple(row))
-    header = ["feature", "id", *(["folds"] if several else []), "chosen as"]
+    header = ["feature", "id", *(["folds"] if several_folds else []), "chosen as"]
     header += ["closest choice"] if closest else []
     notes = []
     if closest:
         score = run.plan.candidate_score
-        said = score.title if score is not None else ""
+        score_title = score.title if score is not None else ""
         notes.append(
-            f"Closest choice: the smallest margin over the next candidate by {said}, over the folds."
+            f"Closest choice: the smallest margin over the next candidate by {score_title}, over the folds."
         )
-    more = len(found.features) - len(rows)
-    if more > 0:
-        notes.append(f"And {more} more features, chosen by fewer folds or later.")
-    left = (0, len(header) - 1) if closest else (0,)
-    return TextTable(f"Run {run.number}: features", tuple(header), tuple(rows), left, " ".join(notes))
+    n_more = len(found.features) - len(rows)
+    if n_more > 0:
+        notes.append(f"And {n_more} more features, chosen by fewer folds or later.")
+    text_columns = (0, len(header) - 1) if closest else (0,)
+    return TextTable(f"Run {run.number}: features", tuple(header), tuple(rows), text_columns, " ".join(notes))
 
 
 def _closest_choices(run: ReportedRun) -> dict[int, str]:
@@ -121,9 +121,9 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
                 share = margin.share
                 if feature in inside and not isnan(share) and share < least.get(feature, (np.inf,))[0]:
                     least[feature] = share, fold.fold, margin
-    several = len(run.result.folds) > 1
+    several_folds = len(run.result.folds) > 1
     return {
-        feature: _margin_text(score, margin, groups.names, fold if several else 0)
+        feature: _margin_text(score, margin, groups.names, fold if several_folds else 0)
         for feature, (_, fold, margin) in least.items()
     }
 
@@ -131,13 +131,13 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
 def _margin_text(score: CandidateScore, margin: Margin, names: Sequence[str], fold: int) -> str:
     """Return how far ahead of whom: "12 % ahead of BM25 of body (fold 2)"."""
     rival = names[margin.rival] if margin.rival is not None else ""
-    where = f" (fold {fold})" if fold else ""
+    fold_text = f" (fold {fold})" if fold else ""
     if margin.share == 0:
-        return f"equal to {rival}{where}"
+        return f"equal to {rival}{fold_text}"
     if margin.rival is not None and lead_without_use(score, margin):
         if margin.score > 0:
-            return f"no other lowered the {score.criterion}{where}"
-        found = f"{rival} would have lowered" if margin.rival_score > 0 else "none lowered"
-        return f"{found} the {score.criterion}{where}"
+            return f"no other lowered the {score.criterion}{fold_text}"
+        effect = f"{rival} would have lowered" if margin.rival_score > 0 else "none lowered"
+        return f"{effect} the {score.criterion}{fold_text}"
     how = "ahead of" if margin.share > 0 else "behind"
-    return f"{percent(abs(margin.share))} {how} {rival}{where}"
+    return f"{percent(abs(margin.share))} {how} {rival}{fold_text}"

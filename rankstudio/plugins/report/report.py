@@ -67,8 +67,11 @@ def data_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the description of each dataset: location, checksums and size."""
     for recorded, runs in _by_data(source.runs):
         documents = next((run.data for run in runs if run.data is not None), None)
-        place = runs[0].plan.data
-        rows = [("name", recorded.name), ("opened from", "the bundled sample" if place == SAMPLE else place)]
+        location = runs[0].plan.data
+        rows = [
+            ("name", recorded.name),
+            ("opened from", "the bundled sample" if location == SAMPLE else location),
+        ]
         rows += [("features", str(len(recorded.feature_ids))), ("folds", str(len(recorded.folds)))]
         rows += [("checksum of all parts", recorded.checksum), ("used by", runs_text(runs))]
         yield FactList(tuple(rows))
@@ -92,16 +95,16 @@ def plan_blocks(source: ReportSource) -> Iterator[Block]:
             if entry is not None:
                 methods.setdefault(entry.key, entry)
     described = [(entry.label, entry.description) for entry in methods.values()]
-    told = tuple((label, f"{text.citation}: {text.title}", text.summary) for label, text in described)
-    yield TextTable("Methods", ("method", "published", "what it does"), told, (0, 1, 2))
+    method_rows = tuple((label, f"{text.citation}: {text.title}", text.summary) for label, text in described)
+    yield TextTable("Methods", ("method", "published", "what it does"), method_rows, (0, 1, 2))
 
 
 def protocol_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the protocol, the selection criterion and the conventions of the measures."""
     kinds = grouped(source.runs, lambda run: _protocol(run.plan))
     for facts, runs in kinds.items():
-        told = facts if len(kinds) == 1 else (("holds for", runs_text(runs)), *facts)
-        yield FactList(told)
+        rows = facts if len(kinds) == 1 else (("holds for", runs_text(runs)), *facts)
+        yield FactList(rows)
     for key in dict.fromkeys(run.plan.convention for run in source.runs):
         rules = convention(key)
         yield TextTable(
@@ -115,8 +118,8 @@ def protocol_blocks(source: ReportSource) -> Iterator[Block]:
 
 def _by_data(runs: Sequence[ReportedRun]) -> list[tuple[RecordedData, list[ReportedRun]]]:
     """Return the datasets by their contents and folds, each with its runs."""
-    found = grouped(runs, lambda run: (run.recorded.place, run.recorded.checksum))
-    return [(own[0].recorded, own) for own in found.values()]
+    datasets = grouped(runs, lambda run: (run.recorded.place, run.recorded.checksum))
+    return [(dataset_runs[0].recorded, dataset_runs) for dataset_runs in datasets.values()]
 
 
 def _files(files: Sequence[Source], place: str) -> TextTable:
@@ -141,15 +144,15 @@ def _parts(data: FoldedDataset) -> TextTable:
         ]
         rows.append((str(fold.number), *cells))
     header = ("fold", *(f"{_PARTS[name]}: queries / documents" for name in names))
-    more = len(data.folds) - len(rows)
-    return TextTable("Parts", header, tuple(rows), (), f"And {more:,} more folds." if more else "")
+    n_more = len(data.folds) - len(rows)
+    return TextTable("Parts", header, tuple(rows), (), f"And {n_more:,} more folds." if n_more else "")
 
 
 def _parameters(plan: Plan) -> str:
-    """Return the values that are tried, and what else is otherwise than by default."""
-    kept = {axis.label for axis in plan.axes} | changed_parameters(plan).keys()
-    told = [f"{name} {text}" for name, text in parameter_texts(plan).items() if name in kept]
-    return raised(" · ".join(told).replace("..", " … ")) or "all defaults"
+    """Return the tried values, and the other parameters that are not defaults."""
+    changed = {axis.label for axis in plan.axes} | changed_parameters(plan).keys()
+    texts = [f"{name} {text}" for name, text in parameter_texts(plan).items() if name in changed]
+    return raised(" · ".join(texts).replace("..", " … ")) or "all defaults"
 
 
 def _protocol(plan: Plan) -> tuple[tuple[str, str], ...]:
@@ -157,12 +160,12 @@ def _protocol(plan: Plan) -> tuple[tuple[str, str], ...]:
     folds = "those of the files" if plan.protocol == GIVEN else plan.protocol
     folds += f", only {listed(plan.folds)}" if plan.folds else ""
     by = f"the method's own criterion ({plan.criterion})" if plan.select_by == CRITERION else plan.select_by
-    where = f"{plan.inner} inner folds of the training part" if plan.inner else "the validation part"
+    source = f"{plan.inner} inner folds of the training part" if plan.inner else "the validation part"
     if plan.leaves_out:
-        what = "pairs of training documents" if plan.pairs_out else "training queries"
-        chosen = f"{plan.chosen_by} on left-out {what}"
+        units = "pairs of training documents" if plan.pairs_out else "training queries"
+        chosen = f"{plan.chosen_by} on left-out {units}"
     else:
-        chosen = by if plan.select_by == CRITERION else f"{by} on {where}"
+        chosen = by if plan.select_by == CRITERION else f"{by} on {source}"
     return (
         ("folds", folds),
         ("model chosen by", chosen),
@@ -242,7 +245,7 @@ _MAKERS: dict[str, Callable[[ReportSource], Iterator[Block]]] = {
     "versions": version_blocks,
     "rerun": rerun_blocks,
 }
-"""What makes the sections that need a finished run; the others are of the study."""
+"""Functions of the sections that need a finished run; the others are of the study."""
 
 
 @in_english()
@@ -259,18 +262,18 @@ def make_report(source: ReportSource) -> Report:
     The same source always gives the same report: it contains no date or location, and is in English in every
     language of the window.
     """
-    shown = source.shown
+    visible = source.shown
     sections = []
     for key in SECTIONS:
         if key == "question":
-            section = _section(key, tuple(question_blocks(shown)))
-        elif shown.runs:
-            section = _section(key, tuple(_MAKERS[key](shown)))
+            section = _section(key, tuple(question_blocks(visible)))
+        elif visible.runs:
+            section = _section(key, tuple(_MAKERS[key](visible)))
         else:
             section = _section(key, (Paragraph("The study has no completed run.", muted=True),))
         if section.blocks:
             sections.append(section)
-    return Report(source.title, _subtitle(shown), tuple(sections))
+    return Report(source.title, _subtitle(visible), tuple(sections))
 
 
 def _section(key: str, blocks: tuple[Block, ...]) -> ReportSection:
@@ -278,7 +281,7 @@ def _section(key: str, blocks: tuple[Block, ...]) -> ReportSection:
 
 
 def _subtitle(source: ReportSource) -> str:
-    """Return what the report is of: "3 finished runs on MQ2008 and OHSUMED"."""
+    """Return the subject of the report: "3 finished runs on MQ2008 and OHSUMED"."""
     n = len(source.runs)
     on = f" on {listed(source.datasets())}" if n else ""
     return f"{n} finished run{'' if n == 1 else 's'}{on}"

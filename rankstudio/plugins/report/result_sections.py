@@ -1,4 +1,4 @@
-"""What runs found: measures by run and fold, paired tests, and what papers print for the same."""
+"""Results of runs: measures by run and fold, paired tests, and the numbers that papers print for the same."""
 
 from __future__ import annotations
 
@@ -105,20 +105,24 @@ def _folds(group: ReportedGroup) -> TextTable | None:
     """Return a measure fold by fold; None for too many folds."""
     runs, name = group.runs, group.measure
     numbers = group.group.key.folds
-    here = [run for run in runs if name in run.result.average][:_MOST_RUNS]
-    if not here or not 1 < len(numbers) <= _MOST_FOLDS:
+    measured_runs = [run for run in runs if name in run.result.average][:_MOST_RUNS]
+    if not measured_runs or not 1 < len(numbers) <= _MOST_FOLDS:
         return None
-    found = measure_rows({run.number: run.result for run in here}, name)
-    rows = tuple((row.label, *(fixed(row.values[run.number]) for run in here)) for row in found)
+    measured_rows = measure_rows({run.number: run.result for run in measured_runs}, name)
+    rows = tuple(
+        (row.label, *(fixed(row.values[run.number]) for run in measured_runs)) for row in measured_rows
+    )
     bold = {
-        (at, column)
-        for at, row in enumerate(found)
-        for column, run in enumerate(here, start=1)
+        (index, column)
+        for index, row in enumerate(measured_rows)
+        for column, run in enumerate(measured_runs, start=1)
         if group.is_ranked and row.best is not None and row.values[run.number] == row.best
     }
-    header = ("fold", *(f"run {run.number}" for run in here))
-    left = len(runs) - len(here)
-    note = f"Left out: {left} runs without {name} or after the first {_MOST_RUNS}." if left else ""
+    header = ("fold", *(f"run {run.number}" for run in measured_runs))
+    n_left_out = len(runs) - len(measured_runs)
+    note = (
+        f"Left out: {n_left_out} runs without {name} or after the first {_MOST_RUNS}." if n_left_out else ""
+    )
     part = group.group.key.part.label
     return TextTable(f"{group.title}: {name} by fold ({part})", header, rows, (0,), note, frozenset(bold))
 
@@ -127,8 +131,8 @@ def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the paired tests of the runs of each group against the best one."""
     for group in source.groups:
         if not any(row.role == "compared" for row in group.tests):
-            why = group.group.unranked or "there are no two runs that can be compared query by query"
-            yield Paragraph(f"{group.title}: {why}.", muted=True)
+            reason = group.group.unranked or "there are no two runs that can be compared query by query"
+            yield Paragraph(f"{group.title}: {reason}.", muted=True)
             continue
         yield _tests(group)
         figure = differences_of(group.title, group.runs, group.measure, group.tests)
@@ -151,7 +155,9 @@ def _tests(group: ReportedGroup) -> TextTable:
         "p (Holm)",
         "better/equal/worse",
     )
-    significant = {(at, 7) for at, row in enumerate(tested) if row.p_holm is not None and row.p_holm < ALPHA}
+    significant = {
+        (index, 7) for index, row in enumerate(tested) if row.p_holm is not None and row.p_holm < ALPHA
+    }
     family = sum(row.role == "compared" for row in tested)
     note = (
         f"Difference of each run from {reference.name} ({group.group.scope}), with "
@@ -167,8 +173,8 @@ def _tests(group: ReportedGroup) -> TextTable:
 def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
     mean = fixed(row.mean) if row.mean is not None else NOTHING
     if row.found is None or row.p_holm is None or row.p_t_holm is None or row.p_wilcoxon_holm is None:
-        said = row.role if row.role == "reference" else row.differs
-        return (str(row.key), title, mean, said, "", "", "", "", "")
+        role = row.role if row.role == "reference" else row.differs
+        return (str(row.key), title, mean, role, "", "", "", "", "")
     t = row.found
     interval = f"{fixed(t.low, sign=True)} … {fixed(t.high, sign=True)}"
     p = (p_text(row.p_t_holm), p_text(row.p_wilcoxon_holm), p_text(row.p_holm))

@@ -1,6 +1,6 @@
 """Feature logs and models of Elasticsearch, OpenSearch, Solr and Vespa, and cascades of two models.
 
-For whoever runs a search engine: its logged features are the data, and the model that they are selected for
+For users who run a search engine: its logged features are the data, and the model that they are selected for
 ranks there, within a budget of time.
 
 References

@@ -90,16 +90,18 @@ def _as_dict(front: CascadeFront, best: Cascade | None) -> dict[str, Any]:
     """Return a front as plain values."""
     rows = [
         {
-            "first_features": one.first,
-            "second_features": one.second if one.depth is not None else None,
-            "depth": one.depth,
-            "milliseconds": one.milliseconds,
-            "validation": one.validation,
-            **({} if isnan(one.test) else {"test": one.test}),
-            "chosen": one is best,
-            "features": [{"first": list(first), "second": list(second)} for first, second in one.features],
+            "first_features": cascade.first,
+            "second_features": cascade.second if cascade.depth is not None else None,
+            "depth": cascade.depth,
+            "milliseconds": cascade.milliseconds,
+            "validation": cascade.validation,
+            **({} if isnan(cascade.test) else {"test": cascade.test}),
+            "chosen": cascade is best,
+            "features": [
+                {"first": list(first), "second": list(second)} for first, second in cascade.features
+            ],
         }
-        for one in front.cascades
+        for cascade in front.cascades
     ]
     return {"measure": front.measure, "tried": front.n_tried, "cascades": rows}
 
@@ -110,18 +112,22 @@ def _table(run: RunResult, front: CascadeFront, best: Cascade | None) -> Analysi
     text = tr("{run} on {data}: cascades that no other of {count:,} beats")
     line = text.format(run=run.plan.title, data=run.data_name, count=front.n_tried)
     models = tr("Models of the path with {path}").format(path=path) if path else tr("Models of its path")
-    is_untested = all(isnan(one.test) for one in front.cascades)  # sealed, or there is no test part
+    is_untested = all(
+        isnan(candidate.test) for candidate in front.cascades
+    )  # sealed, or there is no test part
     rows: list[tuple[Cell, ...]] = []
-    for one in front.cascades:
-        again = (float("nan"), float("nan")) if one.depth is None else (one.second, one.depth)
-        values = (one.validation,) if is_untested else (one.validation, one.test)
+    for cascade in front.cascades:
+        second_stage = (
+            (float("nan"), float("nan")) if cascade.depth is None else (cascade.second, cascade.depth)
+        )
+        values = (cascade.validation,) if is_untested else (cascade.validation, cascade.test)
         rows.append(
             (
-                formatted(one.milliseconds, significant),
-                one.first,
-                *(formatted(number, "d") for number in again),
+                formatted(cascade.milliseconds, significant),
+                cascade.first,
+                *(formatted(number, "d") for number in second_stage),
                 *(formatted(value, ".4f") for value in values),
-                tr("chosen") if one is best else "",
+                tr("chosen") if cascade is best else "",
             )
         )
     titles = (

@@ -26,7 +26,7 @@ DEPTHS = (5, 10, 20, 50, 100)
 """Numbers of documents that are ranked again, by default."""
 
 _SIZES = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144)
-"""Of the models that are combined, besides the last one; more would hardly move the front."""
+"""Sizes of the models that are combined, besides the last one; more would hardly move the front."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class CascadeFront:
 
     def within(self, budget: float) -> Cascade | None:
         """Return the best cascade within a budget of milliseconds per query; None if there is none."""
-        affordable = [one for one in self.cascades if one.milliseconds <= budget * (1 + 1e-12)]
+        affordable = [cascade for cascade in self.cascades if cascade.milliseconds <= budget * (1 + 1e-12)]
         return affordable[-1] if affordable else None
 
 
@@ -111,13 +111,13 @@ def cascade_scores(first: Floats, second: Floats, query_ptr: Ints, depth: int) -
     """
     query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))
     order = np.lexsort((-first, query))
-    place = np.empty(first.size, dtype=np.int64)
-    place[order] = np.arange(first.size) - query_ptr[query[order]]
-    below = place >= depth
-    own = np.where(below, first, second)
+    position = np.empty(first.size, dtype=np.int64)
+    position[order] = np.arange(first.size) - query_ptr[query[order]]
+    below = position >= depth
+    stage_scores = np.where(below, first, second)
     # Ranks in place of scores: those of the two models are not comparable, but ties have to stay ties.
-    order = np.lexsort((-own, below, query))
-    keys = [key[order] for key in (query, below, own)]
+    order = np.lexsort((-stage_scores, below, query))
+    keys = [key[order] for key in (query, below, stage_scores)]
     fresh = np.any([key[1:] != key[:-1] for key in keys], axis=0)
     scores = np.empty(first.size)
     scores[order] = -np.concatenate(([0], np.cumsum(fresh)))
@@ -142,15 +142,15 @@ def cascade_milliseconds(
     mean = costs.milliseconds(first, float(documents.mean()))
     if depth is None:
         return mean
-    more = sorted(set(second) - set(first))
-    return mean + costs.milliseconds(more, float(np.minimum(documents, depth).mean()))
+    added = sorted(set(second) - set(first))
+    return mean + costs.milliseconds(added, float(np.minimum(documents, depth).mean()))
 
 
 def _checked(depths: Sequence[int]) -> list[int]:
-    wanted = sorted(set(depths))
-    if not wanted or any(not isinstance(depth, int) or depth < 1 for depth in wanted):
+    sorted_depths = sorted(set(depths))
+    if not sorted_depths or any(not isinstance(depth, int) or depth < 1 for depth in sorted_depths):
         raise ParameterError("depths", list(depths), tr("whole numbers from 1 up, such as 10, 50"))
-    return wanted
+    return sorted_depths
 
 
 def find_cascades(
@@ -192,17 +192,22 @@ def find_cascades(
     -----
     O(s² D m log m) per fold for s sizes, D depths and m documents.
     """
-    wanted = _checked(depths)
+    sorted_depths = _checked(depths)
     better = measure(name).higher_is_better
     path = _best_path(run, data, name, better)
     places = _places(path)
     parts = {fold.number: fold.parts for fold in data.folds}
     folds = [
-        _Fold(parts[done.fold], [own.steps[int(i)] for i in path.positions[places, at]], run, name)
-        for at, (done, own) in enumerate(zip(run.folds, path.paths, strict=True))
+        _Fold(
+            parts[fold_result.fold],
+            [fold_path.steps[int(i)] for i in path.positions[places, index]],
+            run,
+            name,
+        )
+        for index, (fold_result, fold_path) in enumerate(zip(run.folds, path.paths, strict=True))
     ]
     tried: list[tuple[int, int, int | None]] = [
-        (i, j, depth) for j in range(len(places)) for i in range(j) for depth in wanted
+        (i, j, depth) for j in range(len(places)) for i in range(j) for depth in sorted_depths
     ]
     tried += [(i, i, None) for i in range(len(places))]
     values, times = [], []
@@ -249,10 +254,16 @@ def _best_path(run: RunResult, data: FoldedDataset, name: str, better: bool) -> 
 def _places(path: TriedPath) -> Ints:
     """Return the models that are combined: one of each of a few sizes, and the last one."""
     sizes = np.unique(path.sizes, return_index=True)
-    kept = [int(at) for size, at in zip(*sizes, strict=True) if size >= 1 and round(float(size)) in _SIZES]
+    of_sizes = [
+        int(index) for size, index in zip(*sizes, strict=True) if size >= 1 and round(float(size)) in _SIZES
+    ]
     last = int(sizes[1][-1])
-    few = kept if len(path.sizes) > len(_SIZES) + 1 else [int(at) for at in sizes[1] if path.sizes[at] >= 1]
-    return np.array(sorted({*few, last}), dtype=np.int64)
+    chosen = (
+        of_sizes
+        if len(path.sizes) > len(_SIZES) + 1
+        else [int(index) for index in sizes[1] if path.sizes[index] >= 1]
+    )
+    return np.array(sorted({*chosen, last}), dtype=np.int64)
 
 
 class _Fold:
@@ -285,8 +296,8 @@ class _Fold:
 
     def value(self, part: str, first: int, second: int, depth: int | None) -> float:
         """Return the measure of a cascade on a part; NaN without the part, or without all of a model."""
-        known = part in self._parts
-        if not known or not all(self.steps[i].covers(self._parts[part].X) for i in {first, second}):
+        has_part = part in self._parts
+        if not has_part or not all(self.steps[i].covers(self._parts[part].X) for i in {first, second}):
             return float("nan")
         scores = self._scored(part, first)
         if depth is not None:

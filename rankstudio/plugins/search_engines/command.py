@@ -1,4 +1,4 @@
-"""What ``rankstudio cascade`` takes: a run of a study, and the costs of its features."""
+"""Arguments of ``rankstudio cascade``: a run of a study, and the costs of its features."""
 
 from __future__ import annotations
 

@@ -34,8 +34,11 @@ def write(function: ScoreFunction) -> Files:
         kind, definition = _LINEAR, json.dumps(dict(zip(names, function.weights, strict=True)))
     else:
         shifted_trees = replace(function, trees=tuple(moved(tree, function) for tree in function.trees))
-        place = {feature["name"]: number for number, feature in enumerate(features, start=1)}
-        kind, definition = _RANKLIB, ranklib_text.model_text(shifted_trees, [place[name] for name in names])
+        number_of = {feature["name"]: number for number, feature in enumerate(features, start=1)}
+        kind, definition = (
+            _RANKLIB,
+            ranklib_text.model_text(shifted_trees, [number_of[name] for name in names]),
+        )
     model = {"name": function.name, "model": {"type": kind, "definition": definition}}
     return {
         "": json_bytes({"model": model}),
@@ -62,12 +65,12 @@ def field_query(given: ModelInput) -> dict[str, Any]:
     Scores must not be negative since Elasticsearch 7. A feature that may be has a shift; what is below all
     values that were seen counts as the smallest of them.
     """
-    everything: dict[str, Any] = {"match_all": {}}
+    match_all: dict[str, Any] = {"match_all": {}}
     if not given.shift:
         field = {"field": given.identifier, "missing": 0}
-        return {"function_score": {"query": everything, "field_value_factor": field}}
+        return {"function_score": {"query": match_all, "field_value_factor": field}}
     parameters = {"field": given.identifier, "shift": given.shift}
-    return {"script_score": {"query": everything, "script": {"source": SHIFTED, "params": parameters}}}
+    return {"script_score": {"query": match_all, "script": {"source": SHIFTED, "params": parameters}}}
 
 
 def not_negative(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:

@@ -27,8 +27,8 @@ def write(function: ScoreFunction) -> Files:
     """
     names = list(function.called)
     extractors = [
-        {"query_extractor": {"feature_name": given.called, "query": _query(given)}}
-        for given in function.inputs
+        {"query_extractor": {"feature_name": model_input.called, "query": _query(model_input)}}
+        for model_input in function.inputs
     ]
     trees = [moved(tree, function) for tree in function.trees]
     ensemble = {
@@ -96,11 +96,11 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     columns = function.called
     X = np.array(documents.X, dtype=np.float64)
     for extractor in model["inference_config"]["learning_to_rank"]["feature_extractors"]:
-        found = extractor["query_extractor"]
+        query = extractor["query_extractor"]
         if not function.listed:  # else values are those that the queries gave
-            serve(X[:, columns[found["feature_name"]]], found["feature_name"], found["query"])
+            serve(X[:, columns[query["feature_name"]]], query["feature_name"], query["query"])
     places = [columns[name] for name in ensemble["feature_names"]]
-    trees = [_node(one["tree"]["tree_structure"], 0, places) for one in ensemble["trained_models"]]
+    trees = [_node(member["tree"]["tree_structure"], 0, places) for member in ensemble["trained_models"]]
     return tree_sum(X.astype(documents.dtype).astype(np.float64), trees, np.float64)
 
 

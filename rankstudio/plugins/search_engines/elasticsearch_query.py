@@ -30,9 +30,9 @@ _LEFT_OUT = 15  # bits of a float that a rank_feature leaves out of its 23, so t
 def write_script(function: ScoreFunction) -> Files:
     """Return the body of a search whose scores a script computes."""
     parameters = {
-        "fields": [given.identifier for given in function.inputs],
+        "fields": [model_input.identifier for model_input in function.inputs],
         "weights": list(function.weights),
-        "shifts": [given.shift for given in function.inputs],
+        "shifts": [model_input.shift for model_input in function.inputs],
         "about": clean_text(function.about),
     }
     script = {"source": _SOURCE, "params": parameters}
@@ -69,17 +69,17 @@ def write_rank_features(function: ScoreFunction) -> Files:
     OutputError
         For a negative weight, which no boost may be.
     """
-    for given, weight in zip(function.inputs, function.weights, strict=True):
+    for model_input, weight in zip(function.inputs, function.weights, strict=True):
         if weight < 0:
             raise OutputError(
                 tr(
                     "rank_feature queries add positive weights only, and {feature} has {weight:.6g}. "
                     "Export to elasticsearch-script, or train a model with positive weights."
-                ).format(feature=given.name, weight=weight)
+                ).format(feature=model_input.name, weight=weight)
             )
     clauses = [
-        {"rank_feature": {"field": given.identifier, "linear": {}, "boost": weight}}
-        for given, weight in zip(function.inputs, function.weights, strict=True)
+        {"rank_feature": {"field": clause_input.identifier, "linear": {}, "boost": weight}}
+        for clause_input, weight in zip(function.inputs, function.weights, strict=True)
         if weight
     ]
     return {"": json_bytes({"query": {"bool": {"should": clauses}}})}
@@ -110,7 +110,7 @@ def read_rank_features(files: Files, function: ScoreFunction, documents: Documen
 
 
 def _kept(values: Floats) -> Floats:
-    """Return what a field keeps of values: floats cut to 9 significant bits; no value counts as 0."""
+    """Return values as a field stores them: floats cut to 9 significant bits; no value counts as 0."""
     bits = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
     cut = (bits >> np.uint32(_LEFT_OUT)) << np.uint32(_LEFT_OUT)
     return np.asarray(cut.view(np.float32), dtype=np.float64)

@@ -100,17 +100,17 @@ def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
     DatasetError
         Where there is no document.
     """
-    found = False
+    has_documents = False
     for line, value in JsonValues(file.path, unpacked_stream(file), tr(EXPECTED)):
         try:
             for document in _in_response(value, (), file.path):
-                found = True
+                has_documents = True
                 yield document
         except _UnreadableError as error:
             raise line_error(file.path, line, error.found, error.expected) from None
         except RecursionError:  # lists in lists
             raise line_error(file.path, line, "[" * _LISTED, tr(EXPECTED)) from None
-    if not found:
+    if not has_documents:
         raise DatasetError(
             tr("{path}: found no logged features, expected {expected}.").format(
                 path=file.path, expected=tr(EXPECTED)
@@ -136,8 +136,8 @@ def _in_response(
     keywords of its own.
     """
     if isinstance(found, list):
-        for one in found:
-            yield from _in_response(one, queries, path, keys)
+        for part in found:
+            yield from _in_response(part, queries, path, keys)
         return
     if not isinstance(found, dict):
         raise _UnreadableError(found, tr(EXPECTED))
@@ -147,10 +147,10 @@ def _in_response(
     hits = next(
         (found[key] for key in ("hits", "docs", "children") if isinstance(found.get(key), list)), None
     )
-    for one in inner:
-        yield from _in_response(one, queries, path, keys)
-    for one in hits or ():
-        yield from _in_response(one, queries, path, _QUERY_IDS)
+    for part in inner:
+        yield from _in_response(part, queries, path, keys)
+    for part in hits or ():
+        yield from _in_response(part, queries, path, _QUERY_IDS)
     if not inner and hits is None:
         logged = _hit(found, queries or (_query_of(path),))
         if logged is not None:
@@ -163,14 +163,14 @@ def _query_of(path: Path) -> str:
 
 
 def _asked(response: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what Solr repeats of the request: the query."""
+    """Return the query that Solr repeats from the request."""
     header = response.get("responseHeader")
     parameters = header.get("params") if isinstance(header, dict) else None
     return _named(parameters, _QUERIES) if isinstance(parameters, dict) else ()
 
 
 def _named(found: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
-    """Return what is under some keys, where that is a text or a number; 17.0 is 17, too."""
+    """Return the texts and numbers under some keys; 17.0 is 17, too."""
     texts: list[str] = []
     for value in (found.get(key) for key in keys):
         if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
@@ -222,20 +222,23 @@ def _each_once(values: Iterable[tuple[str, float]]) -> dict[str, float]:
 
 
 def _of_elasticsearch(logged: Any) -> Iterator[tuple[str, float]]:
-    """Yield what a log has: a list of objects with a list of names and values for each specification."""
+    """Yield the features of a log: a list of objects with lists of names and values by specification."""
     entries = logged if isinstance(logged, list) else []
     lists = [values for entry in entries if isinstance(entry, dict) for values in entry.values()]
     if not lists or not all(isinstance(values, list) for values in lists):
         raise _UnreadableError(logged, tr('a list of "name" and "value" in _ltrlog'))
-    for one in (one for values in lists for one in values):
-        name = one.get("name") if isinstance(one, dict) else None
+    for logged_feature in (feature for values in lists for feature in values):
+        name = logged_feature.get("name") if isinstance(logged_feature, dict) else None
         if not isinstance(name, str):
-            raise _UnreadableError(one, tr('a list of "name" and "value" in _ltrlog'))
-        yield name, _number(one["value"]) if "value" in one else math.nan  # a query that did not match
+            raise _UnreadableError(logged_feature, tr('a list of "name" and "value" in _ltrlog'))
+        yield (
+            name,
+            _number(logged_feature["value"]) if "value" in logged_feature else math.nan,
+        )  # a query that did not match
 
 
 def _of_solr(text: str) -> Iterator[tuple[str, float]]:
-    """Yield what Solr writes in a line: ``name=value,name=value``."""
+    """Yield the features of a line of Solr: ``name=value,name=value``."""
     for item in filter(None, text.split(",")):
         name, apart, value = item.rpartition("=")
         if not apart:
@@ -244,7 +247,7 @@ def _of_solr(text: str) -> Iterator[tuple[str, float]]:
 
 
 def _of_vespa(found: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Yield what Vespa lists; tensors are no numbers and left out, which `joined` says."""
+    """Yield the features that Vespa lists; tensors are no numbers and left out, which `joined` notes."""
     for name, value in found.items():
         if name != _CACHED:
             yield name, _TENSOR if isinstance(value, dict | list) else _number(value)
@@ -256,12 +259,12 @@ def _number(value: object) -> float:
         return value
     if value is None:
         return math.nan
-    found = (
+    parsed = (
         number(str(value)) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
     )
-    if found is None or math.isinf(found):
+    if parsed is None or math.isinf(parsed):
         raise _UnreadableError(value, tr("a finite number as the value of a feature"))
-    return found
+    return parsed
 
 
 class JudgedDocuments:
@@ -281,9 +284,11 @@ class JudgedDocuments:
     """
 
     def __init__(self, judges: Sequence[Grades]) -> None:
-        every = judged_by_any(judges) if len(judges) > 1 else judges[0]
+        all_grades = judged_by_any(judges) if len(judges) > 1 else judges[0]
         number = count()
-        self._numbers = {query: {one: next(number) for one in of} for query, of in every.items() if of}
+        self._numbers = {
+            query: {document: next(number) for document in of} for query, of in all_grades.items() if of
+        }
         self.labels = np.full((next(number), len(judges)), np.nan)
         for judge, grades in enumerate(judges):
             for query, of in grades.items():
@@ -334,32 +339,32 @@ class _JoinedDocuments:
     def add(self, document: LoggedDocument, path: Path) -> bool:
         """Add a document, if it is judged; return whether enough of them wait to be written."""
         self._example = self._example or document
-        found = self._judged.find(document)
-        if found is None:
+        matched = self._judged.find(document)
+        if matched is None:
             self._unjudged += 1
             if len(self._first) <= _LISTED:
                 self._first.append((document.queries[0], document.documents[0]))
             return False
-        number, row = found[2], self._builder.n_documents + len(self._waiting)
-        self._check_id(document, found[1], number, path)
+        number, row = matched[2], self._builder.n_documents + len(self._waiting)
+        self._check_id(document, matched[1], number, path)
         hashed = hash(frozenset(document.values.items()))
         self._repeated += bool(self._rows[number] >= 0 and self._hashes[number] != hashed)
         self._rows[number], self._hashes[number] = row, hashed
-        self._waiting.append((*found, document))
+        self._waiting.append((*matched, document))
         return len(self._waiting) >= _PIECE
 
     def _check_id(self, document: LoggedDocument, judged_as: str, number: int, path: Path) -> None:
         """Raise DatasetError where two documents of Vespa have the user's part by which one is judged."""
-        whole = next((name for name in document.documents if _of_user(name)), judged_as)
-        known = whole if judged_as == whole else self._whole_ids.setdefault(number, whole)
-        if known != whole:
+        full_id = next((name for name in document.documents if _of_user(name)), judged_as)
+        first_id = full_id if judged_as == full_id else self._whole_ids.setdefault(number, full_id)
+        if first_id != full_id:
             text = tr(
                 "{path}: found the documents {first} and {second}, and one judgment of {document}. Name "
                 "documents by their whole ids in the judgments."
             )
             names = {
-                "first": quoted(known),
-                "second": quoted(whole),
+                "first": quoted(first_id),
+                "second": quoted(full_id),
                 "document": quoted(judged_as),
             }
             raise DatasetError(text.format(path=path, **names))
@@ -388,8 +393,8 @@ class _JoinedDocuments:
 
     def _add_columns(self, documents: Sequence[LoggedDocument], path: Path) -> None:
         """Give each feature that comes for the first time a column."""
-        known = set(self._columns)
-        new = [n for n in dict.fromkeys(n for d in documents for n in d.values) if n not in known]
+        existing = set(self._columns)
+        new = [n for n in dict.fromkeys(n for d in documents for n in d.values) if n not in existing]
         self._columns += new
         if len(self._columns) > MOST_FEATURES:
             raise _wrong_number(path, len(self._columns))
@@ -400,50 +405,50 @@ class _JoinedDocuments:
             raise DatasetError(text.format(path=path, name=quoted(new[0])))
 
     def facts(self, path: Path, judgments: Path) -> TableFacts:
-        """Return what is known of the table, once all documents are written.
+        """Return the facts of the table, once all documents are written.
 
         Raises
         ------
         DatasetError
             Where no document is in both, or none has a feature.
         """
-        kept = np.flatnonzero(self._rows >= 0)
-        if not kept.size:
+        logged_rows = np.flatnonzero(self._rows >= 0)
+        if not logged_rows.size:
             assert self._example is not None  # or the log had been refused
             raise _none_joined(path, judgments, self._example, next(self._judged.without(self._rows)))
         names = [name for name in self._columns if name not in self._tensors]
         if not names:
             raise _wrong_number(path, 0)
-        shown = list(map(one_line, names))
-        if twice := next((name for name, n in Counter(shown).items() if n > 1), None):
+        titles = list(map(one_line, names))
+        if twice := next((name for name, n in Counter(titles).items() if n > 1), None):
             text = tr("{path}: found two features named {name}, expected different names.")
             raise DatasetError(text.format(path=path, name=quoted(twice)))
-        sizes = np.bincount(self._judged.query[kept], minlength=len(self._judged.queries))
+        sizes = np.bincount(self._judged.query[logged_rows], minlength=len(self._judged.queries))
         gathered = GatheredRows(
-            order=self._rows[kept],
+            order=self._rows[logged_rows],
             query_ptr=np.cumsum([0, *sizes[sizes > 0].tolist()], dtype=np.int64),
             query_ids=tuple(q for q, size in zip(self._judged.queries, sizes.tolist(), strict=True) if size),
             without=tuple(j for j, name in enumerate(self._columns) if name in self._tensors),
         )
-        negative = int((self._judged.labels[kept] < 0).sum())
+        negative = int((self._judged.labels[logged_rows] < 0).sum())
         return TableFacts(
             n_features=len(names),
             dense=True,
-            feature_names=tuple(shown),
+            feature_names=tuple(titles),
             rows=gathered,
-            said=self._said(len(self._rows) - kept.size, negative),
+            said=self._said(len(self._rows) - logged_rows.size, negative),
         )
 
     def _said(self, n_unlogged: int, negative: int) -> tuple[str, ...]:
-        """Return what is to be known of the rows, as sentences."""
-        said = []
+        """Return notes on the rows, as sentences."""
+        sentences = []
         if self._unjudged:
             text = trn(
                 "{n} logged document without a judgment is left out: {ids}.",
                 "{n} logged documents without a judgment are left out: {ids}.",
                 self._unjudged,
             )
-            said.append(text.format(n=count_text(self._unjudged), ids=_ids(self._first)))
+            sentences.append(text.format(n=count_text(self._unjudged), ids=_ids(self._first)))
         if n_unlogged:
             text = trn(
                 "{n} judged document is not in the logs and left out: {ids}.",
@@ -451,18 +456,18 @@ class _JoinedDocuments:
                 n_unlogged,
             )
             first = [*islice(self._judged.without(self._rows), _LISTED + 1)]
-            said.append(text.format(n=count_text(n_unlogged), ids=_ids(first)))
+            sentences.append(text.format(n=count_text(n_unlogged), ids=_ids(first)))
         if self._tensors:
             text = tr("Tensors are no numbers and left out: {names}.")
-            said.append(text.format(names=", ".join(map(one_line, sorted(self._tensors)[:_LISTED]))))
+            sentences.append(text.format(names=", ".join(map(one_line, sorted(self._tensors)[:_LISTED]))))
         if self._repeated:
             text = trn(
                 "{n} document is logged again with other values; the last ones are used.",
                 "{n} documents are logged again with other values; the last ones are used.",
                 self._repeated,
             )
-            said.append(text.format(n=count_text(self._repeated)))
-        return (*said, *negative_grades(negative))
+            sentences.append(text.format(n=count_text(self._repeated)))
+        return (*sentences, *negative_grades(negative))
 
 
 def read_logs(
@@ -493,12 +498,12 @@ def read_logs(
 
 def _all_logged(paths: Files, progress: ReadProgress) -> Grades:
     """Return every document of logs with the grade 0, for documents that are only scored."""
-    found: dict[str, dict[str, float]] = {}
+    grades: dict[str, dict[str, float]] = {}
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         for path in paths:
             for document in logged_documents(StreamedFile(path, progress.silent(), pool)):
-                found.setdefault(document.queries[0], {})[document.documents[0]] = 0.0
-    return found
+                grades.setdefault(document.queries[0], {})[document.documents[0]] = 0.0
+    return grades
 
 
 def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, str]]:
@@ -509,14 +514,14 @@ def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, s
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         for path in logs:
             for document in logged_documents(StreamedFile(path, ReadProgress(), pool)):
-                found = judged.find(document)
-                if found is None:
+                matched = judged.find(document)
+                if matched is None:
                     unjudged[document.queries[0], document.documents[0]] = None
                 else:
-                    rows[found[2]] = 0
+                    rows[matched[2]] = 0
     return [
-        *((*place, "not judged") for place in unjudged),
-        *((*place, "not logged") for place in judged.without(rows)),
+        *((*ids, "not judged") for ids in unjudged),
+        *((*ids, "not logged") for ids in judged.without(rows)),
     ]
 
 

@@ -31,14 +31,14 @@ def write(function: ScoreFunction) -> Files:
     else:
         trees = [{"weight": "1", "root": _root(tree.nested(), names)} for tree in function.trees]
         kind, parameters = "MultipleAdditiveTreesModel", {"trees": trees}
-    features = [_definition(given, function.name) for given in function.inputs]
+    features = [_definition(model_input, function.name) for model_input in function.inputs]
     store = features[0].get("store", _DEFAULT) if features else function.name
     model = {
         "class": f"{_PACKAGE}.model.{kind}",
         "store": store,
         "name": function.name,
         "description": clean_text(function.about),  # Solr reads the other fields only
-        "features": [_feature(given) for given in function.inputs],
+        "features": [_feature(model_input) for model_input in function.inputs],
         "params": parameters,
     }
     return {"": json_bytes(model), FEATURES: json_bytes(features)}
@@ -76,10 +76,15 @@ def _root(node: Node, names: list[str]) -> dict[str, Any]:
 
 def _threshold(value: float) -> str:
     """Return the number that makes a threshold in Solr, which adds a millionth to it, both as floats."""
-    wanted = np.float32(value)
-    found = wanted - _SLACK
-    near = (found, np.nextafter(found, np.float32(np.inf)), np.nextafter(found, np.float32(-np.inf)), wanted)
-    return str(next((number for number in near if number + _SLACK == wanted), found))
+    target = np.float32(value)
+    lowered = target - _SLACK
+    near = (
+        lowered,
+        np.nextafter(lowered, np.float32(np.inf)),
+        np.nextafter(lowered, np.float32(-np.inf)),
+        target,
+    )
+    return str(next((number for number in near if number + _SLACK == target), lowered))
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:

@@ -31,14 +31,14 @@ def write(function: ScoreFunction) -> Files:
         ]
     else:
         terms = [f"+ {_if(t.nested(), names)}" for t in function.trees]
-    known = any(given.definition for given in function.inputs)
+    has_definitions = any(model_input.definition for model_input in function.inputs)
     lines = [
         f"# {comment_text(function.about, 'hash')}",
         *(f"# {i.identifier}: feature {i.id}, {comment_text(i.name, 'hash')}" for i in function.inputs),
         f"rank-profile {function.name} {{"
-        if not known
+        if not has_definitions
         else f"rank-profile {function.name} inherits default {{",
-        *(_second_phase(names) if known else ["    first-phase {"]),
+        *(_second_phase(names) if has_definitions else ["    first-phase {"]),
         "        expression {",
         "            0",
         *(f"            {term}" for term in terms),
@@ -50,8 +50,10 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _names(function: ScoreFunction) -> list[str]:
-    """Return what stands for each input in the expression."""
-    return [given.definition or f"attribute({given.identifier})" for given in function.inputs]
+    """Return the name of each input in the expression."""
+    return [
+        model_input.definition or f"attribute({model_input.identifier})" for model_input in function.inputs
+    ]
 
 
 def _second_phase(names: list[str]) -> list[str]:
@@ -107,9 +109,9 @@ class _Expression:
                 return -self._factor()
             case "if":
                 self._next("(")
-                left = self.value()
+                operand = self.value()
                 self._next("<=")
-                low = left <= self.value()
+                low = operand <= self.value()
                 self._next(",")
                 below = self.value()
                 self._next(",")
@@ -133,13 +135,13 @@ def _tokens(text: str, names: Iterable[str]) -> Iterator[str]:
     """Yield numbers, names, and signs."""
     longest_first = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     token = re.compile(rf"\s*({longest_first + '|' if longest_first else ''}{_TOKEN})")
-    at = 0
-    while text[at:].strip():
-        found = token.match(text, at)
-        if found is None:
-            raise ValueError(f"found {text[at : at + 20]!r} in the expression")
-        yield found[1]
-        at = found.end()
+    position = 0
+    while text[position:].strip():
+        token_match = token.match(text, position)
+        if token_match is None:
+            raise ValueError(f"found {text[position : position + 20]!r} in the expression")
+        yield token_match[1]
+        position = token_match.end()
 
 
 FORMAT = ModelFormat(

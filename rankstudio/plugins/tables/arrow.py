@@ -140,7 +140,7 @@ class _ArrowFile:
 
     def frames(self) -> Iterator[tuple[int, Any]]:
         """Yield some rows at a time, as tables, each with the number of its first row."""
-        done = 0
+        n_done = 0
         batches = self.batches()
         while True:
             try:
@@ -148,7 +148,7 @@ class _ArrowFile:
                 if batch is None:
                     return
                 batch.validate(full=True)
-                frame = _without_lists(self._with_equal_lists(self._pa.Table.from_batches([batch]), done))
+                frame = _without_lists(self._with_equal_lists(self._pa.Table.from_batches([batch]), n_done))
                 # Names are decoded here, which fails for those that are damaged.
                 frame = frame.rename_columns(list(column_names(frame.column_names)))
             except RankStudioError:
@@ -156,8 +156,8 @@ class _ArrowFile:
             except Exception as error:
                 raise _damaged(self._path, error) from None
             for begin in range(0, frame.num_rows, ROWS):
-                yield done + begin, frame.slice(begin, ROWS)
-            done += frame.num_rows
+                yield n_done + begin, frame.slice(begin, ROWS)
+            n_done += frame.num_rows
 
     def n_columns(self) -> int:
         """Return how many columns the table has once each place of its lists is one.
@@ -196,23 +196,23 @@ class _ArrowFile:
         import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 
         lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
-        there = np.flatnonzero(~np.isnan(lengths.astype(np.float64)))
+        rows = np.flatnonzero(~np.isnan(lengths.astype(np.float64)))
         if name not in self._lengths:
-            if not there.size:
+            if not rows.size:
                 text = tr('{path}: found no list in the first {n} rows of column "{name}", expected one.')
                 raise DatasetError(text.format(path=shown_path(self._path), n=len(lengths), name=short(name)))
-            self._lengths[name] = int(lengths[there[0]])
+            self._lengths[name] = int(lengths[rows[0]])
             check_length(shown_path(self._path), short(name), self._lengths[name])
         length = self._lengths[name]
-        other = there[lengths[there] != length]
+        other = rows[lengths[rows] != length]
         if other.size:
             row = first_row + int(other[0]) + 1
-            found = length_found(int(lengths[other[0]]), name)
-            raise ColumnValueError(self._path, 0, 0, f"{found}, row {row}", length_expected(length))
+            length_text = length_found(int(lengths[other[0]]), name)
+            raise ColumnValueError(self._path, 0, 0, f"{length_text}, row {row}", length_expected(length))
         return length
 
     def batches(self) -> Iterator[Any]:
-        """Yield its record batches, of Parquet with so many rows at a time."""
+        """Yield its record batches, of Parquet with a fixed number of rows at a time."""
         if self._is_parquet:
             with self._pq.ParquetFile(self._source(), pre_buffer=False, buffer_size=_BUFFER) as file:
                 yield from file.iter_batches(batch_size=ROWS)
@@ -342,7 +342,7 @@ def arrow_pieces(
 
 
 class _Pieces(io.RawIOBase):
-    """A file that keeps what is written until somebody asks for it."""
+    """A file that keeps written bytes until they are drained."""
 
     def __init__(self) -> None:
         self._kept: list[bytes] = []
@@ -355,9 +355,9 @@ class _Pieces(io.RawIOBase):
         return len(self._kept[-1])
 
     def drained(self) -> Iterator[bytes]:
-        """Yield what was written since the last time."""
-        kept, self._kept = self._kept, []
-        yield from kept
+        """Yield the bytes written since the last call."""
+        chunks, self._kept = self._kept, []
+        yield from chunks
 
 
 def _libraries(path: Path) -> tuple[Any, Any]:

@@ -117,8 +117,8 @@ class _Block:
             if key in self.values:
                 continue
             if self.keys is not None:
-                found = tr('the new key "{name}"').format(name=clean_name(key)[:_SHOWN])
-                raise FormatError(self.path, line, 0, found, tr("the keys of the records before"))
+                text = tr('the new key "{name}"').format(name=clean_name(key)[:_SHOWN])
+                raise FormatError(self.path, line, 0, text, tr("the keys of the records before"))
             self.values[key] = [None] * len(self.lines)
         self.lines.append(line)
         for key, column in self.values.items():

@@ -103,25 +103,25 @@ class CatBoostSelection(PathSelector):
         self, data: TrainingData, k: int
     ) -> Waiting[Ordering]:
         algorithm, n_stages = _ALGORITHMS[self.checked("importance")], self.checked("n_stages")
-        whole = data.whole(self.entry.label)
-        parameters = catboost_parameters(self, whole.X)
+        rows = data.whole(self.entry.label)
+        parameters = catboost_parameters(self, rows.X)
         catboost = boosting_library("CatBoost", self.entry.label)
-        n = whole.X.shape[1]
-        left = varying(whole.X) if learnable(whole) else np.arange(n)
-        dropped = np.setdiff1d(np.arange(n), left).tolist()  # the latest first
-        n_stages = min(n_stages, left.size - 1) if learnable(whole) else 0
-        sizes = [round(left.size ** (1 - s / n_stages)) for s in range(1, n_stages + 1)]
+        n = rows.X.shape[1]
+        columns_left = varying(rows.X) if learnable(rows) else np.arange(n)
+        dropped = np.setdiff1d(np.arange(n), columns_left).tolist()  # the latest first
+        n_stages = min(n_stages, columns_left.size - 1) if learnable(rows) else 0
+        sizes = [round(columns_left.size ** (1 - s / n_stages)) for s in range(1, n_stages + 1)]
         for number, size in enumerate(sizes, start=1):
-            if size == left.size:  # CatBoost would drop all that are left
+            if size == columns_left.size:  # CatBoost would drop all that are left
                 continue
-            pool = pool_of(catboost, whole, left)
+            pool = pool_of(catboost, rows, columns_left)
             stage = partial(_drop, catboost, parameters, pool, size, algorithm)
             with refusals(self.entry.label, catboost):
                 growing = watched(stage, tr("eliminating features"), parameters["iterations"])
-                found = yield from part_of(growing, (number - 1) / n_stages, number / n_stages)
-            dropped = [*left[found[::-1]].tolist(), *dropped]
-            left = np.delete(left, found)
-        order = np.array([*left.tolist(), *dropped], dtype=np.int64)
+                eliminated = yield from part_of(growing, (number - 1) / n_stages, number / n_stages)
+            dropped = [*columns_left[eliminated[::-1]].tolist(), *dropped]
+            columns_left = np.delete(columns_left, eliminated)
+        order = np.array([*columns_left.tolist(), *dropped], dtype=np.int64)
         ranking = np.empty(n, dtype=np.int64)
         ranking[order] = np.arange(1, n + 1)
         return Ordering(order[:k], np.full(n, np.nan), {"ranking_": ranking})
@@ -153,7 +153,7 @@ def _drop(
     # It makes a folder where the program runs, and writes nothing there.
     with TemporaryDirectory(prefix="rankstudio-") as folder:
         model = catboost.CatBoostRanker(**parameters, eval_metric=Heard(), train_dir=folder)
-        found = model.select_features(
+        selection = model.select_features(
             pool,
             features_for_select=list(range(pool.num_col())),
             num_features_to_select=size,
@@ -161,5 +161,5 @@ def _drop(
             algorithm=algorithm,
             train_final_model=False,
         )
-    eliminated: list[int] = found["eliminated_features"]
+    eliminated: list[int] = selection["eliminated_features"]
     return eliminated

@@ -61,7 +61,7 @@ class ConvertedTrees(GrownTrees):
         self._texts: list[str] = []
 
     def add(self, tree: ScoreTree, leaves: Ints) -> Floats:
-        """Add a tree with the leaf of each training document; return what it adds to their scores, (m,)."""
+        """Add a tree with the leaf of each training document; return its part of their scores, (m,)."""
         # LightGBM divides by counts for contributions: an empty leaf, which CatBoost has, counts as one.
         counts = np.maximum(np.bincount(leaves, minlength=len(tree.leaves)), 1)
         self._texts.append(tree.text(counts=counts.tolist()))
@@ -74,8 +74,8 @@ class ConvertedTrees(GrownTrees):
     def scores(self, X: Floats, first: int, count: int) -> Floats:  # noqa: D102 - inherited
         if self.booster is not None:
             return super().scores(X, first, count)
-        some = without_data(self._text(self._texts[first : first + count]))
-        scores: Floats = some.predict(X, raw_score=True, num_threads=threads_for(X))
+        booster = without_data(self._text(self._texts[first : first + count]))
+        scores: Floats = booster.predict(X, raw_score=True, num_threads=threads_for(X))
         return scores
 
     def text(self, count: int) -> str:  # noqa: D102 - inherited
@@ -95,8 +95,8 @@ def _leaves(tree: ScoreTree, X: Floats) -> Ints:
     if not tree.splits:
         return np.zeros(X.shape[0], dtype=np.int64)
     booster = without_data(_model_text([tree.text()], [f"Column_{column}" for column in range(X.shape[1])]))
-    found = booster.predict(X, pred_leaf=True, num_threads=threads_for(X))
-    return np.asarray(found).reshape(-1).astype(np.int64)
+    leaves = booster.predict(X, pred_leaf=True, num_threads=threads_for(X))
+    return np.asarray(leaves).reshape(-1).astype(np.int64)
 
 
 class ConvertedRanker(TreeRanker):
@@ -135,11 +135,11 @@ class ConvertedRanker(TreeRanker):
         loss, scores = TrainingLoss(train, self._loss_at()), np.zeros(train.y.size)
         features, coef, number, grown = dict[int, None](), np.zeros(n), 0, ConvertedTrees(n)
         try:
-            for told in trees:
-                if isinstance(told, WorkProgress):
-                    yield told
+            for event in trees:
+                if isinstance(event, WorkProgress):
+                    yield event
                     continue
-                tree, gains, leaves = told
+                tree, gains, leaves = event
                 number += 1
                 scores = scores + grown.add(tree, leaves)
                 features.update(dict.fromkeys(sorted(gains, key=lambda column: (-gains[column], column))))
@@ -214,7 +214,7 @@ class XGBoostTrees(ConvertedRanker):
         return int(self.checked("ndcg_at"))
 
     def _parameters(self) -> dict[str, Any]:
-        """Return what XGBoost is told."""
+        """Return the parameters of XGBoost."""
         return {
             "objective": "rank:ndcg",
             "tree_method": "hist",
@@ -230,11 +230,11 @@ class XGBoostTrees(ConvertedRanker):
         }
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        kept = _XGBOOST_BINS * shape.m * shape.n + _PER_DOCUMENT * shape.m
+        kept_bytes = _XGBOOST_BINS * shape.m * shape.n + _PER_DOCUMENT * shape.m
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
         sums = (_SKETCH + _HISTOGRAM * min(2.0**self.max_depth, shape.m)) * shape.n
         reading = Reading.IN_TURN if shape.sharded else Reading.WHOLE
-        return MemoryNeed(read + kept + sums, reading=reading, kept=kept)
+        return MemoryNeed(read + kept_bytes + sums, reading=reading, kept=kept_bytes)
 
     def _grow(self, data: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
         parameters, n_rounds = self._parameters(), self.checked("n_rounds")
@@ -246,9 +246,9 @@ class XGBoostTrees(ConvertedRanker):
         booster = xgboost.Booster(parameters, [training])
         for number in range(n_rounds):
             booster.update(training, number)
-            one = booster[number : number + 1]
-            (tree,) = xgboost_model(values := json.loads(one.save_raw("json"))).trees
-            nodes = one.predict(training, pred_leaf=True).reshape(-1).astype(np.int64)
+            tree_booster = booster[number : number + 1]
+            (tree,) = xgboost_model(values := json.loads(tree_booster.save_raw("json"))).trees
+            nodes = tree_booster.predict(training, pred_leaf=True).reshape(-1).astype(np.int64)
             yield tree, _loss_changes(values), _leaf_numbers(values)[nodes]
             if not tree.splits and parameters["colsample_bytree"] == 1.0:
                 return
@@ -386,7 +386,7 @@ def _leaf_numbers(values: Mapping[str, Any]) -> Ints:
 
 
 def catboost_parameters(method: Any, X: Floats) -> dict[str, Any]:
-    """Return what CatBoost is told for the parameters of a method and some documents."""
+    """Return CatBoost's parameters for those of a method and some documents."""
     return {
         "loss_function": method.checked("objective"),
         "iterations": method.checked("n_rounds"),
@@ -441,19 +441,19 @@ def watched(work: Callable[[Callable[[], bool]], Value], message: str, n_trees: 
     n_trees : int
         Number of trees.
     """
-    told: SimpleQueue[bool] = SimpleQueue()
+    ticks: SimpleQueue[bool] = SimpleQueue()
     stop = threading.Event()
 
     def go_on() -> bool:
-        told.put(True)
+        ticks.put(True)
         return not stop.is_set()
 
     with ThreadPoolExecutor(1) as executor:
         working = executor.submit(work, go_on)
-        working.add_done_callback(lambda _: told.put(False))
+        working.add_done_callback(lambda _: ticks.put(False))
         try:
             for number in count():
-                if not told.get():
+                if not ticks.get():
                     break
                 yield WorkProgress(message, min(number / n_trees, 1.0))
             return working.result()
@@ -465,10 +465,10 @@ def _loss_changes(values: Mapping[str, Any]) -> dict[int, float]:
     """Return the gain of the splits on each column in XGBoost's JSON of a tree."""
     (tree,) = values["learner"]["gradient_booster"]["model"]["trees"]
     gains: dict[int, float] = {}
-    for left, column, gain in zip(
+    for left_child, column, gain in zip(
         tree["left_children"], tree["split_indices"], tree["loss_changes"], strict=True
     ):
-        if left != -1:
+        if left_child != -1:
             gains[column] = gains.get(column, 0.0) + max(float(gain), TINY)
     return gains
 

@@ -216,9 +216,9 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
         bins = float(shape.m) * shape.n  # a byte each
         sample = _SAMPLED * min(shape.m, _SAMPLE) * shape.n
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
-        kept = bins + sample + _PER_DOCUMENT * shape.m
+        kept_bytes = bins + sample + _PER_DOCUMENT * shape.m
         reading = Reading.IN_TURN if shape.sharded else Reading.WHOLE
-        return MemoryNeed(read + kept, reading=reading, kept=kept)
+        return MemoryNeed(read + kept_bytes, reading=reading, kept=kept_bytes)
 
     def work(self, data: GivenData) -> Iterator[TreeStep | WorkProgress]:
         """Yield one step per tree.
@@ -269,12 +269,12 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
                     yield TreeStep(number, tuple(features), coef, loss.of(booster), np.empty(0), grown=grown)
                 if nothing_gained and parameters["feature_fraction"] == 1.0:
                     break
-        finally:  # also where nobody asks for more: the bins and histograms of a run are megabytes
+        finally:  # also if the generator is closed early: the bins and histograms of a run are megabytes
             if number:
                 grown.booster = without_data(booster.model_to_string())
 
     def _parameters(self) -> dict[str, Any]:
-        """Return what LightGBM is told."""
+        """Return the parameters of LightGBM."""
         return {
             "objective": "lambdarank",
             "metric": "None",
@@ -371,7 +371,7 @@ def shard_rows(lightgbm: Any, data: TrainingData) -> Sequence[Any]:
 
 
 class _Reader:
-    """Reads one shard after the other; mapped pages of the one before are let go."""
+    """Reads one shard after the other; mapped pages of the one before are released."""
 
     def __init__(self, data: TrainingData) -> None:
         self._data, self._index = data, -1
@@ -401,7 +401,7 @@ class _ShardRows:
         return self._count
 
     def __getitem__(self, rows: int | slice) -> Floats:
-        found: Floats = np.array(self._reader.features(self._index)[rows])
+        features: Floats = np.array(self._reader.features(self._index)[rows])
         if isinstance(rows, slice) and rows.stop == self._count:
             self._reader.close()
-        return found
+        return features

@@ -91,23 +91,23 @@ class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
         If no split has a gain, the only step is the model without features.
         """
         data = training_data(data)
-        wanted = self._most(data.X.shape[1])
+        n_wanted = self._most(data.X.shape[1])
         for name in ("n_rounds", "learning_rate", "num_leaves", "min_data_in_leaf", "ndcg_at"):
             self.checked(name)
         ranker, costs, weight = self._ranker(), None, self.checked("cost_weight")
         if self.costs is not None:
             costs = weight * prices_of(self.costs, data.X.shape[1])
-        what = tr("growing trees with all features")
+        stage = tr("growing trees with all features")
         work = replace(ranker, costs=costs).work(data)
-        grown = yield from steps_of(work, lambda step: WorkProgress(what, step.number / self.n_rounds))
+        grown = yield from steps_of(work, lambda step: WorkProgress(stage, step.number / self.n_rounds))
         self.gains_ = gains = grown[-1].coef
-        order = [j for j in np.argsort(-gains, kind="stable").tolist() if gains[j] > 0][:wanted]
+        order = [j for j in np.argsort(-gains, kind="stable").tolist() if gains[j] > 0][:n_wanted]
         sets = [tuple(order[:k]) for k in range(1, len(order) + 1)] or [()]
-        for told in two_stage_steps(ranker, data, sets):
-            if isinstance(told, Step):
-                yield replace(told, candidates=without(gains, list(told.selected[:-1])))
+        for event in two_stage_steps(ranker, data, sets):
+            if isinstance(event, Step):
+                yield replace(event, candidates=without(gains, list(event.selected[:-1])))
             else:
-                yield told
+                yield event
 
     def _ranker(self) -> LambdaMART:
         parameters = self.get_params()

@@ -19,7 +19,7 @@ from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.plugins.guard import called
 from rankstudio.engine.support.escaping import shell_command
 
-_PATIENCE = 1.0  # seconds for somebody else's code to name words
+_PATIENCE = 1.0  # seconds for a plug-in's code to name words
 
 
 def analysis_as_command(

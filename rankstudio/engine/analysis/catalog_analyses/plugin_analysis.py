@@ -37,7 +37,7 @@ Subject = RankingDataset | FoldedDataset | RunResult | Plan
 def analysis_steps(
     entry: Analysis, subject: Sequence[Any], values: Mapping[str, Any]
 ) -> Iterator[WorkProgress | AnalysisResult]:
-    """Yield the progress of an analysis with what is finished, and last its result.
+    """Yield the progress of an analysis with the results so far, and last its result.
 
     Parameters
     ----------
@@ -52,9 +52,9 @@ def analysis_steps(
     ParameterError
         For an invalid parameter.
     AnalysisError
-        If somebody else's code fails, or returns no table.
+        If the plug-in's code fails, or returns no table.
     Cancelled
-        If somebody asked to stop.
+        If a stop was requested.
     """
     parameters = entry.validate(values)
 
@@ -136,7 +136,7 @@ def analyse(
     if entry.needs is Needs.DATA and isinstance(subject, FoldedDataset):
         arguments = (subject.folds[0].train, *arguments[1:])
     kinds = [kinds for kinds in _KINDS[entry.needs] if len(kinds) == len(arguments)]
-    if not any(all(map(isinstance, arguments, each)) for each in kinds):
+    if not any(all(map(isinstance, arguments, argument_types)) for argument_types in kinds):
         raise PlanError(_needed(entry))
     *_, result = analysis_steps(entry, arguments, parameters)
     assert isinstance(result, AnalysisResult)
@@ -152,7 +152,7 @@ _KINDS: dict[Needs, tuple[tuple[type, ...], ...]] = {
 
 
 def _needed(entry: Analysis) -> str:
-    """Return what an analysis takes, as a sentence."""
+    """Return a sentence on the arguments that an analysis needs."""
     texts = {
         Needs.DATA: tr("{label} needs a dataset, or the training part of a fold."),
         Needs.FOLDS: tr("{label} needs a dataset with its folds."),
@@ -163,7 +163,7 @@ def _needed(entry: Analysis) -> str:
 
 
 def _checked(entry: Analysis, answer: object) -> AnalysisResult:
-    """Return what an analysis returned, with plain cells and texts of one line."""
+    """Check the answer of an analysis, and return it with plain cells and texts of one line."""
     result = answer if isinstance(answer, AnalysisResult) else None
     tables = answer if result is None else result.tables
     tables = (tables,) if isinstance(tables, AnalysisTable) else tables

@@ -67,8 +67,8 @@ class Comparison:
     def _plan(
         self, data: str, run: Mapping[str, Any], label: str, protocol: str, key: str, ranker: str
     ) -> Plan:
-        own = {**self.parameters.get(key, {}), **run.get("parameters", {})}
-        values = {**self.protocol, "data": data, "method": key, "parameters": own}
+        parameters = {**self.parameters.get(key, {}), **run.get("parameters", {})}
+        values = {**self.protocol, "data": data, "method": key, "parameters": parameters}
         if ranker:
             ranked = {**self.parameters.get(ranker, {}), **run.get("ranker_parameters", {})}
             values |= {"ranker": ranker, "ranker_parameters": ranked}
@@ -76,8 +76,8 @@ class Comparison:
             values["protocol"] = protocol
         columns = values.get("columns", {})
         if label and isinstance(columns, Mapping):
-            several = isinstance(run["label"], list) and not columns.keys() & {"labels", "judgments"}
-            judges = {"labels": run["label"]} if several else {}  # no label is a feature of another
+            adds_labels = isinstance(run["label"], list) and not columns.keys() & {"labels", "judgments"}
+            judges = {"labels": run["label"]} if adds_labels else {}  # no label is a feature of another
             values["columns"] = {**columns, **judges, "label": label}
         return plan_from_dict(values)
 
@@ -85,8 +85,8 @@ class Comparison:
 def _combined(run: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     """Yield every label and protocol of a run with every method and ranker, as these share the data."""
     named = (run.get(name, "") for name in _SEVERAL)
-    several = [value if isinstance(value, list) else [value] for value in named]
-    yield from product(*several)
+    choices = [value if isinstance(value, list) else [value] for value in named]
+    yield from product(*choices)
 
 
 def is_comparison(path: str | Path) -> bool:
@@ -94,7 +94,7 @@ def is_comparison(path: str | Path) -> bool:
     try:
         return "runs" in read_toml(Path(path))
     except PlanError:
-        return False  # whoever reads it as a plan will say what is wrong with it
+        return False  # reading it as a plan reports the error
 
 
 def load_comparison(path: str | Path) -> Comparison:
@@ -111,7 +111,7 @@ def load_comparison(path: str | Path) -> Comparison:
         _check_kinds(values)
         for key in values.get("parameters", {}):
             method(key)
-        made = Comparison(
+        comparison = Comparison(
             values.get("title", Path(path).stem),
             (data,) if isinstance(data, str) else tuple(data),
             tuple(values["runs"]),
@@ -119,16 +119,16 @@ def load_comparison(path: str | Path) -> Comparison:
             {name: value for name, value in values.items() if name not in _OWN},
             values.get("against", ""),
         )
-        plans = made.plans("nowhere")  # what makes no plan is found before any work
-        if made.against:
-            named(plans, made.against)
+        plans = comparison.plans("nowhere")  # what makes no plan is found before any work
+        if comparison.against:
+            named(plans, comparison.against)
     except (PlanError, ParameterError) as error:
         raise PlanError(f"{path}: {error}") from error
-    return made
+    return comparison
 
 
 def _check_kinds(values: Mapping[str, Any]) -> None:
-    """Refuse what is not even of the right kind: what is in a plan is told by the plan."""
+    """Refuse fields of a wrong type; `Plan` checks their values."""
     runs, data = values.get("runs"), values.get("data", [])
     if not _tables(runs) or not runs or not all(run.get("method") for run in runs):
         raise PlanError(tr('runs: expected tables [[runs]], each with a line like method = "gas".'))
@@ -149,8 +149,8 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
                 tr("{name}: expected a text, got {values}.").format(name=name, values=shown(values[name]))
             )
     given = values.get("parameters", {})
-    own = [run.get(name, {}) for run in runs for name in _PARAMETERS]
-    if not isinstance(given, dict) or not _tables([*given.values(), *own]):
+    run_parameters = [run.get(name, {}) for run in runs for name in _PARAMETERS]
+    if not isinstance(given, dict) or not _tables([*given.values(), *run_parameters]):
         raise PlanError(tr("parameters: expected a table for each method, such as [parameters.gas]."))
 
 

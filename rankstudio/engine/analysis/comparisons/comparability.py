@@ -1,4 +1,4 @@
-"""Which runs may be ranked, tested, drawn or described together, and why others may not.
+"""Rules for ranking, testing, drawing or describing runs together, and the reasons against it.
 
 Everything that puts numbers of several runs next to each other asks this module, and nothing else decides:
 tables, best values and marks, references, tests and Holm families, curves, Pareto fronts, stability, reports,
@@ -7,7 +7,7 @@ captions, exports and commands.
 Two runs are comparable if they agree in data, label, protocol, folds, part and convention, if both are
 complete, and if their measures are estimates: from the test part, or cross-fitted on the validation part. The
 best of many values on the part that chose it is no estimate; it is comparable with nothing. Neither is a run
-of features that somebody chose by hand knowing the queries that it measures.
+of features that were chosen by hand knowing the queries that it measures.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FEW = 10  # folds that are listed by number
 
 
 class Difference(Enum):
-    """What separates two runs."""
+    """Reason why two runs are not comparable."""
 
     DATA = "data"
     LABEL = "label"
@@ -69,7 +69,7 @@ class Comparability:
 
 @dataclass(frozen=True)
 class ComparisonKey:
-    """What comparable runs share.
+    """Properties that comparable runs share.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class ComparisonKey:
 
 
 def comparison_key(run: RunResult) -> ComparisonKey:
-    """Return what a run shares with every run that is comparable with it."""
+    """Return the properties that a run shares with every run that is comparable with it."""
     plan = run.plan
     return ComparisonKey(
         run.data_name,
@@ -113,13 +113,13 @@ def comparison_key(run: RunResult) -> ComparisonKey:
 def _is_hand_chosen(plan: Plan, folds: Iterable[int], part: Part) -> bool:
     """Return whether features were chosen by hand, knowing queries that measure them.
 
-    Only the test queries of the one fold that was looked at are unknown for sure.
+    Only the test queries of the one fold that was inspected are unknown for sure.
     """
-    known = plan.extension(HandChoices)
-    if known is None:
+    hand_choices = plan.extension(HandChoices)
+    if hand_choices is None:
         return False
-    own = tuple(HandChoice(plan.fold_origin, fold) for fold in folds)
-    return part is not Part.TEST or len(own) != 1 or known.choices != own
+    fold_choices = tuple(HandChoice(plan.fold_origin, fold) for fold in folds)
+    return part is not Part.TEST or len(fold_choices) != 1 or hand_choices.choices != fold_choices
 
 
 def label_of(plan: Plan) -> str:
@@ -159,7 +159,7 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
 
 
 def why_unranked(run: RunResult) -> str:
-    """Return why a complete run is comparable with none, as part of a sentence about it; "" if it may be."""
+    """Return why a complete run is comparable with no other, as part of a sentence; "" if it may be."""
     match run.part:
         case Part.CHOSEN_ON:
             reason = run.unfitted.sentence if run.unfitted else ""
@@ -264,7 +264,7 @@ class ComparableGroup(Generic[Name]):
 
     @property
     def scope(self) -> str:
-        """Description of what the measures are from: "test, fold 5 only, 157 queries"."""
+        """Source of the measures: "test, fold 5 only, 157 queries"."""
         return f"{self.key.part.label}, {self.extent}"
 
     @property
@@ -307,12 +307,12 @@ def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[N
     groups: list[ComparableGroup[Name]] = []
     for kind in sorted(members, key=rank):
         key, complete, *_ = kind
-        own = members[kind]
-        run = next(iter(own.values()))
+        runs_of_kind = members[kind]
+        run = next(iter(runs_of_kind.values()))
         unranked = why_unranked(run) if complete else tr("not finished")
         leader = next((group for group in groups if group.key.data_name == key.data_name), None)
         apart = comparable(run, next(iter(leader.runs.values()))).reason if leader else ""
-        groups.append(ComparableGroup(key, own, unranked, apart))
+        groups.append(ComparableGroup(key, runs_of_kind, unranked, apart))
     return tuple(groups)
 
 
@@ -324,7 +324,7 @@ def _counted_folds(numbers: Sequence[int], is_part_of_folds: bool) -> str:
 
 @dataclass(frozen=True)
 class ExpectedRun:
-    """A run without results yet: what it will share with the runs that are comparable with it.
+    """A run without results yet: the properties that it will share with comparable runs.
 
     Attributes
     ----------
@@ -345,15 +345,15 @@ class ExpectedRun:
 
     @property
     def kind(self) -> tuple[str, str, str, str, tuple[int, ...], str]:
-        """What is known of its :class:`ComparisonKey` before it has results."""
-        known = self.plan.extension(HandChoices)
+        """Part of its :class:`ComparisonKey` that is known before it has results."""
+        hand_choices = self.plan.extension(HandChoices)
         return (
             self.data_name,
             label_of(self.plan),
             self.plan.convention,
             _origin_of_folds(self.plan),
             self.folds,
-            known.text if known is not None else "",
+            hand_choices.text if hand_choices is not None else "",
         )
 
     def belongs_to(self, group: ComparableGroup[Any]) -> bool:
@@ -365,7 +365,7 @@ class ExpectedRun:
 
 
 def paired_over(plan: Plan, n: int) -> str:
-    """Return what pairs runs: "784 queries", or the folds of one ranking, each of which counts as a query."""
+    """Describe the pairs of a test: "784 queries", or the folds of one ranking, each a query."""
     if plan.one_ranking:
         return trn("{n:,} fold of one ranking", "{n:,} folds of one ranking", n).format(n=n)
     return trn("{n:,} query", "{n:,} queries", n).format(n=n)

@@ -53,7 +53,7 @@ class Published:
         return (
             dataset.lower().startswith(self.dataset.lower())
             and (self.method, self.ranker) == (plan.method, plan.ranker)
-            and all(_holds(one, plan) for one in self.when.split(", ") if one)
+            and all(_holds(condition, plan) for condition in self.when.split(", ") if condition)
         )
 
 
@@ -62,10 +62,14 @@ def _holds(condition: str, plan: Plan) -> bool:
     name, equal, value = condition.partition("=")
     if not equal:
         name, _, value = condition.partition(">")
-    given = plan.parameters.get(name)
-    if not isinstance(given, tuple):
-        return str(given) == value
-    return all(one == float(value) for one in given) if equal else any(one > float(value) for one in given)
+    parameter = plan.parameters.get(name)
+    if not isinstance(parameter, tuple):
+        return str(parameter) == value
+    return (
+        all(number == float(value) for number in parameter)
+        if equal
+        else any(number > float(value) for number in parameter)
+    )
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,7 @@ def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
 
 
 def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
-    """Return the published numbers for a run's method, by measure; the run needs five given test parts."""
+    """Return published numbers for a run's method, by measure; the run needs five given test parts."""
     plan = run.plan
     is_published = len(run.folds) == _FOLDS and plan.protocol == GIVEN and run.part is Part.TEST
     names = plan.measures if is_published else ()
@@ -129,17 +133,17 @@ def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
 def published_rows(runs: Iterable[tuple[int, RunResult]]) -> list[PublishedRow]:
     """Return a row for every published number that matches the numbered runs."""
     return [
-        PublishedRow(key, run, name, run.average[name], one)
+        PublishedRow(key, run, name, run.average[name], published_number)
         for key, run in runs
         for name, printed in printed_of(run).items()
-        for one in printed
+        for published_number in printed
     ]
 
 
 def known_datasets() -> dict[str, tuple[str, ...]]:
     """Return the datasets with published numbers, each with the labels of the methods."""
-    found: dict[str, dict[str, None]] = {}
+    labels_of: dict[str, dict[str, None]] = {}
     for p in everything():
         ranker = f", then {method(p.ranker).label}" if p.ranker else ""
-        found.setdefault(p.dataset, {})[method(p.method).label + ranker] = None
-    return {dataset: tuple(labels) for dataset, labels in found.items()}
+        labels_of.setdefault(p.dataset, {})[method(p.method).label + ranker] = None
+    return {dataset: tuple(labels) for dataset, labels in labels_of.items()}

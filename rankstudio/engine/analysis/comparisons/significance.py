@@ -36,7 +36,7 @@ def first_equals(runs: Sequence[RunResult]) -> list[int]:
     """
     firsts: list[int] = []
     for position, run in enumerate(runs):
-        earlier = (at for at in dict.fromkeys(firsts) if repeats(run, runs[at]))
+        earlier = (first for first in dict.fromkeys(firsts) if repeats(run, runs[first]))
         firsts.append(next(earlier, position))
     return firsts
 
@@ -57,7 +57,7 @@ def _counting(plan: Plan) -> list[Any]:
 
 
 def _same(fold: FoldResult, other: FoldResult) -> bool:
-    """Return whether the models of two folds are the same, by what both have been measured by."""
+    """Return whether the models of two folds are the same, by the measures that both have."""
     queries = fold.per_query.keys() & other.per_query.keys()
     return (
         (fold.fold, fold.selected) == (other.fold, other.selected)
@@ -72,8 +72,10 @@ def _same(fold: FoldResult, other: FoldResult) -> bool:
 
 def _same_measures(values: Mapping[str, float], others: Mapping[str, float]) -> bool:
     shared = sorted(values.keys() & others.keys())
-    own, theirs = (np.array([one[name] for name in shared]) for one in (values, others))
-    return np.array_equal(own, theirs, equal_nan=True)
+    measures, other_measures = (
+        np.array([averages[name] for name in shared]) for averages in (values, others)
+    )
+    return np.array_equal(measures, other_measures, equal_nan=True)
 
 
 _CORRECTED = "p_randomisation", "p_t", "p_wilcoxon"
@@ -106,8 +108,8 @@ def family(found: Sequence[PairedComparison]) -> list[CorrectedTest]:
     `rankstudio.engine.analysis.comparisons.significance`, only the first one counts, and none if it repeats
     the reference: :func:`distinct_family`.
     """
-    corrected = [holm([getattr(one, name) for one in found]).tolist() for name in _CORRECTED]
-    return [CorrectedTest(*those) for those in zip(found, *corrected, strict=True)]
+    corrected = [holm([getattr(comparison, name) for comparison in found]).tolist() for name in _CORRECTED]
+    return [CorrectedTest(*row) for row in zip(found, *corrected, strict=True)]
 
 
 def distinct_family(
@@ -126,8 +128,8 @@ def distinct_family(
     list of CorrectedTest
         One per comparison; identical runs need no correction.
     """
-    places = {pair: place for place, pair in reversed(list(enumerate(pairs))) if pair[0] != pair[1]}
-    corrected = dict(zip(places, family([found[place] for place in places.values()]), strict=True))
+    places = {pair: index for index, pair in reversed(list(enumerate(pairs))) if pair[0] != pair[1]}
+    corrected = dict(zip(places, family([found[index] for index in places.values()]), strict=True))
     return [
         corrected.get(pair) or CorrectedTest(test, *(getattr(test, name) for name in _CORRECTED))
         for pair, test in zip(pairs, found, strict=True)
@@ -293,23 +295,23 @@ def compared_runs(
         Finished comparisons, by run number.
     """
     against = runs[reference]
-    why = {key: why_unpaired(run, against, name) for key, run in runs.items()}
-    others = [key for key in runs if key != reference and not why[key]]
-    whole = all(key in found for key in others)
-    tested = dict(zip(others, _corrected(runs, reference, others, found), strict=True)) if whole else {}
+    skip_reasons = {key: why_unpaired(run, against, name) for key, run in runs.items()}
+    paired = [key for key in runs if key != reference and not skip_reasons[key]]
+    is_complete = all(key in found for key in paired)
+    tested = dict(zip(paired, _corrected(runs, reference, paired, found), strict=True)) if is_complete else {}
     rows = [ComparedRun(reference, against.plan.title, "reference", mean=against.average.get(name))]
-    for key in others:
+    for key in paired:
         run, test = runs[key], found.get(key)
         role: Role = "compared" if test else "waiting"
         p = _p_values(tested.get(key))
-        said, mean = _what_differs(run, against), run.average[name]
-        rows.append(ComparedRun(key, run.plan.title, role, said, mean, test, *p))
-    left = [
+        difference, mean = _what_differs(run, against), run.average[name]
+        rows.append(ComparedRun(key, run.plan.title, role, difference, mean, test, *p))
+    excluded = [
         ComparedRun(k, runs[k].plan.title, "left out", tr("left out: {why}").format(why=w))
-        for k, w in why.items()
+        for k, w in skip_reasons.items()
         if w and k != reference
     ]
-    return rows + left
+    return rows + excluded
 
 
 def _p_values(tested: CorrectedTest | None) -> tuple[float | None, ...]:
@@ -323,8 +325,8 @@ def _corrected(
     found: Mapping[int, PairedComparison],
 ) -> list[CorrectedTest]:
     """Return the corrected comparisons of runs with the reference."""
-    at, *firsts = first_equals([runs[key] for key in (reference, *others)])
-    return distinct_family([found[key] for key in others], [(first, at) for first in firsts])
+    first_of_reference, *firsts = first_equals([runs[key] for key in (reference, *others)])
+    return distinct_family([found[key] for key in others], [(first, first_of_reference) for first in firsts])
 
 
 def compare_groups(
@@ -354,9 +356,9 @@ def compare_groups(
     first_number, first = next(iter(runs.items()))
     name = measure(name).name if name else comparing_measure(first.plan)
     if not any(name in run.plan.evaluated for run in runs.values()):
-        known = ", ".join(first.plan.measures)
+        measures = ", ".join(first.plan.measures)
         text = "Run {number}, {title}: {name} was not measured; its measures are {known}."
-        raise PlanError(text.format(number=first_number, title=first.plan.title, name=name, known=known))
+        raise PlanError(text.format(number=first_number, title=first.plan.title, name=name, known=measures))
     _check_reference(runs, against)
     return tuple(_compared(group, name, against, seed) for group in comparable_groups(runs))
 
@@ -383,12 +385,12 @@ def compare_runs(
         raise PlanError(f"Too few runs to compare: expected two completed runs, found {len(runs)}.")
     name = measure(name).name if name else comparing_measure(runs[0].plan)
     for number, result in enumerate(runs, start=1):
-        why = why_unpaired(result, runs[0], name)
-        if why and number == 1:
-            known = ", ".join(result.plan.measures)
-            raise PlanError(f"Run 1, {result.plan.title}: {why}; its measures are {known}.")
-        if why:
-            raise PlanError(f"Run {number}, {result.plan.title}, cannot be compared with run 1: {why}.")
+        reason = why_unpaired(result, runs[0], name)
+        if reason and number == 1:
+            measures = ", ".join(result.plan.measures)
+            raise PlanError(f"Run 1, {result.plan.title}: {reason}; its measures are {measures}.")
+        if reason:
+            raise PlanError(f"Run {number}, {result.plan.title}, cannot be compared with run 1: {reason}.")
     (comparison,) = compare_groups(dict(enumerate(runs, start=1)), name, against, seed)
     return comparison
 
@@ -399,13 +401,13 @@ def _compared(group: ComparableGroup[int], name: str, against: int | str | None,
     reference = None if group.unranked else _reference(group.runs, name, against)
     if reference is None:
         return RunComparison(group, name, None, (None,) * len(runs))
-    others = [
+    pairs = [
         (position, reference)
         for position, run in enumerate(runs)
         if position != reference and run.has_per_query(name) and runs[reference].has_per_query(name)
     ]
     tests: list[CorrectedTest | None] = [None] * len(runs)
-    for (position, _), test in zip(others, _test(runs, others, name, seed), strict=True):
+    for (position, _), test in zip(pairs, _test(runs, pairs, name, seed), strict=True):
         tests[position] = test
     return RunComparison(group, name, reference, tuple(tests))
 
@@ -440,7 +442,7 @@ def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[Pi
         if pins_of(plan) and partners:
             pairs.append((run, partners[0]))
     tested = _test(runs, pairs, name, seed)
-    return tuple(PinEffect(*pair, found) for pair, found in zip(pairs, tested, strict=True))
+    return tuple(PinEffect(*pair, test) for pair, test in zip(pairs, tested, strict=True))
 
 
 def _test(
@@ -448,14 +450,14 @@ def _test(
 ) -> list[CorrectedTest]:
     """Test pairs of runs, by their positions, as one family."""
     firsts = first_equals(runs)
-    found = [compare_with(runs[one], runs[other], name, seed) for one, other in pairs]
-    return distinct_family(found, [(firsts[one], firsts[other]) for one, other in pairs])
+    comparisons = [compare_with(runs[run], runs[other], name, seed) for run, other in pairs]
+    return distinct_family(comparisons, [(firsts[run], firsts[other]) for run, other in pairs])
 
 
 def comparing_measure(plan: Plan, name: str = "") -> str:
-    """Return the measure for comparing runs: the requested one, or the selection criterion of this run."""
-    asked = name if name in plan.evaluated else plan.chosen_by
-    return asked if asked != CRITERION else plan.measures[0]
+    """Return the measure for comparing runs: the requested one, or this run's selection criterion."""
+    measure_name = name if name in plan.evaluated else plan.chosen_by
+    return measure_name if measure_name != CRITERION else plan.measures[0]
 
 
 def _check_reference(runs: Mapping[int, RunResult], against: int | str | None) -> None:
@@ -467,7 +469,7 @@ def _check_reference(runs: Mapping[int, RunResult], against: int | str | None) -
 
 
 def _reference(runs: Mapping[int, RunResult], name: str, against: int | str | None) -> int | None:
-    """Return the position of the run that the others are compared with; None if there are no others."""
+    """Return the position of the reference run; None if there are no other runs."""
     if len(runs) == 1:
         return None
     if isinstance(against, int) and against in runs:
@@ -492,8 +494,8 @@ def named(plans: Sequence[Plan], name: str) -> int:
     """
     meant = [position for position, plan in enumerate(plans) if is_named(plan, name)]
     if not meant:
-        there = dict.fromkeys("/".join(filter(None, (plan.method, plan.ranker))) for plan in plans)
-        raise PlanError(f"against: expected one of {', '.join(there)}, got {shown(name)}.")
+        names = dict.fromkeys("/".join(filter(None, (plan.method, plan.ranker))) for plan in plans)
+        raise PlanError(f"against: expected one of {', '.join(names)}, got {shown(name)}.")
     return min(meant, key=lambda position: bool(plans[position].ranker))
 
 
@@ -504,7 +506,7 @@ def is_named(plan: Plan, name: str) -> bool:
 
 
 def _what_differs(run: RunResult, reference: RunResult) -> str:
-    """Return what differs; where that is pins alone, the difference is their effect, and is called so."""
+    """Describe the differences of two plans; if only pins differ, as the effect of pins."""
     names = dict(zip(run.feature_ids.tolist(), run.feature_names, strict=True))
     text = " · ".join(differences(run.plan, reference.plan, names))
     if only_pins_differ(run.plan, reference.plan):

@@ -80,9 +80,9 @@ class SubsetSpace:
         several_queries(data.ptr, "Best set")
         GREEDY_RANKRLS.parameter("regularization").check(self.regularization)
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
-        given = self.n_features, self.required, self.excluded, None, 0, self.costs, self.budget, 0.0
+        arguments = self.n_features, self.required, self.excluded, None, 0, self.costs, self.budget, 0.0
         try:
-            rules = Constraints.of(groups, *given)
+            rules = Constraints.of(groups, *arguments)
         except ParameterError as error:
             raise ParameterError(_WRITTEN.get(error.name, error.name), error.value, error.expected) from None
         rows = summed_rows(data, self.cost)
@@ -158,11 +158,11 @@ class BestSubset:
 
     def of_size(self, size: int) -> SizedSubset:
         """Return the best set with a given number of features or groups."""
-        for found in self.sizes:
-            if found.size == size:
-                return found
-        least, most = self.sizes[0].size, self.sizes[-1].size
-        raise ParameterError("size", size, f"a whole number from {least} to {most}")
+        for subset in self.sizes:
+            if subset.size == size:
+                return subset
+        least, largest = self.sizes[0].size, self.sizes[-1].size
+        raise ParameterError("size", size, f"a whole number from {least} to {largest}")
 
     @property
     def features(self) -> tuple[int, ...]:
@@ -272,18 +272,18 @@ def best_subset(
         regularization,
         tuple(required),
         tuple(excluded),
-        tuple(tuple(one) for one in groups),
+        tuple(tuple(members) for members in groups),
         None if costs is None else tuple(np.asarray(costs, dtype=np.float64).tolist()),
         budget,
         PairCost(cost, cost == "magnitude" if ties is None else ties, weighting),
     )
-    began, found = perf_counter(), BestSubset(())
+    began, best = perf_counter(), BestSubset(())
     with closing(find_best_subset(group(X, y, qid), space)) as work:
-        for told in work:
-            found = told.found
+        for progress in work:
+            best = progress.found
             if max_seconds is not None and perf_counter() - began > max_seconds:
                 break
-    return found
+    return best
 
 
 def find_best_subset(data: GivenData, space: SubsetSpace) -> Generator[PartialResult[BestSubset], None, None]:
@@ -303,16 +303,16 @@ def find_best_subset(data: GivenData, space: SubsetSpace) -> Generator[PartialRe
     """
     rows, problem, rules = space.problem(data)
     states: dict[int, SizeSearch] = {}
-    least, most = max(1, problem.n_forced), min(rules.k, problem.most)
-    whole = sum(problem.n_sets(size) for size in range(least, most + 1))
+    least, largest = max(1, problem.n_forced), min(rules.k, problem.most)
+    total = sum(problem.n_sets(size) for size in range(least, largest + 1))
     with closing(search_sizes(rows, problem, rules)) as work:
         for state in work:
             states[state.size] = state
-            if len(states) <= most - least:
+            if len(states) <= largest - least:
                 continue
-            searched = sum(one.share * one.n_sets for one in states.values())
-            found = BestSubset(tuple(map(_sized, states.values())))
-            yield PartialResult("best set", searched / whole, found)
+            searched = sum(search.share * search.n_sets for search in states.values())
+            best = BestSubset(tuple(map(_sized, states.values())))
+            yield PartialResult("best set", searched / total, best)
 
 
 def _sized(state: SizeSearch) -> SizedSubset:

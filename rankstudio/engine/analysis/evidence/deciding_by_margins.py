@@ -31,7 +31,7 @@ def margin_steps(
     data : QueryData or TrainingData
         Of any size.
     n_features : int, optional
-        Number of features whose steps are looked at; by default those that the estimator selects.
+        Number of features whose steps are examined; by default those that the estimator selects.
 
     Returns
     -------
@@ -49,24 +49,24 @@ def margin_steps(
     """
     rows = training_data(data)
     n = rows.X.shape[1]
-    wanted = getattr(estimator, "n_features_to_select", None) if n_features is None else n_features
-    most = n if wanted is None else min(wanted, n)
-    compared = estimator.compared_by_query(rows, most)
+    n_requested = getattr(estimator, "n_features_to_select", None) if n_features is None else n_features
+    n_steps = n if n_requested is None else min(n_requested, n)
+    compared = estimator.compared_by_query(rows, n_steps)
     if compared is None:
         expected = "a selector whose scores are divided among the queries"
         raise ParameterError("estimator", type(estimator).__name__, expected)
-    found: list[DecidedStep] = []
-    for told in compared:
-        if isinstance(told, WorkProgress):
-            yield told
+    steps: list[DecidedStep] = []
+    for event in compared:
+        if isinstance(event, WorkProgress):
+            yield event
             continue
-        found += _decided(told)
-        yield WorkProgress(_WHAT, min(1.0, len(found) / most))
-    return tuple(found)
+        steps += _decided(event)
+        yield WorkProgress(_WHAT, min(1.0, len(steps) / n_steps))
+    return tuple(steps)
 
 
 def _decided(compared: ComparedByQuery) -> list[DecidedStep]:
-    """Return the fewest queries without which a rival is ahead of what a step selects."""
+    """Return the fewest queries without which a rival is ahead of the feature that a step selects."""
     winner = compared.winners[0]
     scores = compared.scores
     parts = compared.parts
@@ -81,14 +81,14 @@ def _decided(compared: ComparedByQuery) -> list[DecidedStep]:
     for first in range(0, rivals.size, step):
         part = rivals[first : first + step]
         lead = parts[winner, counted] - parts[np.ix_(part, counted)]
-        whole = scores[winner] - scores[part]
-        lead += ((whole - lead.sum(axis=1)) / counted.size)[:, None]
+        total_lead = scores[winner] - scores[part]
+        lead += ((total_lead - lead.sum(axis=1)) / counted.size)[:, None]
         order = np.argsort(-lead, axis=1, kind="stable")
-        rest = whole[:, None] - np.cumsum(np.take_along_axis(lead, order, axis=1), axis=1)
+        rest = total_lead[:, None] - np.cumsum(np.take_along_axis(lead, order, axis=1), axis=1)
         behind = rest[:, : counted.size - 2] < -_TIE * max(1.0, abs(scores[winner]))
         needed = np.where(behind.any(axis=1), behind.argmax(axis=1) + 1, counted.size)
         best = int(needed.argmin())
         if needed[best] < (queries.size or counted.size):
             queries = counted[order[best, : needed[best]]]
             instead = int(part[best])
-    return [DecidedStep(one, tuple(queries.tolist()), instead, exact=False) for one in compared.winners]
+    return [DecidedStep(column, tuple(queries.tolist()), instead, exact=False) for column in compared.winners]

@@ -30,7 +30,7 @@ def refit_steps(
         Any selector; it is not fitted here.
     data : QueryData or TrainingData
     n_features : int, optional
-        Number of features that are looked at; by default those that the estimator selects.
+        Number of features that are examined; by default those that the estimator selects.
     n_refits : int
         Maximum number of times that the estimator is trained again.
 
@@ -52,9 +52,9 @@ def refit_steps(
     path = yield from search.path(np.empty(0, dtype=np.int64))
     order = path[-1] if n_features is None else path[-1][:n_features]
     decided: list[DecidedStep] = []
-    for place in range(len(order)):
-        yield WorkProgress(_WHAT, place / len(order))
-        decided.append((yield from search.decided(path, place)))
+    for position in range(len(order)):
+        yield WorkProgress(_WHAT, position / len(order))
+        decided.append((yield from search.decided(path, position)))
     return tuple(decided)
 
 
@@ -68,8 +68,8 @@ class _RefitSearch:
 
     def path(self, removed: Ints) -> Waiting[Path]:
         """Train without some queries, and return the features after each step."""
-        kept = np.setdiff1d(np.arange(self._data.ptr.size - 1), removed)
-        rest = self._data.taken(kept) if removed.size else self._data
+        queries = np.setdiff1d(np.arange(self._data.ptr.size - 1), removed)
+        rest = self._data.taken(queries) if removed.size else self._data
         fresh = type(self._estimator)(**self._estimator.get_params(deep=False))
         steps = yield from without_notes(steps_of(fresh.work(rest)))
         return path_of_steps(fresh, steps)
@@ -82,7 +82,7 @@ class _RefitSearch:
         undecided = DecidedStep(winner, (), None)
         lead = yield from self._lead(winner, before, order[place + 1] if place + 1 < len(order) else None)
         queries: Ints = np.argsort(-lead, kind="stable")
-        few, count, most = 0, 1, queries.size - 2  # without so few it stays
+        lower, count, limit = 0, 1, queries.size - 2  # without the first `lower` queries it stays
         instead: int | None = None
         while True:
             if self._left == 0:
@@ -90,14 +90,14 @@ class _RefitSearch:
             stays, instead = yield from self._stays(queries[:count], place, winner, before)
             if not stays:
                 break
-            if count >= most:
+            if count >= limit:
                 return undecided
-            few, count = count, min(2 * count, most)
-        while count - few > 1 and self._left:
-            fewer = (few + count) // 2
+            lower, count = count, min(2 * count, limit)
+        while count - lower > 1 and self._left:
+            fewer = (lower + count) // 2
             stays, other = yield from self._stays(queries[:fewer], place, winner, before)
             if stays:
-                few = fewer
+                lower = fewer
             else:
                 count = fewer
                 instead = other
@@ -106,7 +106,7 @@ class _RefitSearch:
     def _stays(
         self, removed: Ints, place: int, winner: int, before: set[int]
     ) -> Waiting[tuple[bool, int | None]]:
-        """Return whether a feature is selected as early without some queries, and otherwise which one is."""
+        """Return whether a feature is selected as early without some queries, else the one that is."""
         self._left -= 1
         path = yield from self.path(removed)
         chosen = path[min(place, len(path) - 1)]
@@ -114,18 +114,20 @@ class _RefitSearch:
         return winner in chosen, instead
 
     def _lead(self, winner: int, before: set[int], rival: int | None) -> Waiting[Floats]:
-        """Return by how much a feature alone fits the labels of each query better than another one, (Q,)."""
+        """Return by how much a feature alone fits each query's labels better than a rival, (Q,)."""
         if rival is None:
-            outside = [one for one in range(self._data.X.shape[1]) if one != winner and one not in before]
+            outside = [
+                column for column in range(self._data.X.shape[1]) if column != winner and column not in before
+            ]
             if not outside:
                 return (yield from self._fits([winner]))[:, 0]
             fits = yield from self._fits(outside)
             rival = outside[int(np.argmax(fits.sum(axis=0)))]
-        both = yield from self._fits([winner, rival])
-        return both[:, 0] - both[:, 1]
+        pair_fits = yield from self._fits([winner, rival])
+        return pair_fits[:, 0] - pair_fits[:, 1]
 
     def _fits(self, columns: list[int]) -> Waiting[Floats]:
-        """Return what least squares of one feature each explain of the labels of each query, (Q, c)."""
+        """Return how much of each query's labels least squares of each single feature explain, (Q, c)."""
         grams = yield from grams_by_query(self._data, columns)
         squares = np.diagonal(grams, axis1=1, axis2=2)[:, :-1]
         products = grams[:, -1, :-1]

@@ -77,7 +77,7 @@ def deciding_steps(
     estimator, data
         As in :func:`deciding_queries`, grouped.
     n_features : int, optional
-        For other selectors than greedy RankRLS: number of features whose steps are looked at.
+        For other selectors than greedy RankRLS: number of features whose steps are examined.
     n_refits : int
         Maximum number of times that a selector is trained again about which nothing faster is known.
 
@@ -96,12 +96,12 @@ def deciding_steps(
     enough_queries(rows.ptr.size - 1, 3, "Deciding queries")
     with STEADY:
         search = _QuerySearch(summed_paths(estimator, rows))
-    found: tuple[DecidedStep, ...] = ()
+    steps: tuple[DecidedStep, ...] = ()
     for step in range(len(search.selected)):
         with STEADY:
-            found = (*found, search.decided(step))
-        yield PartialResult(_WHAT, len(found) / len(search.selected), found)
-    return found
+            steps = (*steps, search.decided(step))
+        yield PartialResult(_WHAT, len(steps) / len(search.selected), steps)
+    return steps
 
 
 class _QuerySearch:
@@ -124,9 +124,9 @@ class _QuerySearch:
         for rival in self._rivals(step, errors):
             lead = errors[:, rival] - errors[:, winner]
             order = np.argsort(-lead, kind="stable")
-            found = self._fewest(step, order, _estimate(lead[order]))
-            if found.queries and (not best.queries or len(found.queries) < len(best.queries)):
-                best = found
+            candidate = self._fewest(step, order, _estimate(lead[order]))
+            if candidate.queries and (not best.queries or len(candidate.queries) < len(best.queries)):
+                best = candidate
         return best
 
     def _rivals(self, step: int, errors: Floats) -> list[int]:
@@ -136,36 +136,36 @@ class _QuerySearch:
         candidates = prefer(np.flatnonzero(~np.isnan(compared)), self._paths.informative)
         candidates = candidates[candidates != winner]
         leads = -np.sort(errors[:, [winner]] - errors[:, candidates], axis=0)
-        needed = np.array([_estimate(leads[:, at]) for at in range(candidates.size)])
+        needed = np.array([_estimate(leads[:, index]) for index in range(candidates.size)])
         order = np.lexsort((compared[candidates], needed))
         return [int(rival) for rival in candidates[order[:_RIVALS]]]
 
     def _fewest(self, step: int, order: Ints, estimate: int) -> DecidedStep:
         """Return the fewest of the first queries of an order, near an estimate, that decide a step."""
         winner = self.selected[step]
-        most = min(order.size - 2, 2 * estimate + 8)
-        count, stride, few = min(max(1, estimate), most), 1, 0  # without so few the step stays
+        limit = min(order.size - 2, 2 * estimate + 8)
+        count, stride, lower = min(max(1, estimate), limit), 1, 0  # without the first `lower` the step stays
         while (instead := self._chosen(step, order[:count])) == winner:
-            if count >= most:
+            if count >= limit:
                 return DecidedStep(winner, (), None)
-            few, count, stride = count, min(count + stride, most), 2 * stride
+            lower, count, stride = count, min(count + stride, limit), 2 * stride
         stride = 1
-        while count - few > 1:
-            fewer = max(count - stride, (count + few) // 2)
+        while count - lower > 1:
+            fewer = max(count - stride, (count + lower) // 2)
             without = self._chosen(step, order[:fewer])
             if without == winner:
-                few = fewer
+                lower = fewer
             else:
                 count, instead, stride = fewer, without, 2 * stride
         return DecidedStep(winner, tuple(order[:count].tolist()), instead)
 
     def _chosen(self, step: int, removed: Ints) -> int | None:
-        """Return what a step selects without some queries; None where it selects nothing."""
+        """Return the feature that a step selects without some queries; None if it selects none."""
         steps = self._paths.path_without(removed, self.selected[:step])
         return steps[-1].selected[step] if len(steps[-1].selected) > step else None
 
 
 def _estimate(lead: Floats) -> int:
-    """Return how many of the greatest leads, which come first, have to go for the sum to be below 0."""
+    """Return how many of the leads, greatest first, have to go for a sum below 0."""
     rest = lead.sum() - np.cumsum(lead)
     return int(np.argmax(rest < 0)) + 1 if (rest < 0).any() else lead.size

@@ -1,6 +1,6 @@
-"""What the values of stored evidence must be: of their types, of columns that there are, and of one size.
+"""Checks of stored evidence: values have their types, columns exist, and sizes agree.
 
-Evidence of a study is somebody else's file. What has another type or size would fail far from here, in a page
+Evidence of a study may be another person's file. A wrong type or size would fail far from here, in a page
 or a figure, or be shown as though it were a result.
 """
 
@@ -34,7 +34,7 @@ _DTYPES = {np.dtype(np.float64): "f", np.dtype(np.int64): "i"}
 
 
 def check_evidence(value: Any, n_features: int | None) -> None:
-    """Raise ValueError where evidence, or a part of it, is not what it must be.
+    """Raise ValueError if evidence, or a part of it, is invalid.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def check_evidence(value: Any, n_features: int | None) -> None:
     """
     for name, kind in _types(type(value)).items():
         _check_type(getattr(value, name), kind, name)
-    for one in _parts(vars_of(value).values()):
-        check_evidence(one, n_features)
+    for part in _parts(vars_of(value).values()):
+        check_evidence(part, n_features)
     rule = _RULES.get(type(value))
     if rule is not None:
         rule(value, n_features)
@@ -83,7 +83,9 @@ def _parts(values: Iterable[Any]) -> Iterable[Any]:
 def _check_type(value: Any, kind: Any, name: str) -> None:
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
-        matching = [one for one in arguments if (value is None) == (one is type(None))]
+        matching = [
+            alternative for alternative in arguments if (value is None) == (alternative is type(None))
+        ]
         _require(bool(matching), name)
         if value is not None:
             _check_type(value, matching[0], name)
@@ -93,14 +95,14 @@ def _check_type(value: Any, kind: Any, name: str) -> None:
         _require(isinstance(value, np.ndarray) and (value.dtype.kind == letter or value.dtype == dtype), name)
     elif origin is tuple:
         _require(isinstance(value, tuple), name)
-        every = arguments[:1] * len(value) if arguments[-1] is Ellipsis else arguments
-        for one, expected in zip(value, every, strict=True):
-            _check_type(one, expected, name)
+        kinds = arguments[:1] * len(value) if arguments[-1] is Ellipsis else arguments
+        for member, expected in zip(value, kinds, strict=True):
+            _check_type(member, expected, name)
     elif origin is not None and issubclass(origin, Mapping):
         _require(isinstance(value, Mapping), name)
-        for key, one in value.items():
+        for key, member in value.items():
             _check_type(key, arguments[0], name)
-            _check_type(one, arguments[1], name)
+            _check_type(member, arguments[1], name)
     elif kind is float:
         _require(type(value) in (int, float), name)
     elif kind is int:
@@ -116,9 +118,9 @@ def _require(is_so: bool, what: str) -> None:
 
 def _check_columns(columns: Iterable[int], n: int | None, what: str) -> None:
     """Require different columns, each one that there is."""
-    every = list(columns)
-    _require(len(set(every)) == len(every), what)
-    _require(all(0 <= column < (_MOST if n is None else n) for column in every), what)
+    all_columns = list(columns)
+    _require(len(set(all_columns)) == len(all_columns), what)
+    _require(all(0 <= column < (_MOST if n is None else n) for column in all_columns), what)
 
 
 def _check_shape(array: np.ndarray[Any, Any], shape: tuple[int | None, ...], what: str) -> None:
@@ -128,10 +130,10 @@ def _check_shape(array: np.ndarray[Any, Any], shape: tuple[int | None, ...], wha
 
 
 def _check_range(array: Any, least: float, most: float, what: str) -> None:
-    """Require numbers in a range; what is not known is no number, and is not asked."""
+    """Require numbers in a range; unknown ones are NaN, and pass."""
     values = np.asarray(array, dtype=np.float64)
-    known = values[~np.isnan(values)]
-    _require(not known.size or bool(known.min() >= least and known.max() <= most), what)
+    numbers = values[~np.isnan(values)]
+    _require(not numbers.size or bool(numbers.min() >= least and numbers.max() <= most), what)
 
 
 def _selection(found: SelectionEvidence, n: int | None) -> None:
@@ -146,7 +148,7 @@ def _selection(found: SelectionEvidence, n: int | None) -> None:
     for part, name in ((found.losses, "losses"), (found.changes, "changes"), (found.shares, "shares")):
         _require(part is None or len(part.features) == k, name)
     _require(found.deciding is None or len(found.deciding) == k, "deciding")
-    widths = [one.inclusion.size for one in found.near_best or ()]
+    widths = [sets.inclusion.size for sets in found.near_best or ()]
     widths += [] if found.changes is None else [found.changes.added.size]
     widths += [] if found.stability is None else [found.stability.counts.shape[1]]
     _require(len(set(widths)) <= 1, "columns")

@@ -52,7 +52,7 @@ def pack_evidence(found: SelectionEvidence | MeasuredImportance) -> bytes:
     arrays: list[Any] = []
     tree = json.dumps(_plain(found, arrays)).encode()
     buffer = BytesIO()
-    named = {f"a{at}": values for at, values in enumerate(arrays)}
+    named = {f"a{index}": values for index, values in enumerate(arrays)}
     np.savez_compressed(buffer, tree=np.frombuffer(tree, dtype=np.uint8), **named)
     return buffer.getvalue()
 
@@ -94,14 +94,14 @@ def unpack_importance(content: bytes, n_features: int | None = None) -> Measured
 def _unpacked(content: bytes, kind: type[Kind], n_features: int | None) -> Kind:
     try:
         stored = archived_arrays(content, _MOST + _MOST_PER_FEATURE * (n_features or 0))
-        found = _value(json.loads(stored["tree"].tobytes()), stored)
-        if isinstance(found, kind):
-            check_evidence(found, n_features)
+        evidence = _value(json.loads(stored["tree"].tobytes()), stored)
+        if isinstance(evidence, kind):
+            check_evidence(evidence, n_features)
     except (*IMPOSSIBLE, BadZipFile, zlib_error, struct_error) as error:
         raise StoreError(f"evidence: {error}") from error
-    if not isinstance(found, kind):
-        raise StoreError(f"evidence: found {type(found).__name__}, expected {kind.__name__}")
-    return found
+    if not isinstance(evidence, kind):
+        raise StoreError(f"evidence: found {type(evidence).__name__}, expected {kind.__name__}")
+    return evidence
 
 
 def _plain(value: Any, arrays: list[Any]) -> Any:
@@ -112,11 +112,11 @@ def _plain(value: Any, arrays: list[Any]) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, tuple | list):
-        return [_plain(one, arrays) for one in value]
+        return [_plain(member, arrays) for member in value]
     if isinstance(value, Measure):
         return {_MEASURE: value.name}
     if isinstance(value, Mapping):
-        return {_ITEMS: [[_plain(key, arrays), _plain(one, arrays)] for key, one in value.items()]}
+        return {_ITEMS: [[_plain(key, arrays), _plain(member, arrays)] for key, member in value.items()]}
     if is_dataclass(value):
         values = {field.name: _plain(getattr(value, field.name), arrays) for field in fields(value)}
         return {_CLASS: type(value).__name__, _VALUES: values}
@@ -126,7 +126,7 @@ def _plain(value: Any, arrays: list[Any]) -> Any:
 def _value(plain: Any, stored: Mapping[str, Any]) -> Any:
     """Return the value that was made plain."""
     if isinstance(plain, list):
-        return tuple(_value(one, stored) for one in plain)
+        return tuple(_value(member, stored) for member in plain)
     if not isinstance(plain, dict):
         return plain
     if _ARRAY in plain:
@@ -134,5 +134,7 @@ def _value(plain: Any, stored: Mapping[str, Any]) -> Any:
     if _MEASURE in plain:
         return measure(plain[_MEASURE])
     if _ITEMS in plain:
-        return {_value(key, stored): _value(one, stored) for key, one in plain[_ITEMS]}
-    return _CLASSES[plain[_CLASS]](**{name: _value(one, stored) for name, one in plain[_VALUES].items()})
+        return {_value(key, stored): _value(member, stored) for key, member in plain[_ITEMS]}
+    return _CLASSES[plain[_CLASS]](
+        **{name: _value(member, stored) for name, member in plain[_VALUES].items()}
+    )

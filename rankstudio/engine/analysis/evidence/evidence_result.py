@@ -59,11 +59,11 @@ class StopAdvice:
             return tr("ForwardStop accepts all {n} tested steps. A larger k tests more steps.").format(
                 n=self.n_tested
             )
-        said = f"{self.p_next:.2g}"
+        p_text = f"{self.p_next:.2g}"
         if not self.n_features:
-            return tr("No step is shown to be better than chance: the first has p = {p}.").format(p=said)
+            return tr("No step is shown to be better than chance: the first has p = {p}.").format(p=p_text)
         return tr("Stop at {n}: the next step is not shown to be better than chance (p = {p}).").format(
-            n=self.n_features, p=said
+            n=self.n_features, p=p_text
         )
 
 
@@ -147,7 +147,7 @@ class SelectionEvidence:
     @property
     def near_best_of_k(self) -> SizedNearBestSets | None:
         """Near-best sets of the size of the selection."""
-        return next((one for one in self.near_best or () if one.size == self.size), None)
+        return next((sets for sets in self.near_best or () if sets.size == self.size), None)
 
     @cached_property
     def rows(self) -> tuple[FeatureEvidence, ...]:
@@ -194,21 +194,21 @@ class SelectionEvidence:
         if self.best is None or not self.best.sizes or self.best.sizes[-1].size != self.size:
             return ()
         best = self.best.sizes[-1]
-        own = set(self.selected)
+        selected = set(self.selected)
         if not best.features or self.changes is None or best.criterion <= 0:
             return ()
         above = max(0.0, relative_excess(self.changes.criterion, best.criterion))
-        inside = sorted(set(best.features) - own)
-        outside = sorted(own - set(best.features))
+        inside = sorted(set(best.features) - selected)
+        outside = sorted(selected - set(best.features))
         sentences = [self._above(above, best.proved, best.relative_gap)]
         if inside and self.groups:
-            known = (
+            template = (
                 tr("Best set of {k} groups: {features} ({added} for {removed}).")
                 if best.proved
                 else tr("Best set of {k} groups so far: {features} ({added} for {removed}).")
             )
         elif inside:
-            known = (
+            template = (
                 trn(
                     "Best set of {k}: {features}, one swap away ({added} for {removed}).",
                     "Best set of {k}: {features}, {n} swaps away ({added} for {removed}).",
@@ -223,7 +223,7 @@ class SelectionEvidence:
             )
         if inside:
             sentences.append(
-                known.format(
+                template.format(
                     k=self.size,
                     n=len(inside),
                     features=" ".join(map(named, best.features)),
@@ -238,7 +238,7 @@ class SelectionEvidence:
 
     def _above(self, above: float, proved: bool, gap: float) -> str:
         if not proved:
-            known = (
+            sentence = (
                 tr("No set with a lower left-out error has been found so far.")
                 if above < _ROUNDING
                 else tr("The selection is {above} % above the lowest left-out error found so far.")
@@ -248,7 +248,7 @@ class SelectionEvidence:
                 if gap > _USELESS
                 else tr("Other sets may reach an error up to {gap} % lower.").format(gap=_percent(gap))
             )
-            return f"{known} {least}"
+            return f"{sentence} {least}"
         if above < _ROUNDING and self.groups:
             return trn(
                 "No other single group has a lower left-out error.",
@@ -288,19 +288,19 @@ class SelectionEvidence:
         return self._judged(self._of_set(row)) if row.selected else row
 
     def _of_set(self, row: FeatureEvidence) -> FeatureEvidence:
-        """Add what a feature has by being one of the set."""
-        place = self.selected.index(row.column)
+        """Add the numbers that only features of the set have."""
+        index = self.selected.index(row.column)
         if self.losses is not None:
-            row = replace(row, loss=self.losses.losses[place])
+            row = replace(row, loss=self.losses.losses[index])
         if self.shares is not None and self.shares.gain > 0:
-            row = replace(row, share=float(self.shares.shares[place]))
+            row = replace(row, share=float(self.shares.shares[index]))
         if self.changes is not None and self.candidates:
-            errors = self.changes.swapped[place, list(self.candidates)]
+            errors = self.changes.swapped[index, list(self.candidates)]
             best = int(errors.argmin())
             price = self.changes.relative(errors[best])
             row = replace(row, substitute=self.candidates[best], price=price)
         if self.deciding is not None:
-            row = replace(row, n_deciding=len(self.deciding[place].queries) or None)
+            row = replace(row, n_deciding=len(self.deciding[index].queries) or None)
         return row
 
     def _judged(self, row: FeatureEvidence) -> FeatureEvidence:
@@ -325,25 +325,25 @@ class SelectionEvidence:
 
 def _as_good(near: SizedNearBestSets) -> str:
     """Return how many sets are as good as the best one."""
-    others = len(near.sets) - 1
+    n_others = len(near.sets) - 1
     if near.best.n_sets == 1:
         return tr("There is no other set of this size.")
-    if not others and near.complete:
+    if not n_others and near.complete:
         return tr("Every other set is significantly worse than the best.")
     text = (
         trn(
             "{n} other set ({share} %) is not significantly different from the best.",
             "{n} other sets ({share} %) are not significantly different from the best.",
-            others,
+            n_others,
         )
         if near.complete
         else trn(
             "At least {n} other set ({share} %) is not significantly different from the best.",
             "At least {n} other sets ({share} %) are not significantly different from the best.",
-            others,
+            n_others,
         )
     )
-    return text.format(n=count_text(others), share=_percent(others / max(near.best.n_sets, 1)))
+    return text.format(n=count_text(n_others), share=_percent(n_others / max(near.best.n_sets, 1)))
 
 
 _USELESS = 0.5  # share of the criterion: what may be lower by more says nothing

@@ -41,7 +41,7 @@ HEADER = (
 
 
 def loss_per_millisecond(row: FeatureEvidence, milliseconds: Mapping[int, float]) -> float | None:
-    """Return what a feature's loss is per millisecond that it costs, None if one of them is not known or 0.
+    """Return a feature's loss per millisecond of its cost; None if one of them is not known or 0.
 
     Parameters
     ----------
@@ -83,7 +83,9 @@ def evidence_rows(
 
     rows = []
     for row in found.rows:
-        position = [one if isfinite(one) else None for one in row.position or (float("inf"),) * 3]
+        position = [
+            quantile if isfinite(quantile) else None for quantile in row.position or (float("inf"),) * 3
+        ]
         loss = [None] * 3 if row.loss is None else [row.loss.value, row.loss.low, row.loss.high]
         values = [feature(row.column), named(row.column), row.selected, row.probability, *position]
         values += [
@@ -107,7 +109,7 @@ def evidence_text(
     named: Named,
     milliseconds: Mapping[int, float] = FrozenMapping(),
 ) -> TextTable:
-    """Return what is known of features as a table to print, without the columns in which nothing is known.
+    """Return the evidence for features as a table to print, without empty columns.
 
     Parameters
     ----------
@@ -120,7 +122,7 @@ def evidence_text(
     milliseconds : Mapping of int to float
         Milliseconds per query by column, as far as they are known.
     """
-    shown = list(rows)
+    features = list(rows)
     steps = 0 if found.stability is None else found.stability.counts.shape[0]
     lost = f"{found.losses.measure or 'error'} lost" if found.losses is not None else "lost"
 
@@ -142,16 +144,18 @@ def evidence_text(
         "substitute": lambda row: _substitute(row, id_of),
         "verdict": lambda row: _verdict_text(row, id_of),
     }
-    told = {header: [text(row) for row in shown] for header, text in columns.items()}
-    there = {header: texts for header, texts in told.items() if any(text != NOTHING for text in texts)}
-    return TextTable(title, tuple(there), list(zip(*there.values(), strict=True)), (0, len(there) - 1), _NOTE)
+    cells = {header: [text(row) for row in features] for header, text in columns.items()}
+    filled = {header: texts for header, texts in cells.items() if any(text != NOTHING for text in texts)}
+    return TextTable(
+        title, tuple(filled), list(zip(*filled.values(), strict=True)), (0, len(filled) - 1), _NOTE
+    )
 
 
 def _place(row: FeatureEvidence, steps: int) -> str:
     """Return the median position of a feature with its range; beyond the last step it has none."""
     if row.position is None:
         return NOTHING
-    low, median, high = (f">{steps}" if one == inf else f"{one:g}" for one in row.position)
+    low, median, high = (f">{steps}" if quantile == inf else f"{quantile:g}" for quantile in row.position)
     return f"{median} ({low}–{high})"
 
 
@@ -162,12 +166,12 @@ def _substitute(row: FeatureEvidence, id_of: Named) -> str:
 
 
 def _verdict_text(row: FeatureEvidence, id_of: Named) -> str:
-    said = NOTHING if row.verdict is None else row.verdict.label
-    return said if row.partner is None else f"{said} with {id_of(row.partner)}"
+    label = NOTHING if row.verdict is None else row.verdict.label
+    return label if row.partner is None else f"{label} with {id_of(row.partner)}"
 
 
 def importance_text(title: str, kept: MeasuredImportance, named: Named, most: int | None = None) -> TextTable:
-    """Return what a model loses with each of its features permuted as a table to print, greatest loss first.
+    """Return the loss of a model with each feature permuted as a table to print, greatest loss first.
 
     Parameters
     ----------
@@ -178,13 +182,13 @@ def importance_text(title: str, kept: MeasuredImportance, named: Named, most: in
     most : int, optional
         Number of features shown at most.
     """
-    found, rows = kept.found, []
-    place = {group[0]: at for at, group in enumerate(found.groups)}
+    importance, rows = kept.found, []
+    index_of = {group[0]: number for number, group in enumerate(importance.groups)}
     for column in kept.columns[:most]:
-        at = place[column]
-        interval = f"{found.low[at]:.4f} to {found.high[at]:.4f}"
-        rows.append((named(column), f"{found.mean[at]:.4f}", interval))
-    header = "feature", f"{found.measure.name} lost", f"{100 * found.level:g} % interval"
+        index = index_of[column]
+        interval = f"{importance.low[index]:.4f} to {importance.high[index]:.4f}"
+        rows.append((named(column), f"{importance.mean[index]:.4f}", interval))
+    header = "feature", f"{importance.measure.name} lost", f"{100 * importance.level:g} % interval"
     note = f"Lost: with the feature permuted within the queries of the {kept.part} part; the model stays."
     if len(rows) < len(kept.columns):
         note = f"{note} The {len(rows)} greatest of {len(kept.columns)} losses are shown."
@@ -214,21 +218,21 @@ def evidence_sentences(found: SelectionEvidence, named: Named) -> list[str]:
     named : callable
         Returns the name of a column.
     """
-    said = list(found.best_sentences(named))
+    sentences = list(found.best_sentences(named))
     if found.stop is not None:
-        said.append(found.stop.sentence)
+        sentences.append(found.stop.sentence)
     if found.repeated is not None and "repeated" in found.done and found.repeated.optimism.size >= found.k:
         text = tr(
             "With the selection repeated without each query, the left-out gain at {k} is {share} % smaller."
         )
         optimism = 100 * float(found.repeated.optimism[found.k - 1])
         lost = text.format(k=found.k, share=significant(optimism, 2))
-        said.append(found.repeated.no_gain(found.k) or lost)
+        sentences.append(found.repeated.no_gain(found.k) or lost)
     if found.false_bound is not None:
         text = tr(
             "Of the features selected on at least {threshold} % of the halves, at most {bound} are expected "
             "to be selected no more often than by chance (Shah and Samworth 2013)."
         )
         threshold = f"{100 * found.rules.threshold:g}"
-        said.append(text.format(threshold=threshold, bound=f"{found.false_bound:.2g}"))
-    return said
+        sentences.append(text.format(threshold=threshold, bound=f"{found.false_bound:.2g}"))
+    return sentences

@@ -1,4 +1,4 @@
-"""What a set of features loses on the left-out queries without each of them."""
+"""Loss of a set of features on the left-out queries without each of them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ class FeatureLosses:
     def losses(self) -> tuple[Loss, ...]:
         """Loss of the set without each feature."""
         sign = 1.0 if self.measure and find_measure(self.measure).higher_is_better else -1.0
-        return tuple(Loss(*mean_difference(sign * self.whole, sign * one)) for one in self.without)
+        return tuple(
+            Loss(*mean_difference(sign * self.whole, sign * without_feature))
+            for without_feature in self.without
+        )
 
 
 def feature_losses(
@@ -74,14 +77,14 @@ def feature_losses(
         Convention of the measure.
     """
     columns, data = tuple(features), training_data(data)
-    sets = [columns, *(columns[:at] + columns[at + 1 :] for at in range(len(columns)))]
+    sets = [columns, *(columns[:index] + columns[index + 1 :] for index in range(len(columns)))]
     if not measure:
         values = left_out_errors(judge, data, sets)
     else:
         loss = judge.cost
         ranker = RankRLS(judge.regularization, cost=loss.cost, ties=loss.ties, weighting=loss.weighting)
         with STEADY:
-            values = np.array([_measured(ranker, data, one, measure, convention) for one in sets])
+            values = np.array([_measured(ranker, data, subset, measure, convention) for subset in sets])
     return FeatureLosses(columns, measure, values[0], values[1:])
 
 
@@ -109,9 +112,9 @@ class _NoModel:
 
 def left_out_errors(judge: ExactExchange, data: GivenData, sets: Sequence[Sequence[int]]) -> Floats:
     """Return the left-out squared error of each query for some sets of columns, shape (sets, Q)."""
-    columns = sorted({column for one in sets for column in one})
-    place = {column: at for at, column in enumerate(columns)}
+    columns = sorted({column for subset in sets for column in subset})
+    index_of = {column: index for index, column in enumerate(columns)}
     rows = summed_rows(training_data(data), judge.cost, columns or [0])
     with STEADY:
-        narrow = [[place[column] for column in one] for one in sets]
+        narrow = [[index_of[column] for column in subset] for subset in sets]
         return errors_of_sets(rows, judge.regularization, narrow)

@@ -1,4 +1,4 @@
-"""Which selection of a plan, or of a run, evidence is gathered for, and from which data."""
+"""The selection of a plan or run for which evidence is gathered, and its data."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def refits_of(entry: Method) -> int:
 def _judge(
     plan: Plan, parameters: Mapping[str, Any], ranker: Mapping[str, Any], feature_ids: Ints
 ) -> LinearRanker | None:
-    """Return what ranks with the selected features, if it has exact left-out errors.
+    """Return the ranker of the selected features, if it has exact left-out errors.
 
     None for methods that select by these errors: the evidence has them as judge.
     """

@@ -55,7 +55,7 @@ class MeasuredImportance:
         """0-based columns of the features, greatest loss first."""
         mean = self.found.mean
         order = sorted(range(mean.size), key=lambda at: (-mean[at], at))
-        return tuple(self.found.groups[at][0] for at in order)
+        return tuple(self.found.groups[index][0] for index in order)
 
     def place(self, model: str) -> str:
         """Return the key under which a study keeps it, for a model named by its run."""
@@ -68,7 +68,7 @@ def importance_place(part: str, measure: str, convention: str, model: str) -> st
 
 
 def model_place(position: int | str, selected: Sequence[int]) -> str:
-    """Return what a study calls a model of a run's fold, by its combination and its columns."""
+    """Return the name of a model of a run's fold in a study, by its combination and its columns."""
     return f"{position}:{','.join(map(str, selected))}"
 
 
@@ -80,7 +80,7 @@ def step_importance(
     n_repeats: int | None = N_REPEATS,
     seed: int = 0,
 ) -> Importance:
-    """Permute each feature that a model of a run uses, or leave it out, and measure what it loses.
+    """Permute each feature that a model of a run uses, or leave it out, and measure the loss.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def step_importance(
 
 
 def _of_step(step: Step, part: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
-    """Return what scores documents by the columns of the data, the data, and the columns that count."""
+    """Return a score function of the columns of the data, the data, and the columns that count."""
     if not step.learned:
         raise ParameterError("model", type(step).__name__, "a model that was learned from features")
 
@@ -118,7 +118,7 @@ def model_importance(
     n_repeats: int | None = N_REPEATS,
     seed: int = 0,
 ) -> Importance:
-    """Permute each feature that a model of a file uses, or leave it out, and measure what it loses.
+    """Permute each feature that a model of a file uses, or leave it out, and measure the loss.
 
     Parameters
     ----------
@@ -136,17 +136,17 @@ def model_importance(
 
 
 def _scored(model: Model, data: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
-    """Return what scores documents by the columns of the data, the data, and the columns that count."""
+    """Return a score function of the columns of the data, the data, and the columns that count."""
     ids = data.feature_ids
     # A sparse file leaves out features that are 0 in all documents.
     absent = np.array(sorted(model.needed - set(ids.tolist())) if data.sparse else [], dtype=ids.dtype)
-    every = np.concatenate([ids, absent])
+    all_ids = np.concatenate([ids, absent])
 
     def score(X: Features) -> Floats:
         if isinstance(X, SparseRows):
-            wide: Features = X.widened(every.size)
-            return model.predict(wide, every)
-        return model.predict(np.column_stack([X, np.zeros((X.shape[0], absent.size))]), every)
+            wide: Features = X.widened(all_ids.size)
+            return model.predict(wide, all_ids)
+        return model.predict(np.column_stack([X, np.zeros((X.shape[0], absent.size))]), all_ids)
 
     return score, data, tuple(np.flatnonzero(np.isin(ids, sorted(model.needed))).tolist())
 
@@ -162,8 +162,8 @@ def _importance(
 ) -> Importance:
     if not used:
         raise DataError(tr("The model uses no features, so that no loss without one can be measured."))
-    score, part, few = _of_few(score, part, used)
-    groups = [(column,) for column in few]
+    score, part, columns = _of_few(score, part, used)
+    groups = [(column,) for column in columns]
     of_used = tuple((column,) for column in used)
 
     def named(progress: WorkProgress) -> WorkProgress:

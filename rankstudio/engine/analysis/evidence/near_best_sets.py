@@ -65,8 +65,8 @@ class SizedNearBestSets:
         Relative window: all sets with a criterion up to this share above the best one were compared; infinity
         for all sets.
     complete : bool
-        Whether all sets were compared, or so many in the window and none in its outer half kept that none is
-        expected beyond it.
+        Whether all sets were compared, or enough in the window with none kept in its outer half, so that
+        none is expected beyond it.
     n_evaluated : int
         Number of sets with a computed criterion.
     """
@@ -90,7 +90,9 @@ class SizedNearBestSets:
         inside = set(required)
         outside = set(excluded)
         return tuple(
-            one for one in self.sets if inside <= set(one.features) and not outside & set(one.features)
+            near_set
+            for near_set in self.sets
+            if inside <= set(near_set.features) and not outside & set(near_set.features)
         )
 
 
@@ -142,7 +144,7 @@ def near_best_sets(
     [(1,), (2,)]
     """
     pairs = PairCost(cost, cost == "magnitude" if ties is None else ties, weighting)
-    joint = tuple(tuple(one) for one in groups)
+    joint = tuple(tuple(members) for members in groups)
     space = SubsetSpace(n_features, regularization, tuple(required), tuple(excluded), joint, cost=pairs)
     return finish(find_near_best_sets(group(X, y, qid), space, window))
 
@@ -153,14 +155,14 @@ def find_near_best_sets(
     """Yield progress, and return as :func:`near_best_sets`; close the generator to interrupt it."""
     sizes: tuple[SizedSubset, ...] = ()
     with closing(find_best_subset(data, space)) as work:
-        for told in work:
-            sizes = told.found.sizes
-            yield told
-    found: list[SizedNearBestSets] = []
-    for best in (one for one in sizes if one.features):
+        for progress in work:
+            sizes = progress.found.sizes
+            yield progress
+    near_sets: list[SizedNearBestSets] = []
+    for best in (subset for subset in sizes if subset.features):
         sized = yield from near_sets_of_size(data, space, best, window)
-        found.append(sized)
-    return tuple(found)
+        near_sets.append(sized)
+    return tuple(near_sets)
 
 
 def near_sets_of_size(
@@ -171,32 +173,32 @@ def near_sets_of_size(
     criterion, reference = problem.errors(best.features)
     width = _WINDOW if window is None else window
     evaluated = 0
-    left = 1.0
+    remaining = 1.0
     while True:
         state = NearSets()
-        most = inf if width == inf else criterion * (1 + width) + problem.tie
-        with closing(search_near(problem, best.size, reference, most, NORMAL, state)) as work:
+        limit = inf if width == inf else criterion * (1 + width) + problem.tie
+        with closing(search_near(problem, best.size, reference, limit, NORMAL, state)) as work:
             for _ in work:
-                yield WorkProgress("near-best sets", 1.0 - left * (1.0 - state.share / 2))
+                yield WorkProgress("near-best sets", 1.0 - remaining * (1.0 - state.share / 2))
         evaluated += state.n_evaluated
         criteria = np.array(state.criteria)
-        kept = criteria <= most
-        none_outside = criteria[kept].max(initial=0.0) <= criterion * (1 + width / 2)
-        complete = most == inf or (bool(none_outside) and state.n_evaluated >= _FEWEST)
+        within_limit = criteria <= limit
+        none_outside = criteria[within_limit].max(initial=0.0) <= criterion * (1 + width / 2)
+        complete = limit == inf or (bool(none_outside) and state.n_evaluated >= _FEWEST)
         slow = best.n_sets * problem.n_queries > _MOST_ERRORS
         if complete or window is not None or (slow and width >= _WIDEST):
             break
         width = width * 2 if width < _WIDEST else inf
-        left /= 2  # the last search takes the longest, and which it is is not known
+        remaining /= 2  # the last search takes the longest, and which it is is not known
     sets = [
         NearBestSet(columns, value, value - criterion, deviation)
         for columns, value, deviation, inside in zip(
-            state.columns, state.criteria, state.deviations, kept, strict=True
+            state.columns, state.criteria, state.deviations, within_limit, strict=True
         )
         if inside
     ]
     sets.sort(key=lambda one: (one.features != best.features, one.criterion, one.features))
     inclusion = np.zeros(data.X.shape[1])
-    for one in sets:
-        inclusion[list(one.features)] += 1 / len(sets)
+    for near_set in sets:
+        inclusion[list(near_set.features)] += 1 / len(sets)
     return SizedNearBestSets(best, tuple(sets), inclusion, width, complete, evaluated)

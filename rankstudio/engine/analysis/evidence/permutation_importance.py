@@ -222,7 +222,7 @@ def importance_steps(
     start = between("seed", seed, 0, MOST_SEED)
     confidence(level)
     together = _checked_groups(groups, n)
-    what = _WHAT if repeats else _WITHOUT
+    stage = _WHAT if repeats else _WITHOUT
     enough_queries(ptr.size - 1, 2, "Permutation importance" if repeats else "The loss without a feature")
     draws = [np.random.default_rng([start, number]) for number in range(repeats)]
     baseline = np.empty(ptr.size - 1)
@@ -231,33 +231,33 @@ def importance_steps(
         first = shard.first_query
         last = shard.end_query
         part = shard.rows
-        own = ptr[first : last + 1] - part.start
+        local_ptr = ptr[first : last + 1] - part.start
         graded = documents.grading.taken(part)
-        evaluator = Evaluator(documents.y[part], own, convention, [measure], grading=graded)
-        told = _of_queries(score, documents.features(part), own, evaluator, together, draws)
-        for place, values in enumerate(told):
-            if place == 0:
+        evaluator = Evaluator(documents.y[part], local_ptr, convention, [measure], grading=graded)
+        measured = _of_queries(score, documents.features(part), local_ptr, evaluator, together, draws)
+        for index, values in enumerate(measured):
+            if index == 0:
                 baseline[first:last] = values
             else:
-                loss[place - 1, first:last] = values
-                done = first + (last - first) * place / len(together)
-                yield WorkProgress(what, done / (ptr.size - 1))
-        known = PermutationImportance(measure, together, baseline[:last], loss[:, :last], level)
-        yield PartialResult(what, last / (ptr.size - 1), known)
-    return known
+                loss[index - 1, first:last] = values
+                n_finished = first + (last - first) * index / len(together)
+                yield WorkProgress(stage, n_finished / (ptr.size - 1))
+        importance = PermutationImportance(measure, together, baseline[:last], loss[:, :last], level)
+        yield PartialResult(stage, last / (ptr.size - 1), importance)
+    return importance
 
 
 def _checked_groups(groups: Sequence[Sequence[int]] | None, n: int) -> tuple[tuple[int, ...], ...]:
     if groups is None:
         return tuple((column,) for column in range(n))
-    found = tuple(tuple(int(column) for column in group) for group in groups)
-    for group in found:
+    checked = tuple(tuple(int(column) for column in group) for group in groups)
+    for group in checked:
         if not group or len(set(group)) < len(group) or not all(0 <= column < n for column in group):
             expected = f"nonempty lists of distinct columns from 0 to {n - 1}"
-            raise ParameterError("groups", [list(one) for one in found], expected)
-    if not found:
+            raise ParameterError("groups", [list(columns) for columns in checked], expected)
+    if not checked:
         raise ParameterError("groups", [], "at least one group")
-    return found
+    return checked
 
 
 def _of_queries(
@@ -289,11 +289,11 @@ def _of_queries(
         varies = np.maximum.reduceat(values, ptr[:-1]) != np.minimum.reduceat(values, ptr[:-1])
         if varies.any():
             means = np.add.reduceat(values, ptr[:-1]) / sizes[:, None]
-            for number, others in enumerate([values[order] for order in orders] or [means[query]]):
-                copies[number * m : (number + 1) * m, columns] = others
+            for number, replacement in enumerate([values[order] for order in orders] or [means[query]]):
+                copies[number * m : (number + 1) * m, columns] = replacement
             scores = check_scores(score(copies), repeats * m).reshape(repeats, m)
-            found = evaluator.per_query_many(scores)[measure.name]
-            changed = sign * (baseline - found).mean(axis=0)
+            measured = evaluator.per_query_many(scores)[measure.name]
+            changed = sign * (baseline - measured).mean(axis=0)
             copies.reshape(repeats, m, n)[:, :, columns] = values
         changed[~varies.any(axis=1)] = 0.0
         yield np.where(np.isnan(baseline), np.nan, changed)

@@ -1,4 +1,4 @@
-"""What greedy RankRLS selects for some of the queries, beside what it selects for the others."""
+"""Selection by greedy RankRLS for some of the queries, beside its selection for the others."""
 
 from __future__ import annotations
 
@@ -92,9 +92,9 @@ def query_paths(estimator: LinearRanker, data: GivenData, marked: Iterable[int])
     chosen = np.unique(np.array(list(marked), dtype=np.int64))
     if chosen.size and not 0 <= chosen[0] <= chosen[-1] < Q:
         raise ParameterError("marked", chosen.tolist(), f"positions of queries from 0 to {Q - 1}")
-    others = np.setdiff1d(np.arange(Q), chosen)
-    for part in (chosen, others):
+    rest = np.setdiff1d(np.arange(Q), chosen)
+    for part in (chosen, rest):
         enough_queries(part.size, 2, _WHAT)
     with STEADY:
         paths = summed_paths(estimator, rows)
-        return QueryPaths(tuple(paths.path_of(chosen)), tuple(paths.path_of(others)))
+        return QueryPaths(tuple(paths.path_of(chosen)), tuple(paths.path_of(rest)))

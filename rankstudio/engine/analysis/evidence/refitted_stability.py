@@ -122,7 +122,7 @@ def plan_of_halves(plan: Plan) -> Plan:
         )
     # What concerns only the method's own model changes no selection.
     ranks = {p.name: p.values(plan.parameters[p.name])[0] for p in entry.parameters if p.ranks}
-    alone = plan.changed(
+    selector_plan = plan.changed(
         parameters={**plan.parameters, **ranks},
         ranker="",
         ranker_parameters={},
@@ -131,10 +131,12 @@ def plan_of_halves(plan: Plan) -> Plan:
         protocol=GIVEN,
         folds=(),
     )
-    several = [axis for axis in alone.axes if len(axis.values) > 1]
-    if several:
-        raise ParameterError(several[0].name, list(several[0].values), "one value for stability selection")
-    return alone
+    varied_axes = [axis for axis in selector_plan.axes if len(axis.values) > 1]
+    if varied_axes:
+        raise ParameterError(
+            varied_axes[0].name, list(varied_axes[0].values), "one value for stability selection"
+        )
+    return selector_plan
 
 
 def refitting_steps(
@@ -166,8 +168,8 @@ def refitting_steps(
     paths: dict[int, tuple[tuple[int, ...], ...]] = {}
 
     def known() -> StabilitySelection:
-        nothing = without_paths(selector, varies, start)
-        return with_paths(nothing, [paths[number] for number in sorted(paths)])
+        empty = without_paths(selector, varies, start)
+        return with_paths(empty, [paths[number] for number in sorted(paths)])
 
     def take(path: PathResult) -> None:
         paths[path.unit.fold - 1] = tuple(path_of_steps(selector, list(path.steps)))

@@ -60,7 +60,7 @@ PARTS = (
     "significance",
     "repeated",
 )
-"""What the evidence consists of, in the order in which it is gathered."""
+"""Parts of the evidence, in the order in which they are gathered."""
 
 _MOST_JUDGED = 50  # features of a set: more take long, one by one
 _RIVALS = 8  # other features that are tried in the place of each: the likeliest
@@ -196,8 +196,8 @@ def evidence_steps(
     yield PartialResult("gathering evidence", 0.0 if work.parts else 1.0, work.found)
     for number, part in enumerate(work.parts):
         with closing(work.part(part)) as steps:
-            for told in steps:
-                yield PartialResult(told.what, (number + told.share) / len(work.parts), work.found)
+            for progress in steps:
+                yield PartialResult(progress.what, (number + progress.share) / len(work.parts), work.found)
         yield PartialResult("gathering evidence", (number + 1) / len(work.parts), work.found)
     return work.found
 
@@ -232,12 +232,12 @@ class _Evidence:
         n_steps = options.n_steps or path_length(known.size, free)
         self._path = _sized(estimator, min(free, max(n_steps, known.size, 1)))
         self._exchange = exchange = estimator.exact_exchange()
-        own = exchange if exchange is not None and exchange.is_criterion else None
+        criterion_exchange = exchange if exchange is not None and exchange.is_criterion else None
         self._judge: ExactExchange | None = (
-            options.judge.exact_exchange() if options.judge is not None else own
+            options.judge.exact_exchange() if options.judge is not None else criterion_exchange
         )
-        wanted = [part for part in PARTS if part in options.parts and part not in known.done]
-        self.parts = tuple(part for part in wanted if self._applies(part))
+        missing_parts = [part for part in PARTS if part in options.parts and part not in known.done]
+        self.parts = tuple(part for part in missing_parts if self._applies(part))
 
     def part(self, part: str) -> Work:
         """Gather a part; yield progress."""
@@ -306,11 +306,11 @@ class _Evidence:
         has_sums = path.paths_from_sums(data) is not None
         if part == "repeated":
             return has_sums and each_left_out(data)
-        known = has_sums or self._options.n_refits > 0
-        return k > 0 and (known or self._estimator.compared_by_query(data, k) is not None)
+        can_repeat = has_sums or self._options.n_refits > 0
+        return k > 0 and (can_repeat or self._estimator.compared_by_query(data, k) is not None)
 
     def _judged(self, most: int) -> bool:
-        """Return whether sets of so many features at most are judged by RankRLS."""
+        """Return whether RankRLS judges the set, and it has at most this many features."""
         return self._judge is not None and not self._data.preferring and 0 < self.found.k <= most
 
     @property
@@ -336,30 +336,30 @@ class _Evidence:
     def _losses(self) -> Work:
         yield WorkProgress("leaving out each feature", 0.0)
         yield from self._summed()
-        wanted = self._options.measure, self._options.convention
-        self._keep(losses=feature_losses(self._by, self._data, self.found.selected, *wanted))
+        arguments = self._options.measure, self._options.convention
+        self._keep(losses=feature_losses(self._by, self._data, self.found.selected, *arguments))
 
     def _changes(self) -> Work:
         yield WorkProgress("changing the set", 0.0)
         selected = self.found.selected
-        others = tuple((yield from self._others()).tolist())
-        if swap_seconds(self.found.n_queries, len(selected), len(others)) <= self._options.max_seconds:
-            self._keep(changes=exchanged_changes(self._by, self._data, selected), candidates=others)
+        candidates = tuple((yield from self._others()).tolist())
+        if swap_seconds(self.found.n_queries, len(selected), len(candidates)) <= self._options.max_seconds:
+            self._keep(changes=exchanged_changes(self._by, self._data, selected), candidates=candidates)
 
     def _shares(self) -> Work:
         shares = yield from exchanged_shares(self._by, self._data, self.found.selected)
         self._keep(shares=shares)
 
     def _stability(self) -> Work:
-        wanted = self._options.n_halves, self._options.seed, self.found.stability
+        arguments = self._options.n_halves, self._options.seed, self.found.stability
         if self._refit is None or self._path.paths_from_sums(self._data) is not None:
-            work = stability_steps(self._path, self._data, *wanted)
+            work = stability_steps(self._path, self._data, *arguments)
         else:
             work = self._refit(self._path)
-        for told in work:
-            if isinstance(told, PartialResult):
-                self._keep(stability=told.found)
-            yield told
+        for progress in work:
+            if isinstance(progress, PartialResult):
+                self._keep(stability=progress.found)
+            yield progress
 
     def _deciding(self) -> Work:
         k = self.found.k
@@ -372,41 +372,43 @@ class _Evidence:
         share = 0.0
         compiled = list[str]()
         with announced(compiled.append), closing(find_best_subset(self._data, self._space())) as work:
-            for told in work:
-                self._keep(best=told.found)
-                yield told
-                if compiled and told.share == share:
+            for progress in work:
+                self._keep(best=progress.found)
+                yield progress
+                if compiled and progress.share == share:
                     began = inf  # compilation does not count
                 else:
                     compiled.clear()
-                began, share = min(began, perf_counter()), told.share
+                began, share = min(began, perf_counter()), progress.share
                 if perf_counter() - began > self._options.max_seconds:
                     break
 
     def _alternatives(self) -> Work:
         """Compare the set with one feature exchanged, and without one, with the best set of its size."""
-        found = self.found.selected
-        reference = self._best_of(self.found.size) or found
+        selected = self.found.selected
+        reference = self._best_of(self.found.size) or selected
         exchanges: dict[int, tuple[Exchange, ...]] = {}
         smaller: dict[int, SetDifference] = {}
-        for place, column in enumerate(found):
+        for position, column in enumerate(selected):
             if column in self.found.required:
                 continue
-            yield WorkProgress("comparing alternatives", place / len(found))
-            rest = found[:place] + found[place + 1 :]
+            yield WorkProgress("comparing alternatives", position / len(selected))
+            rest = selected[:position] + selected[position + 1 :]
             rivals, alike = yield from self._rivals(column)
             results: list[tuple[SetDifference | None, ...]] = [(None,)] * rivals.size
             if self._judged(_MOST_JUDGED):
                 without = yield from self._best_without(column, rest)
                 sets = [without, *((*rest, rival) for rival in rivals.tolist())]
-                whole, own, *errors = left_out_errors(self._by, self._data, [reference, found, *sets])
-                smaller[column] = _difference(without, errors[0], whole)
+                reference_errors, own_errors, *errors = left_out_errors(
+                    self._by, self._data, [reference, selected, *sets]
+                )
+                smaller[column] = _difference(without, errors[0], reference_errors)
                 results = [
-                    (_difference(one, error, whole), _difference(one, error, own))
-                    for one, error in zip(sets[1:], errors[1:], strict=True)
+                    (_difference(columns, error, reference_errors), _difference(columns, error, own_errors))
+                    for columns, error in zip(sets[1:], errors[1:], strict=True)
                 ]
-            known = zip(rivals.tolist(), alike.tolist(), results, strict=True)
-            exchanges[column] = tuple(Exchange(one, r, *compared) for one, r, compared in known)
+            compared_rivals = zip(rivals.tolist(), alike.tolist(), results, strict=True)
+            exchanges[column] = tuple(Exchange(rival, r, *compared) for rival, r, compared in compared_rivals)
         tied = yield from part_of(self._ties(), 1.0, 1.0)
         self._keep(exchanges=exchanges, smaller=smaller, tied=tied)
 
@@ -416,17 +418,17 @@ class _Evidence:
         Scores per cost and of random candidates are not compared, and sets that are not nested.
         """
         method = self._estimator
-        found = self.found
+        evidence = self.found
         other = any(getattr(method, name, None) is not None for name in ("costs", "n_candidates"))
         if other or not isinstance(method, GrowingSelector):
             return {}
         tied = dict[int, int]()
         before = 0
-        for step in (yield from without_notes(steps_of(_sized(self._path, found.size).work(self._data)))):
-            if step.selected != found.selected[: len(step.selected)] or not step.candidates.size:
+        for step in (yield from without_notes(steps_of(_sized(self._path, evidence.size).work(self._data)))):
+            if step.selected != evidence.selected[: len(step.selected)] or not step.candidates.size:
                 return {}
             outside = np.isfinite(step.candidates)
-            outside[list(found.selected)] = False
+            outside[list(evidence.selected)] = False
             rounding = TIE * np.nanmax(np.abs(step.candidates), initial=0.0)
             for column in step.selected[before:]:
                 equal = outside & (np.abs(step.candidates - step.candidates[column]) <= rounding)
@@ -437,23 +439,23 @@ class _Evidence:
 
     def _rivals(self, column: int) -> Waiting[tuple[Ints, Floats]]:
         """Return the columns that may be interchangeable with one, and their correlations with it."""
-        others = yield from self._others()
+        candidates = yield from self._others()
         products, _ = yield from sums_of_products(self._data)
-        squares = products[others, others] * products[column, column]
+        squares = products[candidates, candidates] * products[column, column]
         with np.errstate(divide="ignore", invalid="ignore"):
-            alike = products[column, others] / np.sqrt(squares)
+            alike = products[column, candidates] / np.sqrt(squares)
         order = np.argsort(-np.nan_to_num(np.abs(alike)), kind="stable")[:1]
         if self.found.stability is not None:
             inside = (self.found.stability.places > 0) & (self.found.stability.places <= self.found.size)
-            apart = (inside[:, others] != inside[:, [column]]).mean(axis=0)
+            apart = (inside[:, candidates] != inside[:, [column]]).mean(axis=0)
             likely = np.argsort(-apart, kind="stable")[:_RIVALS]
-            order = np.union1d(order, likely[inside[:, others[likely]].any(axis=0)])
-        return others[order], alike[order]
+            order = np.union1d(order, likely[inside[:, candidates[likely]].any(axis=0)])
+        return candidates[order], alike[order]
 
     def _best_of(self, size: int) -> tuple[int, ...]:
         """Return the proved best set of a size; () where none is known."""
         sizes = self.found.best.sizes if self.found.best is not None else ()
-        return next((one.features for one in sizes if one.size == size and one.proved), ())
+        return next((subset.features for subset in sizes if subset.size == size and subset.proved), ())
 
     def _best_without(self, column: int, rest: tuple[int, ...]) -> Waiting[tuple[int, ...]]:
         """Return the best set of k - 1 features that lacks one; the rest of the set where that is unknown.
@@ -465,45 +467,45 @@ class _Evidence:
         best = self._best_of(len(rest))
         if not best or column not in best:
             return best or rest
-        found: BestSubset = self.found.best  # type: ignore[assignment] # it has the best set
-        if found.of_size(len(rest)).n_sets > self._options.most_sets:
+        best_sets: BestSubset = self.found.best  # type: ignore[assignment] # it has the best set
+        if best_sets.of_size(len(rest)).n_sets > self._options.most_sets:
             return rest
         space = self._space(len(rest))
         space = replace(space, excluded=(*space.excluded, column))
-        for told in find_best_subset(self._data, space):
-            yield told
-        last = told.found.sizes[-1]
+        for progress in find_best_subset(self._data, space):
+            yield progress
+        last = progress.found.sizes[-1]
         return last.features if last.size == len(rest) and last.features else rest
 
     def _near_best(self) -> Work:
         sizes = self.found.best.sizes if self.found.best is not None else ()
-        most = self._options.most_sets
-        own = (self.found.size - 1, self.found.size)
-        wanted = [
-            one for one in sizes if one.proved and one.features and one.n_sets <= most and one.size in own
+        limit = self._options.most_sets
+        pair = (self.found.size - 1, self.found.size)
+        subsets = [
+            one for one in sizes if one.proved and one.features and one.n_sets <= limit and one.size in pair
         ]
         near: list[Any] = []
-        done = 0
-        whole = sum(one.n_sets for one in wanted)
-        for best in wanted:
+        n_done = 0
+        n_total = sum(subset.n_sets for subset in subsets)
+        for best in subsets:
             work = near_sets_of_size(self._data, self._space(), best)
-            near.append((yield from part_of(work, done / whole, (done + best.n_sets) / whole)))
-            done += best.n_sets
+            near.append((yield from part_of(work, n_done / n_total, (n_done + best.n_sets) / n_total)))
+            n_done += best.n_sets
         if near:
             self._keep(near_best=tuple(near))
 
     def _significance(self) -> Work:
-        wanted = self._options.n_permutations, self._options.seed, self.found.significance
-        for told in significance_steps(self._path, self._data, *wanted):
-            if isinstance(told, PartialResult):
-                self._keep(significance=told.found)
-            yield told
+        arguments = self._options.n_permutations, self._options.seed, self.found.significance
+        for progress in significance_steps(self._path, self._data, *arguments):
+            if isinstance(progress, PartialResult):
+                self._keep(significance=progress.found)
+            yield progress
 
     def _repeated(self) -> Work:
-        for told in left_out_steps(self._path, self._data, self.found.repeated):
-            if isinstance(told, PartialResult):
-                self._keep(repeated=told.found)
-            yield told
+        for progress in left_out_steps(self._path, self._data, self.found.repeated):
+            if isinstance(progress, PartialResult):
+                self._keep(repeated=progress.found)
+            yield progress
 
     def _space(self, size: int | None = None) -> SubsetSpace:
         """Return which sets the method selects from."""
@@ -523,7 +525,7 @@ def _difference(features: tuple[int, ...], errors: Floats, others: Floats) -> Se
 
 
 def _sized(estimator: Selector, n_features: int) -> Any:
-    """Return the method with so many features, where it selects one after the other."""
+    """Return the method with a number of features to select, if it selects one after the other."""
     parameters = estimator.get_params(deep=False)
     if isinstance(estimator, GrowingSelector):
         parameters["n_features_to_select"] = n_features

@@ -1,4 +1,4 @@
-"""What analyses of sets of features check first: enough queries, valid columns, an exact error."""
+"""Checks before analyses of sets of features: enough queries, valid columns, an exact error."""
 
 from __future__ import annotations
 

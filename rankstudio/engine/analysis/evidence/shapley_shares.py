@@ -24,7 +24,7 @@ from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 _WHAT = "learning from all subsets"
 MOST_FEATURES = 15
-"""Of more features there are too many subsets."""
+"""Most features whose subsets can all be computed."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,7 +45,7 @@ class SetOfPath:
 
 @dataclass(frozen=True)
 class SmallestSet:
-    """The sets of a path to look at.
+    """The notable sets of a path.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class SmallestSet:
 
     @property
     def sentence(self) -> str:
-        """Which of the sets the reader should look at, and why."""
+        """Advice on which of the sets to examine, with the reason."""
         smallest = self.smallest
         best = self.best
         chosen = self.chosen

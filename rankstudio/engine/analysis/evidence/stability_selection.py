@@ -71,8 +71,8 @@ class StabilitySelection:
     def positions(self) -> Floats:
         """5, 50 and 95 % quantiles of each feature's position, shape (3, n); inf for not selected."""
         places = np.sort(np.where(self.places == 0, np.inf, self.places), axis=0)
-        at = np.ceil(np.array([0.05, 0.5, 0.95]) * self.n_paths - _ROUNDING).astype(np.int64) - 1
-        quantiles: Floats = places[at]
+        indices = np.ceil(np.array([0.05, 0.5, 0.95]) * self.n_paths - _ROUNDING).astype(np.int64) - 1
+        quantiles: Floats = places[indices]
         return quantiles
 
     def stable(self, threshold: float = 0.75, *, n_features: int | None = None) -> tuple[int, ...]:
@@ -237,19 +237,19 @@ def stability_steps(
     enough_queries(rows.ptr.size - 1, 4, "Stability selection")
     if known is None:
         known = without_paths(estimator, (yield from informative_columns(rows)), start)
-    found = known
-    if found.seed != start or found.places.shape[1] != rows.X.shape[1]:
-        raise ParameterError("known", found.seed, f"a result for the same data with the seed {start}")
-    halves = _Halves(rows.ptr.size - 1, start, range(found.n_paths, count))
+    stability = known
+    if stability.seed != start or stability.places.shape[1] != rows.X.shape[1]:
+        raise ParameterError("known", stability.seed, f"a result for the same data with the seed {start}")
+    halves = _Halves(rows.ptr.size - 1, start, range(stability.n_paths, count))
     add_up = estimator.paths_from_sums(rows)
     learned = _learned_paths(estimator, rows, halves) if add_up is None else _summed_paths(add_up, halves)
-    for told in learned:
-        if isinstance(told, WorkProgress):
-            yield told
+    for event in learned:
+        if isinstance(event, WorkProgress):
+            yield event
         else:
-            found = with_paths(found, told)
-            yield PartialResult(_WHAT, found.n_paths / count, found)
-    return found
+            stability = with_paths(stability, event)
+            yield PartialResult(_WHAT, stability.n_paths / count, stability)
+    return stability
 
 
 Path = Sequence[tuple[int, ...]]
@@ -278,17 +278,17 @@ def without_paths(estimator: Selector, informative: Bools, seed: int) -> Stabili
 
 
 def with_paths(found: StabilitySelection, paths: Sequence[Path]) -> StabilitySelection:
-    """Return the result extended by some paths; a path that ended early is extended by its last features."""
+    """Return the result extended by paths; one that ended early is extended by its last features."""
     counts = found.counts.copy()
     places = np.zeros((len(paths), counts.shape[1]), dtype=np.int64)
-    for place, path in zip(places, paths, strict=True):
+    for path_places, path in zip(places, paths, strict=True):
         for row, chosen in zip(counts, path, strict=False):  # a path may be longer or shorter
             row[list(chosen)] += 1
         counts[len(path) :, list(path[-1])] += 1
-        place[list(path[-1])] = np.arange(1, len(path[-1]) + 1)
+        path_places[list(path[-1])] = np.arange(1, len(path[-1]) + 1)
         if len(path[-1]) > len(path):  # groups: their features come in at one step
             for step in range(len(path), 0, -1):
-                place[list(path[step - 1])] = step
+                path_places[list(path[step - 1])] = step
     return StabilitySelection(counts, np.vstack((found.places, places)), found.n_candidates, found.seed)
 
 
@@ -299,15 +299,15 @@ def _summed_paths(add_up: Callable[[], PathsFromSums], halves: _Halves) -> Itera
     with pool() as (executor, workers):
         for first in range(0, len(halves.numbers), _AT_ONCE):
             part = halves.numbers[first : first + _AT_ONCE]
-            found: dict[int, Path] = {}
+            path_by_number: dict[int, Path] = {}
 
-            def learn(number: int, found: dict[int, Path] = found) -> None:
+            def learn(number: int, found: dict[int, Path] = path_by_number) -> None:
                 steps = paths.path_of(halves.queries(number))
                 found[number] = [step.selected for step in steps]
 
             with STEADY:
                 share(executor, workers, learn, part)
-            yield [found[number] for number in part]
+            yield [path_by_number[number] for number in part]
 
 
 def _learned_paths(

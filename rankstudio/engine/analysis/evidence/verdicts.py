@@ -15,7 +15,7 @@ from rankstudio.engine.statistics._checks import confidence
 from rankstudio.engine.support.number_format import fixed, significant
 
 Named = Callable[[int], str]
-"""Returns what a column is called."""
+"""Returns the name of a column."""
 
 
 class Verdict(Enum):
@@ -138,7 +138,7 @@ class Exchange:
     direct: SetDifference | None = None
 
     def twins(self, rules: VerdictRules, n_tests: int) -> bool:
-        """Return whether the two are twins, of which a test of so many does not show one to be better."""
+        """Return whether the two are near copies, neither shown to be better by one of `n_tests` tests."""
         alike = abs(self.correlation) >= rules.twin
         return alike and not (self.direct is not None and self.direct.significant(n_tests))
 
@@ -178,7 +178,7 @@ class FeatureEvidence:
     smaller : SetDifference or None
         Set of k - 1 features without it that was compared with the best set of k.
     by_chance : bool
-        Whether so many features are selected that all of those above the threshold may be there by chance.
+        Whether the selection is so large that all features above the threshold may be there by chance.
     tied : int or None
         Column outside the set that has the same score at the step of the feature.
     verdict : Verdict or None
@@ -218,23 +218,23 @@ class FeatureEvidence:
             return tr("Selected in {share} % of the half-samples.").format(share=share)
         if self.verdict is Verdict.INTERCHANGEABLE:
             assert self.partner is not None and self.pair_probability is not None
-            said = tr(
+            template = tr(
                 "Selected in {share} % of the half-samples, and it or {other} in {pair} %. "
                 "The set is as good with {other} instead."
             )
             if self.twin is not None and self.twin.direct is None:
-                said = tr(
+                template = tr(
                     "Selected in {share} % of the half-samples, and it or {other} in {pair} %. "
                     "The two are near copies (correlation {r})."
                 )
             elif self.twin is not None:
-                said = tr(
+                template = tr(
                     "Selected in {share} % of the half-samples, and it or {other} in {pair} %. "
                     "The two are near copies (correlation {r}), and neither is shown to be better."
                 )
             r = fixed(self.twin.correlation, 2) if self.twin is not None else ""
             pair = f"{100 * self.pair_probability:.0f}"
-            return said.format(share=share, other=named(self.partner), pair=pair, r=r)
+            return template.format(share=share, other=named(self.partner), pair=pair, r=r)
         if self.verdict is Verdict.DISPENSABLE:
             assert self.loss is not None
             return tr(
@@ -312,7 +312,7 @@ def partner_of(
     rules : VerdictRules
     n_tests : int
         Number of selected features that are compared with others. The tests of twins share their 5 %: if all
-        twins are equally good, at most one selection in twenty has a pair that is told apart.
+        twins are equally good, at most one selection in twenty has a pair with a significant difference.
 
     Returns
     -------
@@ -321,19 +321,19 @@ def partner_of(
         with the largest share.
     """
     # Shares are multiples of one over the number of halves; a bound as 1 - 0.9 misses its multiple by eps.
-    own, rounding = inside[:, column], 1e-9
-    found: list[tuple[float, int, Exchange]] = []
+    selected, rounding = inside[:, column], 1e-9
+    partners: list[tuple[float, int, Exchange]] = []
     for exchange in exchanges:
         other = inside[:, exchange.column]
-        share = float((own | other).mean())
-        instead = share - own.mean() > (1 - own.mean()) / 2 + rounding
-        apart = (own & other).mean() <= 1 - rules.threshold + rounding
+        share = float((selected | other).mean())
+        instead = share - selected.mean() > (1 - selected.mean()) / 2 + rounding
+        apart = (selected & other).mean() <= 1 - rules.threshold + rounding
         as_good = exchange.result is not None and exchange.result.near_best
-        below = own.mean() < rules.threshold
+        below = selected.mean() < rules.threshold
         replaces = below and instead and apart and as_good
         if share >= rules.threshold and (exchange.twins(rules, n_tests) or replaces):
-            found.append((-share, exchange.column, exchange))
-    if not found:
+            partners.append((-share, exchange.column, exchange))
+    if not partners:
         return None
-    share, _, partner = min(found)
+    share, _, partner = min(partners)
     return partner, -share

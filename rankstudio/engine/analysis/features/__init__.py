@@ -1,1 +1,1 @@
-"""What is made of single features: why they were chosen, what could stand for them, what they give."""
+"""Analyses of single features: why they were chosen, what could replace them, what they contribute."""

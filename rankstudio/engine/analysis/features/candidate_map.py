@@ -40,8 +40,8 @@ class CandidateGroups:
         if not groups:
             return cls(tuple(names), ColumnGroups.of(len(names), ()))
         ids = [int(i) for i in feature_ids]
-        place = {i: column for column, i in enumerate(ids)}
-        joint = [[place[i] for i in members] for members in among(groups, ids).values()]
+        column_of = {i: column for column, i in enumerate(ids)}
+        joint = [[column_of[i] for i in members] for members in among(groups, ids).values()]
         return cls(candidate_names(ids, names, groups), ColumnGroups.of(len(ids), joint))
 
     @cached_property
@@ -66,14 +66,14 @@ class CandidateGroups:
         """
         if self.columns.trivial:
             return features
-        found = features.copy()
+        merged = features.copy()
         for group in self.columns.groups:
             if len(group) > 1:
-                likest = np.abs(found[list(group)]).argmax(axis=0)
-                found[group[0]] = found[np.array(group)[likest], np.arange(likest.size)]
-                likest = np.abs(found[:, list(group)]).argmax(axis=1)
-                found[:, group[0]] = found[np.arange(likest.size), np.array(group)[likest]]
-        return found
+                likest = np.abs(merged[list(group)]).argmax(axis=0)
+                merged[group[0]] = merged[np.array(group)[likest], np.arange(likest.size)]
+                likest = np.abs(merged[:, list(group)]).argmax(axis=1)
+                merged[:, group[0]] = merged[np.arange(likest.size), np.array(group)[likest]]
+        return merged
 
     def _step(self, step: Step) -> Step:
         candidates = step.candidates
@@ -149,14 +149,14 @@ class CandidateMap:
         """
         n = len(self.places)
         count = max(1, min(n, most_steps))
-        at = 0 if place is None else int(np.abs(np.array(self.places) - place).argmin())
+        nearest = 0 if place is None else int(np.abs(np.array(self.places) - place).argmin())
         if self.growing:
-            columns = np.arange(count) + min(max(0, at - count + 1), n - count)
+            columns = np.arange(count) + min(max(0, nearest - count + 1), n - count)
         else:
             columns = np.unique(np.rint(np.geomspace(1, n, count)).astype(np.int64)) - 1
-            if at not in columns:
+            if nearest not in columns:
                 inner = columns[1:-1] if columns.size > 2 else columns
-                inner[np.abs(inner - at).argmin()] = at
+                inner[np.abs(inner - nearest).argmin()] = nearest
         best = np.where(np.isfinite(self.shares), self.shares, -1.0)[:, columns].max(axis=1)
         if self.growing:
             came = self.taken[:, columns].any(axis=1)
@@ -167,16 +167,16 @@ class CandidateMap:
         rows = rows[best[rows] >= 0][: max(1, most_features)]
         if always in self.features and self.features.index(always) not in rows:
             rows[-1] = self.features.index(always)
-        both = np.ix_(rows, columns)
+        cells = np.ix_(rows, columns)
         return replace(
             self,
             features=tuple(self.features[row] for row in rows),
             places=tuple(self.places[column] for column in columns),
             numbers=tuple(self.numbers[column] for column in columns),
-            scores=self.scores[both],
-            shares=self.shares[both],
-            ranks=self.ranks[both],
-            taken=self.taken[both],
+            scores=self.scores[cells],
+            shares=self.shares[cells],
+            ranks=self.ranks[cells],
+            taken=self.taken[cells],
             n_candidates=self.n_candidates[columns],
         )
 
@@ -215,16 +215,16 @@ def shares(score: CandidateScore, values: Floats) -> Floats:
     If no score is positive, or 0 has no meaning, they are positions between the worst and the best; if the
     smallest score is the best, it is divided by the others.
     """
-    known = np.isfinite(values)
-    if not known.any():
+    is_candidate = np.isfinite(values)
+    if not is_candidate.any():
         return np.full(values.size, np.nan)
-    low, high = float(values[known].min()), float(values[known].max())
+    low, high = float(values[is_candidate].min()), float(values[is_candidate].max())
     if score.least:
-        ratio = np.divide(low, values, out=np.ones(values.size), where=known & (values > low))
-        return np.where(known, ratio, np.nan)
+        ratio = np.divide(low, values, out=np.ones(values.size), where=is_candidate & (values > low))
+        return np.where(is_candidate, ratio, np.nan)
     if high > 0 and score.from_zero:
         return np.clip(values / high, 0.0, 1.0)
-    return (values - low) / (high - low) if high > low else np.where(known, 1.0, np.nan)
+    return (values - low) / (high - low) if high > low else np.where(is_candidate, 1.0, np.nan)
 
 
 def candidate_map(
@@ -249,28 +249,28 @@ def candidate_map(
     if groups is not None:
         path, rows = groups.path(path), groups.columns.representatives
     places = _places(path, max(_FEWEST_STEPS, _MOST_SCORES // path.steps[0].coef.size))
-    every = np.array([score.of(path.steps[place], path.divisor) for place in places])
-    known = np.isfinite(every)
-    if not known.any():
+    scores = np.array([score.of(path.steps[index], path.divisor) for index in places])
+    is_candidate = np.isfinite(scores)
+    if not is_candidate.any():
         return None
     order = arrival_order(path, score)
-    others = np.setdiff1d(rows, order)
-    if others.size > _MOST_ROWS:  # of which no map could show all
-        best = np.nanmax(np.where(known, score.gains(every), -np.inf)[:, others], axis=0)
-        others = np.sort(others[np.argsort(-best, kind="stable")[:_MOST_ROWS]])
-    features = [*order, *others.tolist()]
-    taken = np.zeros(every.shape, dtype=bool)
-    for row, new in zip(taken, _taken(path, score, places, every), strict=True):
+    rest = np.setdiff1d(rows, order)
+    if rest.size > _MOST_ROWS:  # of which no map could show all
+        best = np.nanmax(np.where(is_candidate, score.gains(scores), -np.inf)[:, rest], axis=0)
+        rest = np.sort(rest[np.argsort(-best, kind="stable")[:_MOST_ROWS]])
+    features = [*order, *rest.tolist()]
+    is_taken = np.zeros(scores.shape, dtype=bool)
+    for row, new in zip(is_taken, _taken(path, score, places, scores), strict=True):
         row[new] = True
     return CandidateMap(
         tuple(features),
         tuple(places),
-        tuple(path.steps[place].number for place in places),
-        every[:, features].T,
-        np.array([shares(score, values)[features] for values in every]).T,
-        np.array([_ranks(gains)[features] for gains in score.gains(every)]).T,
-        taken[:, features].T,
-        known.sum(axis=1),
+        tuple(path.steps[index].number for index in places),
+        scores[:, features].T,
+        np.array([shares(score, values)[features] for values in scores]).T,
+        np.array([_ranks(gains)[features] for gains in score.gains(scores)]).T,
+        is_taken[:, features].T,
+        is_candidate.sum(axis=1),
         len(rows),
         len(path.steps),
         path.step_kind is StepKind.FEATURES,
@@ -314,11 +314,11 @@ def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
             )
             for f, rival in pairs
         }
-    found: dict[int, Margin] = {}
-    for place, step in enumerate(path.steps):
-        for feature in taken_at(path, place):
-            found.setdefault(feature, step_margin(score, step, feature, path.divisor))
-    return found
+    by_feature: dict[int, Margin] = {}
+    for index, step in enumerate(path.steps):
+        for feature in taken_at(path, index):
+            by_feature.setdefault(feature, step_margin(score, step, feature, path.divisor))
+    return by_feature
 
 
 def step_margin(
@@ -357,15 +357,15 @@ def lead_without_use(score: CandidateScore, margin: Margin) -> bool:
 
 
 def _margin(score: CandidateScore, number: int, feature: int, values: Floats, rivals: Ints) -> Margin:
-    own = float(values[feature])
-    if not rivals.size or not np.isfinite(own):
-        return Margin(number, feature, own, None, float("nan"), float("nan"))
+    own_score = float(values[feature])
+    if not rivals.size or not np.isfinite(own_score):
+        return Margin(number, feature, own_score, None, float("nan"), float("nan"))
     gains = score.gains(values)
     rival = int(rivals[np.argmax(gains[rivals])])
-    size = max(abs(own), abs(float(values[rival])))
+    size = max(abs(own_score), abs(float(values[rival])))
     share = float(gains[feature] - gains[rival]) / size if size else 0.0
     # More than the whole of a score, where one is above 0 and one below, is no clearer lead than the whole.
-    return Margin(number, feature, own, rival, float(values[rival]), min(max(share, -1.0), 1.0))
+    return Margin(number, feature, own_score, rival, float(values[rival]), min(max(share, -1.0), 1.0))
 
 
 def _places(path: PathResult, most: int) -> list[int]:
@@ -384,5 +384,5 @@ def taken_at(path: PathResult, place: int) -> list[int]:
 
 def _taken(path: PathResult, score: CandidateScore, places: Sequence[int], every: Floats) -> list[list[int]]:
     if path.step_kind is StepKind.FEATURES:
-        return [taken_at(path, place) for place in places]
+        return [taken_at(path, index) for index in places]
     return [[int(np.argmax(row))] if row.max() > 0 else [] for row in score.gains(every)]

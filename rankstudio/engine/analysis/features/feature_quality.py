@@ -24,7 +24,7 @@ from rankstudio.engine.support.work import finish
 
 BINS = 24
 MOST_DOCUMENTS = 100_000
-"""More are not looked at: whole queries, evenly spaced, stand for all."""
+"""Most documents that are examined: of more, evenly spaced whole queries stand for all."""
 
 PERFECT = 0.98
 """Share of the way from the worst to the best ranking from which on a feature alone is almost perfect."""
@@ -161,16 +161,16 @@ def feature_quality(
     histograms = _histograms(X, y)
     names = (ONE_RANKING_MEASURES[0], ALONE[0]) if ptr.size - 1 == len(parts) else ALONE
     evaluator = Evaluator(y, ptr, convention, names, grading=grading)
-    alone, ascending = _alone(evaluator, X)
-    leaking = _almost_perfect(evaluator, y, alone)
+    measures_alone, ascending = _alone(evaluator, X)
+    leaking = _almost_perfect(evaluator, y, measures_alone)
     twins = _duplicates(parts, X)
-    found = _findings(summary.features, twins, leaking, alone)
-    rows = zip(summary.features, histograms, ascending.tolist(), found, strict=True)
+    all_findings = _findings(summary.features, twins, leaking, measures_alone)
+    rows = zip(summary.features, histograms, ascending.tolist(), all_findings, strict=True)
     features = tuple(
         FeatureQuality(
             feature.feature_id,
             histogram,
-            {name: float(values[j]) for name, values in alone.items()},
+            {name: float(values[j]) for name, values in measures_alone.items()},
             turned,
             findings,
         )
@@ -192,24 +192,29 @@ def fold_quality(
 
 
 def _sample(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Ints, Grading]:
-    """Return X, y, the query pointer and grading of all queries, or of evenly spaced ones of too many."""
-    every = -(-sum(part.n_documents for part in parts) // MOST_DOCUMENTS)
-    if every == 1 and len(parts) == 1:
+    """Return X, y, query pointer and grading of all queries, or of an even sample of too many."""
+    stride = -(-sum(part.n_documents for part in parts) // MOST_DOCUMENTS)
+    if stride == 1 and len(parts) == 1:
         return parts[0].X, parts[0].y, parts[0].query_ptr, parts[0].grading
-    kept = [np.arange(part.n_queries) % every == 0 for part in parts]
-    rows = [np.flatnonzero(some[part.query_index]) for part, some in zip(parts, kept, strict=True)]
-    X = np.empty((sum(some.size for some in rows), parts[0].n_features))
-    at = 0
-    for part, some in zip(parts, rows, strict=True):
-        for begin in range(0, some.size, _ROWS_AT_ONCE):  # a copy of all would hold the interpreter
-            block = some[begin : begin + _ROWS_AT_ONCE]
-            X[at : at + block.size] = part.X[block]
+    masks = [np.arange(part.n_queries) % stride == 0 for part in parts]
+    rows = [np.flatnonzero(mask[part.query_index]) for part, mask in zip(parts, masks, strict=True)]
+    X = np.empty((sum(chosen.size for chosen in rows), parts[0].n_features))
+    n_filled = 0
+    for part, part_rows in zip(parts, rows, strict=True):
+        for begin in range(0, part_rows.size, _ROWS_AT_ONCE):  # a copy of all would hold the interpreter
+            block = part_rows[begin : begin + _ROWS_AT_ONCE]
+            X[n_filled : n_filled + block.size] = part.X[block]
             release(part.X[block[0] : block[-1] + 1])
-            at += block.size
-    y = np.concatenate([part.y[some] for part, some in zip(parts, rows, strict=True)])
-    sizes = [np.diff(part.query_ptr)[some] for part, some in zip(parts, kept, strict=True)]
+            n_filled += block.size
+    y = np.concatenate([part.y[chosen] for part, chosen in zip(parts, rows, strict=True)])
+    sizes = [np.diff(part.query_ptr)[mask] for part, mask in zip(parts, masks, strict=True)]
     ptr = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
-    return X, y, ptr, joined([part.grading.taken(some) for part, some in zip(parts, rows, strict=True)], rows)
+    return (
+        X,
+        y,
+        ptr,
+        joined([part.grading.taken(chosen) for part, chosen in zip(parts, rows, strict=True)], rows),
+    )
 
 
 def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:
@@ -219,8 +224,8 @@ def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:
         low, high = _range(values)
         # Halves first: the difference of two finite numbers need not be one.
         width = high / 2 - low / 2
-        at = (values / 2 - low / 2) / width if width > 0 else np.zeros(values.size)
-        bins = np.clip(at * BINS, 0, BINS - 1).astype(np.int64)
+        fractions = (values / 2 - low / 2) / width if width > 0 else np.zeros(values.size)
+        bins = np.clip(fractions * BINS, 0, BINS - 1).astype(np.int64)
         counts = np.stack([np.bincount(bins[rows], minlength=BINS) for rows in (slice(None), relevant)])
         yield ValueHistogram(low, high, counts)
 
@@ -242,15 +247,15 @@ def _alone(evaluator: Evaluator, X: Floats) -> tuple[dict[str, Floats], Bools]:
 def _almost_perfect(evaluator: Evaluator, y: Floats, alone: Mapping[str, Floats]) -> Bools:
     """Return which features alone rank nearly as well as the labels themselves, by every measure."""
     ends = evaluator.evaluate_many(np.stack((-y, y)))
-    found = np.ones(len(next(iter(alone.values()))), dtype=np.bool_)
+    almost_perfect = np.ones(len(next(iter(alone.values()))), dtype=np.bool_)
     for name, values in alone.items():
         worst, best = ends[name].tolist()
-        found &= (best - worst > 0.05) & (values - worst >= PERFECT * (best - worst))
-    return found
+        almost_perfect &= (best - worst > 0.05) & (values - worst >= PERFECT * (best - worst))
+    return almost_perfect
 
 
 def _duplicates(parts: tuple[RankingDataset, ...], X: Floats) -> dict[int, int]:
-    """Return for each column that repeats an earlier one, which; equal in every document of all parts."""
+    """Return the earlier column of each column that equals it in every document of all parts."""
     if isinstance(X, SparseRows):
         return _sparse_duplicates(parts)
     first: dict[bytes, list[int]] = {}
@@ -271,10 +276,10 @@ def _sparse_duplicates(parts: tuple[RankingDataset, ...]) -> dict[int, int]:
     first: dict[bytes, int] = {}
     twins: dict[int, int] = {}
     for j in range(csc.shape[1]):
-        own = slice(*csc.indptr[j : j + 2])
-        seen = first.setdefault(csc.indices[own].tobytes() + csc.data[own].tobytes(), j)
-        if seen != j:
-            twins[j] = seen
+        span = slice(*csc.indptr[j : j + 2])
+        earlier = first.setdefault(csc.indices[span].tobytes() + csc.data[span].tobytes(), j)
+        if earlier != j:
+            twins[j] = earlier
     return twins
 
 
@@ -282,9 +287,9 @@ def _equal(X: Floats, i: int, j: int) -> bool:
     """Return whether two columns are the same, reading no further than that takes."""
     for first in range(0, len(X), _ROWS_AT_ONCE):
         rows = X[first : first + _ROWS_AT_ONCE]
-        same = bool((rows[:, i] == rows[:, j]).all())
+        are_equal = bool((rows[:, i] == rows[:, j]).all())
         release(rows)
-        if not same:
+        if not are_equal:
             return False
     return True
 
@@ -300,16 +305,16 @@ def _findings(
     usual = float(np.median(varying)) if varying.size else 0.0
     name, values = next(iter(alone.items()))
     for j, feature in enumerate(features):
-        found: list[Finding | None] = []
+        findings: list[Finding | None] = []
         if feature.constant:
             text = tr("Constant within every query: it cannot change any ranking.")
-            found.append(Finding(Oddity.CONSTANT, tr("constant"), text))
+            findings.append(Finding(Oddity.CONSTANT, tr("constant"), text))
         else:
-            found.append(_duplicate(features[twins[j]]) if j in twins else None)
-            found.append(_leak(name, float(values[j])) if leaking[j] else None)
-            found.append(_bad_scale(float(ranges[j]), usual))
-            found.append(_zeros(feature))
-        yield tuple(finding for finding in found if finding is not None)
+            findings.append(_duplicate(features[twins[j]]) if j in twins else None)
+            findings.append(_leak(name, float(values[j])) if leaking[j] else None)
+            findings.append(_bad_scale(float(ranges[j]), usual))
+            findings.append(_zeros(feature))
+        yield tuple(finding for finding in findings if finding is not None)
 
 
 def _duplicate(twin: FeatureSummary) -> Finding:

@@ -77,27 +77,27 @@ def measuring_alone(
 
     columns = shown_features(fold.train)
     if columns is not None:
-        shown = {name: part.with_features(columns) for name, part in fold.parts.items()}
-        fold = Fold(fold.number, **shown)
+        shown_parts = {name: part.with_features(columns) for name, part in fold.parts.items()}
+        fold = Fold(fold.number, **shown_parts)
     measure = find_measure(measure).name
-    both = tuple(dict.fromkeys((measure, _DIRECTION)))
-    others = {
+    measure_names = tuple(dict.fromkeys((measure, _DIRECTION)))
+    other_parts = {
         name: part for name, part in fold.parts.items() if name != "train" and not (sealed and name == "test")
     }
     # Each part takes time by its documents; the training part is ranked both ways.
-    done = 2 * fold.train.n_documents
-    total = done + sum(part.n_documents for part in others.values())
+    n_done = 2 * fold.train.n_documents
+    total = n_done + sum(part.n_documents for part in other_parts.values())
     down, up = yield from measuring_columns(
-        evaluator(fold.train, both), fold.train.X, BOTH_WAYS, (0.0, done / total)
+        evaluator(fold.train, measure_names), fold.train.X, BOTH_WAYS, (0.0, n_done / total)
     )
     ascending = up[_DIRECTION] > down[_DIRECTION]
     parts = {"train": np.where(ascending, up[measure], down[measure])}
     signs = (np.where(ascending, -1.0, 1.0),)
-    for name, part in others.items():
-        span = done / total, part.n_documents / total
-        found = yield from measuring_columns(evaluator(part, (measure,)), part.X, signs, span)
-        parts["validation" if name == "vali" else name] = found[0][measure]
-        done += part.n_documents
+    for name, part in other_parts.items():
+        span = n_done / total, part.n_documents / total
+        measured = yield from measuring_columns(evaluator(part, (measure,)), part.X, signs, span)
+        parts["validation" if name == "vali" else name] = measured[0][measure]
+        n_done += part.n_documents
     of = np.arange(fold.train.n_features) if columns is None else columns
     return FeaturesAlone(measure, convention, parts, ascending, of)
 
@@ -110,14 +110,14 @@ def measuring_columns(
     The share done is yielded in between: it starts at ``span[0]`` and grows by ``span[1]``.
     """
     n = X.shape[1]
-    found = [{measure.name: np.empty(n) for measure in evaluator.measures} for _ in signs]
+    measures = [{measure.name: np.empty(n) for measure in evaluator.measures} for _ in signs]
     at_once = max(1, (_VALUES_FROM_DISK if in_file(X) else _VALUES_AT_ONCE) // len(X))
     for first in range(0, n, at_once):
-        some = slice(first, first + at_once)
-        rows = taken_columns(X, some)
-        for turned, values in zip(signs, found, strict=True):
-            scores = rows * np.broadcast_to(turned, n)[some, None]
+        columns = slice(first, first + at_once)
+        rows = taken_columns(X, columns)
+        for turned, values in zip(signs, measures, strict=True):
+            scores = rows * np.broadcast_to(turned, n)[columns, None]
             for name, measured in evaluator.evaluate_many(scores).items():
-                values[name][some] = measured
+                values[name][columns] = measured
         yield span[0] + span[1] * min(1.0, (first + at_once) / n)
-    return found
+    return measures

@@ -25,7 +25,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class FSMRankBounds:
-    """What the theorems say of the objective of one model.
+    """Bounds of the theorems on the objective of one model.
 
     Attributes
     ----------
@@ -118,9 +118,9 @@ def bounds_of(
     if plan.method != "fsmrank" or plan.ranker:
         return None
     ids = train.feature_ids
-    found = feature_penalties(plan, parameters, data, ids, range(ids.size), ())
+    penalties = feature_penalties(plan, parameters, data, ids, range(ids.size), ())
     try:
-        both = np.concatenate((found.importance, found.of_negative))
-        return fsmrank_bounds(train, step, both, parameters["lambda1"])
+        importance = np.concatenate((penalties.importance, penalties.of_negative))
+        return fsmrank_bounds(train, step, importance, parameters["lambda1"])
     except PlanError:
         return None

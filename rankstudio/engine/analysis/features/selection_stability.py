@@ -93,13 +93,13 @@ def stability_table(title: str, runs: Iterable[tuple[int, str, RunResult]]) -> T
     """
     rows, warnings = [], []
     for number, name, result in runs:
-        found = stability_of_run(result)
-        s = found.indices
+        run_stability = stability_of_run(result)
+        s = run_stability.indices
         corrected = [f"{s.consistency:.3f}" if s.index == index else "–" for index in INDICES[1:]]
         interval = f"{s.nogueira.low:.3f} … {s.nogueira.high:.3f}"
         agree = [f"{s.jaccard:.3f}", *corrected, f"{s.nogueira.value:.3f}", interval]
         rows.append([str(number), name, range_text(result.sizes), *agree])
-        warnings.append(found.warning)
+        warnings.append(run_stability.warning)
     note = (
         "1: identical selections in all folds; 0: agreement by chance (not for Jaccard). Kuncheva's index "
         "applies to selections of equal size, Lustgarten's to different sizes."
@@ -139,8 +139,8 @@ def _chosen(folds: Sequence[FoldResult], names: Mapping[int, str]) -> tuple[Chos
     for fold in folds:
         for rank, feature in enumerate(fold.selected, start=1):
             ranks.setdefault(feature, {})[fold.fold] = rank
-    found = [ChosenFeature(feature, names[feature], by_fold) for feature, by_fold in ranks.items()]
-    return tuple(sorted(found, key=lambda f: (-f.times, sum(f.ranks.values()), f.feature)))
+    features = [ChosenFeature(feature, names[feature], by_fold) for feature, by_fold in ranks.items()]
+    return tuple(sorted(features, key=lambda f: (-f.times, sum(f.ranks.values()), f.feature)))
 
 
 def selection_matrix(folds: Sequence[FoldResult], feature_ids: Ints) -> Floats:
@@ -159,8 +159,8 @@ def selection_matrix(folds: Sequence[FoldResult], feature_ids: Ints) -> Floats:
         Positions from 1; NaN if a model does not contain the feature.
     """
     ranks, order = np.full((len(feature_ids), len(folds)), np.nan), np.argsort(feature_ids)
-    for place, fold in enumerate(folds):
+    for index, fold in enumerate(folds):
         selected = np.array(fold.selected, dtype=np.int64)
         columns = order[np.searchsorted(feature_ids, selected, sorter=order)]
-        ranks[columns, place] = np.arange(1, selected.size + 1)
+        ranks[columns, index] = np.arange(1, selected.size + 1)
     return ranks

@@ -1,4 +1,4 @@
-"""What goes with a figure as text, about two lines: data, method, parameters, measure, seed and version."""
+"""Captions of figures, about two lines: data, method, parameters, measure, seed and version."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def grid_text(plan: Plan) -> str:
     """Return the tried values of a plan: "λ = 2⁻⁸ … 2⁶ (15 values)"."""
     parts = []
     for axis in plan.axes:
-        first, last = (raised(axis.format(axis.values[at])) for at in (0, -1))
+        first, last = (raised(axis.format(axis.values[end])) for end in (0, -1))
         n = len(axis.values)
-        several = tr("{first} … {last} ({n} values)").format(first=first, last=last, n=n)
-        said = first if n < 2 else f"{first}, {last}" if n == 2 else several
-        parts.append(f"{axis.label} = {said}")
+        span = tr("{first} … {last} ({n} values)").format(first=first, last=last, n=n)
+        text = first if n < 2 else f"{first}, {last}" if n == 2 else span
+        parts.append(f"{axis.label} = {text}")
     return "; ".join(parts)
 
 
@@ -54,8 +54,8 @@ def run_text(run: RunResult, measure: str = "") -> str:
         Name of the measure shown; by default the selection criterion.
     """
     chose = tr("the criterion") if run.plan.select_by == CRITERION else run.plan.select_by
-    said = tr("Selected by {chose}: {chosen}.").format(chose=chose, chosen=chosen_text(run))
-    chosen = "" if run.plan.entry.given else said
+    sentence = tr("Selected by {chose}: {chosen}.").format(chose=chose, chosen=chosen_text(run))
+    chosen = "" if run.plan.entry.given else sentence
     return plan_text(run.plan, run.data_name, run.versions, len(run.folds), measure, chosen)
 
 
@@ -76,8 +76,8 @@ def plan_text(
     chosen : str
         The model shown, as a sentence.
     """
-    asked = measure or ("" if plan.select_by == CRITERION else plan.chosen_by)
-    rules = rules_text(plan.convention, filter(None, [asked]))
+    measure_name = measure or ("" if plan.select_by == CRITERION else plan.chosen_by)
+    rules = rules_text(plan.convention, filter(None, [measure_name]))
     grid = grid_text(plan)
     sentences = [
         trn(
@@ -85,7 +85,7 @@ def plan_text(
         ).format(data=data, n=n_folds, protocol=plan.protocol),
         f"{'; '.join(filter(None, [plan.title, grid]))}.",
         chosen,
-        _measured(asked, rules),
+        _measured(measure_name, rules),
         tr("Seed {seed}.").format(seed=plan.seed),
         f"{versions_text(versions)}.",
     ]
@@ -106,14 +106,14 @@ def versions_text(versions: Mapping[str, str]) -> str:
 def runs_text(runs: Sequence[tuple[int, RunResult]], measure: str) -> str:
     """Describe several runs in sentences, with common settings stated once."""
     first = runs[0][1]
-    shown = [measure] if measure else []
-    rules = dict.fromkeys(rules_text(run.plan.convention, shown) for _, run in runs)
+    measures = [measure] if measure else []
+    rules = dict.fromkeys(rules_text(run.plan.convention, measures) for _, run in runs)
     common = [f"{first.data_name}.", _measured(measure, ", ".join(rules))]
-    each = "; ".join(f"{number} {run.plan.title}" for number, run in runs)
+    titles = "; ".join(f"{number} {run.plan.title}" for number, run in runs)
     seeds = ", ".join(dict.fromkeys(str(run.plan.seed) for _, run in runs))
     seeded = tr("Seed {seed}.").format(seed=seeds)
     return " ".join(
-        [*common, tr("Runs: {runs}.").format(runs=each), seeded, f"{versions_text(first.versions)}."]
+        [*common, tr("Runs: {runs}.").format(runs=titles), seeded, f"{versions_text(first.versions)}."]
     )
 
 

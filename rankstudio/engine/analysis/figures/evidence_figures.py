@@ -52,7 +52,9 @@ def _probabilities(found: SelectionEvidence, of: str, named: Named) -> CurvesFig
     if found.stability is None or not found.stability.n_paths:
         return None
     probability = found.stability.probability
-    series = [_curve(named(row.column), probability[:, row.column], at) for at, row in enumerate(found.rows)]
+    series = [
+        _curve(named(row.column), probability[:, row.column], index) for index, row in enumerate(found.rows)
+    ]
     caption = tr(
         "Share of {n} halves of the queries on which each feature is among the first k: the selected "
         "features and the most frequent others."
@@ -76,19 +78,19 @@ def _losses(found: SelectionEvidence, of: str, named: Named) -> RowsFigure | Non
     if found.losses is None:
         return None
     losses = found.losses.losses
-    what = found.losses.measure or tr("squared error")
-    title = tr("{measure} lost without the feature").format(measure=what)
-    ends = tuple(one.low for one in losses), tuple(one.high for one in losses)
-    series = RowSeries("", tuple(one.value for one in losses), *ends)
+    measure_name = found.losses.measure or tr("squared error")
+    title = tr("{measure} lost without the feature").format(measure=measure_name)
+    ends = tuple(loss.low for loss in losses), tuple(loss.high for loss in losses)
+    series = RowSeries("", tuple(loss.value for loss in losses), *ends)
     caption = tr("Mean over the left-out queries, with 95 % intervals by the paired bootstrap.")
     rows = tuple(map(named, found.losses.features))
-    said = f"{of}. {title}. {caption}"
+    text = f"{of}. {title}. {caption}"
     axis = FigureAxis(title)
-    return RowsFigure("evidence-loss", f"{of}: {title}", said, axis, rows, (series,), zero=True)
+    return RowsFigure("evidence-loss", f"{of}: {title}", text, axis, rows, (series,), zero=True)
 
 
 def importance_figure(kept: MeasuredImportance, of: str, named: Named) -> RowsFigure:
-    """Return what a model loses with each of its features permuted, greatest loss first.
+    """Return a figure of a model's loss with each feature permuted, greatest loss first.
 
     Parameters
     ----------
@@ -98,22 +100,24 @@ def importance_figure(kept: MeasuredImportance, of: str, named: Named) -> RowsFi
     named : callable
         Returns the name of a column.
     """
-    found = kept.found
-    place = {group[0]: at for at, group in enumerate(found.groups)}
-    shown = kept.columns[:_MOST_FEATURES]
-    order = [place[column] for column in shown]
-    title = tr("{measure} lost with the feature permuted").format(measure=found.measure.name)
-    value, low, high = (tuple(one[order].tolist()) for one in (found.mean, found.low, found.high))
-    caption = tr("Mean over {n} queries, with 95 % intervals; values are permuted within queries.").format(
-        n=count_text(found.baseline.size)
+    importance = kept.found
+    index_of = {group[0]: index for index, group in enumerate(importance.groups)}
+    columns = kept.columns[:_MOST_FEATURES]
+    order = [index_of[column] for column in columns]
+    title = tr("{measure} lost with the feature permuted").format(measure=importance.measure.name)
+    value, low, high = (
+        tuple(losses[order].tolist()) for losses in (importance.mean, importance.low, importance.high)
     )
-    if len(shown) < len(kept.columns):
+    caption = tr("Mean over {n} queries, with 95 % intervals; values are permuted within queries.").format(
+        n=count_text(importance.baseline.size)
+    )
+    if len(columns) < len(kept.columns):
         cut = tr("The {n} greatest of {total} losses are shown.")
-        caption = f"{caption} {cut.format(n=len(shown), total=len(kept.columns))}"
-    rows, axis = tuple(map(named, shown)), FigureAxis(title)
-    said = f"{of}. {title}. {caption}"
+        caption = f"{caption} {cut.format(n=len(columns), total=len(kept.columns))}"
+    rows, axis = tuple(map(named, columns)), FigureAxis(title)
+    text = f"{of}. {title}. {caption}"
     name = "evidence-importance"
-    return RowsFigure(name, f"{of}: {title}", said, axis, rows, (RowSeries("", value, low, high),), zero=True)
+    return RowsFigure(name, f"{of}: {title}", text, axis, rows, (RowSeries("", value, low, high),), zero=True)
 
 
 def _near_best(found: SelectionEvidence, of: str, named: Named) -> MapFigure | None:
@@ -122,11 +126,15 @@ def _near_best(found: SelectionEvidence, of: str, named: Named) -> MapFigure | N
         return None
     sets = near.sets[:_MOST_SETS]
     order = np.argsort(-near.inclusion, kind="stable").tolist()
-    shown = [column for column in order if any(column in one.features for one in sets)][:_MOST_FEATURES]
-    above = [100 * relative_excess(one.criterion, sets[0].criterion) for one in sets]
+    columns = [column for column in order if any(column in near_set.features for near_set in sets)][
+        :_MOST_FEATURES
+    ]
+    above = [100 * relative_excess(near_set.criterion, sets[0].criterion) for near_set in sets]
     rows = [
-        tuple(value if column in one.features else nan for one, value in zip(sets, above, strict=True))
-        for column in shown
+        tuple(
+            value if column in near_set.features else nan for near_set, value in zip(sets, above, strict=True)
+        )
+        for column in columns
     ]
     title = tr("sets of {k} features as good as the best").format(k=near.size)
     caption = tr(
@@ -139,7 +147,7 @@ def _near_best(found: SelectionEvidence, of: str, named: Named) -> MapFigure | N
         "evidence-sets",
         f"{of}: {title}",
         f"{of}. {caption}",
-        tuple(map(named, shown)),
+        tuple(map(named, columns)),
         tuple(str(number + 1) for number in range(len(sets))),
         tuple(rows),
         "",

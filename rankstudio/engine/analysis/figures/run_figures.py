@@ -44,7 +44,7 @@ def _title(run: RunResult, shown: str) -> str:
 
 
 def _by_size(run: RunResult, of: str, beside: str = "") -> str:
-    """Return the caption of what is drawn over the sizes of a run; ``beside`` is another sentence of it."""
+    """Return the caption of a figure over the sizes of a run; ``beside`` is its last sentence."""
     n, steps = len(run.folds), step_axis(run.plan.step_kind).title
     text = tr("{of} by {steps}, mean over {n} folds.") if n > 1 else tr("{of} by {steps}.")
     return _title(run, " ".join(filter(None, (text.format(of=of, steps=steps, n=n), beside))))
@@ -72,18 +72,20 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
     if not _has_curves(by_combination, name):
         return None
     n = len(by_combination)
-    places = [at / (n - 1) if n > 1 else 0.5 for at in range(n)]
-    series = [_combination(run, paths, name, at) for paths, at in zip(by_combination, places, strict=True)]
+    places = [index / (n - 1) if n > 1 else 0.5 for index in range(n)]
+    series = [
+        _combination(run, paths, name, index) for paths, index in zip(by_combination, places, strict=True)
+    ]
     single = [fold.baseline.validation.get(name, nan) for fold in run.folds] if name else [nan]
     reference = float(np.mean(single))
     of = _measured(name) if name else tr(run.plan.criterion)
-    known = [y for one in series for y in one.y if np.isfinite(y)]
-    wide = not name and min(known, default=0.0) > 0 and max(known) / min(known) >= _DECADES
-    each = tr("One curve per {axes}.").format(axes=_axes_named(run)) if n > 1 else ""
+    finite = [y for curve in series for y in curve.y if np.isfinite(y)]
+    wide = not name and min(finite, default=0.0) > 0 and max(finite) / min(finite) >= _DECADES
+    note = tr("One curve per {axes}.").format(axes=_axes_named(run)) if n > 1 else ""
     return CurvesFigure(
         "validation" if name else "criterion",
         _title(run, of),
-        _by_size(run, of, each),
+        _by_size(run, of, note),
         step_axis(run.plan.step_kind),
         FigureAxis(of, logarithmic=wide),
         tuple(series),
@@ -100,7 +102,10 @@ def _has_curves(by_combination: Sequence[Sequence[PathResult]], name: str) -> bo
 
 
 def _combination(run: RunResult, paths: Sequence[PathResult], name: str, order: float) -> Series:
-    """Return the curve of a combination, its mean over the folds; a criterion that is a measure as that."""
+    """Return the curve of a combination, its mean over the folds.
+
+    A criterion that is a measure is drawn as that measure.
+    """
     mean = average_paths(paths)
     values = mean.validation[name] if name else mean.criterion
     sign = -1.0 if run.plan.measured_criterion and not name else 1.0
@@ -109,10 +114,10 @@ def _combination(run: RunResult, paths: Sequence[PathResult], name: str, order: 
 
 
 def _measured(name: str) -> str:
-    """Return what a measure is of, as the title of an axis."""
-    said = tr("leave-query-out {name}") if is_left_out(name) else tr("validation {name}")
-    said = tr("leave-pair-out {name}") if is_pair_out(name) else said
-    return said.format(name=plain_name(name))
+    """Return the title of an axis for a measure, with the queries that it is from."""
+    template = tr("leave-query-out {name}") if is_left_out(name) else tr("validation {name}")
+    template = tr("leave-pair-out {name}") if is_pair_out(name) else template
+    return template.format(name=plain_name(name))
 
 
 def _line(label: str, x: Iterable[float], values: Floats, order: float) -> Series:
@@ -124,24 +129,24 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
     figure = path_figure(run, name)
     if figure is None or len(figure.series) < 2:
         return None
-    columns = sorted({x for one in figure.series for x in one.x})
+    columns = sorted({x for curve in figure.series for x in curve.x})
     rows = list(reversed(figure.series))  # the last combination at the top, as on an axis
-    values = [dict(zip(one.x, one.y, strict=True)) for one in rows]
+    values = [dict(zip(curve.x, curve.y, strict=True)) for curve in rows]
     cells = np.array([[row.get(x, nan) for x in columns] for row in values])
-    known = cells[np.isfinite(cells)]
-    if not known.size:
+    finite = cells[np.isfinite(cells)]
+    if not finite.size:
         return None
     axes = run.plan.axes
     grid = len(axes) == 1
-    names = [one.label.partition(" = ")[2] if grid else one.label for one in rows]
-    best = float(known.max() if measure(name).higher_is_better else known.min())
+    names = [curve.label.partition(" = ")[2] if grid else curve.label for curve in rows]
+    best = float(finite.max() if measure(name).higher_is_better else finite.min())
     row, column = np.argwhere(cells == best)[0].tolist()
-    low, high = _color_ends(known)
-    beside = tr("One row per value of {axes}; the outlined cell is the best.")
+    low, high = _color_ends(finite)
+    note = tr("One row per value of {axes}; the outlined cell is the best.")
     return MapFigure(
         "map",
         _title(run, tr("{of} by parameters and size").format(of=figure.y.title)),
-        _by_size(run, figure.y.title, beside.format(axes=_axes_named(run))),
+        _by_size(run, figure.y.title, note.format(axes=_axes_named(run))),
         tuple(names),
         tuple(f"{x:g}" for x in columns),
         tuple(map(tuple, cells.tolist())),
@@ -154,7 +159,10 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
 
 
 def _color_ends(known: np.ndarray) -> tuple[float, float]:
-    """Return ends of the colours no farther beyond the 10th and 90th percentile than these are apart."""
+    """Return the ends of the colours.
+
+    They are no farther beyond the 10th and 90th percentile than these are apart.
+    """
     low, high = float(known.min()), float(known.max())
     first, last = (float(v) for v in np.quantile(known, (0.1, 0.9)))
     if last > first:
@@ -171,15 +179,15 @@ def named_feature(feature: ChosenFeature) -> str:
 def fold_features_figure(run: RunResult, found: SelectionStability, most: int = _MOST_FEATURES) -> MapFigure:
     """Return the features selected by each fold with their positions, up to a maximum number."""
     features = found.features[:most]
-    more = len(found.features) - len(features)
-    rest = tr("{n} more features were selected by fewer folds or later.").format(n=more) if more else ""
-    said = tr("features selected by each fold, with their position; blank where not selected.")
+    n_more = len(found.features) - len(features)
+    rest = tr("{n} more features were selected by fewer folds or later.").format(n=n_more) if n_more else ""
+    caption = tr("features selected by each fold, with their position; blank where not selected.")
     ranks = [tuple(float(f.ranks.get(fold, nan)) for fold in found.folds) for f in features]
     greatest = max((r for row in ranks for r in row if np.isfinite(r)), default=1.0)
     return MapFigure(
         "features",
         _title(run, tr("features by fold")),
-        f"{_title(run, said)} {rest}".rstrip(),
+        f"{_title(run, caption)} {rest}".rstrip(),
         tuple(map(named_feature, features)),
         tuple(str(fold) for fold in found.folds),
         tuple(ranks),
@@ -202,15 +210,15 @@ def stability_figure(run: RunResult, found: SelectionStability) -> MapFigure | N
     index = found.indices.nogueira
     folds = tuple(str(fold) for fold in found.folds)
     numbers = (found.indices.jaccard, index.value, index.low, index.high)
-    shown = [fixed(value, 3) for value in numbers]
-    said = tr(
+    texts = [fixed(value, 3) for value in numbers]
+    caption = tr(
         "Jaccard similarity of the features selected by each pair of folds. Mean over pairs: "
         "{jaccard}. Nogueira's index: {nogueira} (95 % interval {low} to {high})."
     )
     return MapFigure(
         "stability",
         _title(run, tr("stability of the selection")),
-        _title(run, said.format(jaccard=shown[0], nogueira=shown[1], low=shown[2], high=shown[3])),
+        _title(run, caption.format(jaccard=texts[0], nogueira=texts[1], low=texts[2], high=texts[3])),
         folds,
         folds,
         pairs,
@@ -233,35 +241,35 @@ def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> Rows
     if score is None or step is None:
         return None
     groups = CandidateGroups.of(run.feature_ids, run.feature_names, feature_groups_of(run.plan))
-    whole = candidate_map(path, score, groups)
-    if whole is None or number not in whole.numbers:
+    whole_map = candidate_map(path, score, groups)
+    if whole_map is None or number not in whole_map.numbers:
         return None
-    column = whole.numbers.index(number)
-    scores = whole.scores[:, column]
+    column = whole_map.numbers.index(number)
+    scores = whole_map.scores[:, column]
     gains = score.gains(scores)
     order = [int(i) for i in np.argsort(-gains, kind="stable") if np.isfinite(scores[i])]
-    kept = order[:_MOST_CANDIDATES]
-    taken = frozenset(at for at, row in enumerate(kept) if whole.taken[row, column])
-    where = tr("candidates of step {step} of fold {fold}").format(step=number, fold=fold.fold)
+    best_rows = order[:_MOST_CANDIDATES]
+    selected = frozenset(index for index, row in enumerate(best_rows) if whole_map.taken[row, column])
+    subject = tr("candidates of step {step} of fold {fold}").format(step=number, fold=fold.fold)
     combination = values_label(run.plan, path.unit.values)
     title = tr(score.title)
     caption = tr("{where} by {score}.")
     if combination:
         caption = tr("{where} with {combination} by {score}.")
-    caption = caption.format(where=where, combination=combination, score=title)
-    if len(order) > len(kept):
-        first = tr("The first {n} of {of} are shown.").format(n=len(kept), of=len(order))
+    caption = caption.format(where=subject, combination=combination, score=title)
+    if len(order) > len(best_rows):
+        first = tr("The first {n} of {of} are shown.").format(n=len(best_rows), of=len(order))
         caption = f"{caption} {first}"
     return RowsFigure(
         "candidates",
-        _title(run, where),
+        _title(run, subject),
         _title(run, caption),
         FigureAxis(title),
-        tuple(groups.names[whole.features[row]] for row in kept),
-        (RowSeries("", tuple(float(scores[row]) for row in kept)),),
+        tuple(groups.names[whole_map.features[row]] for row in best_rows),
+        (RowSeries("", tuple(float(scores[row]) for row in best_rows)),),
         bars=True,
-        strong=taken,
-        strong_label=tr("selected") if taken else "",
+        strong=selected,
+        strong_label=tr("selected") if selected else "",
         row_title=tr("feature"),
     )
 
@@ -272,22 +280,22 @@ def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None
     if score is None:
         return None
     groups = CandidateGroups.of(run.feature_ids, run.feature_names, feature_groups_of(run.plan))
-    whole = candidate_map(path, score, groups)
-    if whole is None or len(whole.numbers) < 2:
+    whole_map = candidate_map(path, score, groups)
+    if whole_map is None or len(whole_map.numbers) < 2:
         return None
-    shown = whole.view(_MOST_FEATURES, _MOST_STEPS)
-    marked = [(int(row), int(column)) for row, column in np.argwhere(shown.taken)]
-    said = tr(
+    view = whole_map.view(_MOST_FEATURES, _MOST_STEPS)
+    marked = [(int(row), int(column)) for row, column in np.argwhere(view.taken)]
+    caption = tr(
         "{score} of each candidate on the path of fold {fold}, as a share of the step's best. "
         "Outlined: the selected feature. Blank: not a candidate."
     )
     return MapFigure(
         "steps",
         _title(run, tr("candidates by step")),
-        _title(run, said.format(score=tr(score.title), fold=fold.fold)),
-        tuple(groups.names[feature] for feature in shown.features),
-        tuple(str(number) for number in shown.numbers),
-        tuple(tuple(map(float, row)) for row in shown.shares),
+        _title(run, caption.format(score=tr(score.title), fold=fold.fold)),
+        tuple(groups.names[feature] for feature in view.features),
+        tuple(str(number) for number in view.numbers),
+        tuple(tuple(map(float, row)) for row in view.shares),
         "",
         tr("step"),
         FigureAxis(tr("share of the best score of the step"), low=0.0, high=1.0),

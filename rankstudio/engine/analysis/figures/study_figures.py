@@ -104,10 +104,10 @@ def run_curves_figure(
         Part of the measure.
     """
     series = []
-    for (number, called), one in zip(runs, found, strict=True):
-        if one is None:
+    for (number, called), curve in zip(runs, found, strict=True):
+        if curve is None:
             continue
-        x, mean, half = (tuple(map(float, values)) for values in (one.x, one.mean, one.half))
+        x, mean, half = (tuple(map(float, values)) for values in (curve.x, curve.mean, curve.half))
         banded = any(map(isfinite, half))
         low = tuple(m - h for m, h in zip(mean, half, strict=True)) if banded else ()
         high = tuple(m + h for m, h in zip(mean, half, strict=True)) if banded else ()
@@ -115,7 +115,7 @@ def run_curves_figure(
         series.append(Series(run_label(number, called), x, mean, low, high, kind, number - 1))
     if not series:
         return None
-    banded = any(one.low for one in series)
+    banded = any(line.low for line in series)
     bands = tr("The bands are as wide as the 95 % interval of the paired difference to run {number}.").format(
         number=reference
     )
@@ -127,13 +127,13 @@ def run_curves_figure(
             "parameters at each point."
         )
     )
-    said = about.format(data=data, name=name, over=over(by).title)
+    caption = about.format(data=data, name=name, over=over(by).title)
     measured = (tr("test {name}") if part == "test" else tr("validation {name}")).format(name=name)
     band = tr("band: 95 % interval of the paired difference to run {number}").format(number=reference)
     return CurvesFigure(
         "curves",
         tr("{data}: {measured} of the runs").format(data=data, measured=measured),
-        f"{said} {bands}" if banded else said,
+        f"{caption} {bands}" if banded else caption,
         over(by),
         FigureAxis(measured),
         tuple(series),
@@ -146,7 +146,7 @@ def learning_figure(data: str, runs: Sequence[ReportedRun], name: str) -> Curves
     series = []
     for group in learning_curves([run.plan for run in runs]):
         if len(group) > 1:
-            points = [runs[at] for at in group if name in runs[at].result.average]
+            points = [runs[index] for index in group if name in runs[index].result.average]
             if len(points) < 2:  # the others were run with other measures
                 continue
             shares = tuple(float(parse_protocol(run.plan.protocol).train) for run in points)
@@ -194,8 +194,8 @@ def pareto_figure(
             number=6,
         )
     ]
-    for at, (number, called, _) in enumerate(runs):
-        models = [model for model in found.models if model.run == at]
+    for index, (number, called, _) in enumerate(runs):
+        models = [model for model in found.models if model.run == index]
         if models:
             x, y = tuple(m.x for m in models), tuple(m.mean for m in models)
             series.append(Series(run_label(number, called), x, y, kind="points", number=number - 1))
@@ -258,16 +258,17 @@ def differences_figure(
     if not rows:
         return None
     difference = tr("difference in {name} to run {number}").format(name=name, number=reference[0])
-    said = tr(
+    caption = tr(
         "{data}: mean difference in {name} ({part}) to {run}, with its 95 % interval over the queries."
     ).format(data=data, name=name, part=part, run=run_label(*reference))
     means, lows, highs = (
-        tuple(float(getattr(t, what)) for _, t in rows) for what in ("mean_difference", "low", "high")
+        tuple(float(getattr(t, attribute)) for _, t in rows)
+        for attribute in ("mean_difference", "low", "high")
     )
     return RowsFigure(
         "differences",
         f"{data}: {difference}",
-        said,
+        caption,
         FigureAxis(difference),
         tuple(run_label(key, called[key]) for key, _ in rows),
         (RowSeries("", means, lows, highs),),
@@ -312,24 +313,24 @@ def study_figures(source: ReportSource) -> tuple[StudyFigure, ...]:
     source : ReportSource
         No figure shows a number of a test part that is sealed.
     """
-    shown = source.shown
-    groups = shown.groups
+    reported = source.shown
+    groups = reported.groups
     several_data = len({group.data for group in groups}) > 1
-    found: list[StudyFigure] = []
+    figures: list[StudyFigure] = []
     for group in groups:
         suffix = f"-{file_stem(group.data)}" * several_data + f"-{group.position}" * (group.position > 1)
-        found += _of_group(group, suffix)
-    for run in shown.runs:
-        found += _of_run(run, shown)
-    return tuple(found)
+        figures += _of_group(group, suffix)
+    for run in reported.runs:
+        figures += _of_run(run, reported)
+    return tuple(figures)
 
 
 def made(figures: Sequence[StudyFigure]) -> Iterator[Figure]:
     """Yield the nonempty figures by name, in the language of the process."""
-    for one in figures:
-        figure = one.make()
+    for study_figure in figures:
+        figure = study_figure.make()
         if figure is not None and not figure.empty:
-            yield replace(figure, name=one.name)
+            yield replace(figure, name=study_figure.name)
 
 
 def named_figures(figures: Sequence[StudyFigure], names: str) -> tuple[StudyFigure, ...]:
@@ -340,11 +341,15 @@ def named_figures(figures: Sequence[StudyFigure], names: str) -> tuple[StudyFigu
     ParameterError
         For a name without a figure.
     """
-    asked = [name.strip().lower() for name in names.split(",") if name.strip()]
-    for name in asked:
-        if not any(_bears(one, name) for one in figures):
-            raise ParameterError("only", name, f"one or more of {', '.join(one.name for one in figures)}")
-    return tuple(one for one in figures if not asked or any(_bears(one, name) for name in asked))
+    requested = [name.strip().lower() for name in names.split(",") if name.strip()]
+    for name in requested:
+        if not any(_bears(figure, name) for figure in figures):
+            raise ParameterError(
+                "only", name, f"one or more of {', '.join(figure.name for figure in figures)}"
+            )
+    return tuple(
+        figure for figure in figures if not requested or any(_bears(figure, name) for name in requested)
+    )
 
 
 def _bears(figure: StudyFigure, name: str) -> bool:
@@ -365,25 +370,25 @@ def _of_group(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
         drawn = partial(_captioned, partial(make, named, runs, name), runs, name)
         return StudyFigure(f"{key}{suffix}", f"{named}: {title}", drawn)
 
-    kept = runs[:_MOST_RUNS]
-    yield figure("curves", f"validation {name} of the runs", curves_of, kept)
+    first_runs = runs[:_MOST_RUNS]
+    yield figure("curves", f"validation {name} of the runs", curves_of, first_runs)
     if group.group.key.part is Part.TEST:
-        yield figure("test", f"test {name} of the runs by size", test_curves_of, kept)
-    if any(len(shares) > 1 for shares in learning_curves([run.plan for run in kept])):
-        yield figure("learning", f"{name} by the share of the training queries", learning_figure, kept)
-    if any(run.plan.entry.selects for run in kept):
-        yield figure("alone", f"training {name} of each feature alone", alone_figure, kept)
+        yield figure("test", f"test {name} of the runs by size", test_curves_of, first_runs)
+    if any(len(shares) > 1 for shares in learning_curves([run.plan for run in first_runs])):
+        yield figure("learning", f"{name} by the share of the training queries", learning_figure, first_runs)
+    if any(run.plan.entry.selects for run in first_runs):
+        yield figure("alone", f"training {name} of each feature alone", alone_figure, first_runs)
     if group.is_ranked or len(runs) == 1:
-        yield figure("front", f"size against validation {name}", _front_of, kept)
-        if costs_of([run.result for run in kept]) is not None:
+        yield figure("front", f"size against validation {name}", _front_of, first_runs)
+        if costs_of([run.result for run in first_runs]) is not None:
             draw = partial(_front_of, by="cost")
-            yield figure("cost-front", f"cost against validation {name}", draw, kept)
+            yield figure("cost-front", f"cost against validation {name}", draw, first_runs)
     if group.is_ranked:
         yield figure("differences", f"differences in {name} with their intervals", differences_of, runs)
 
 
 def _explained(make: Callable[[], Figure | None], said: Callable[[], str]) -> Figure | None:
-    """Return a figure whose caption says what its runs are."""
+    """Return a figure whose caption describes its runs."""
     figure = make()
     return figure and replace(figure, caption=f"{figure.caption} {said()}")
 
@@ -398,7 +403,7 @@ def _captioned(make: Callable[[], Figure | None], runs: Sequence[ReportedRun], n
 
 
 def _shows(figure: Figure, label: str) -> bool:
-    """Return whether a figure shows a run: as a series or row, or as what it is about."""
+    """Return whether a figure shows a run: as a series or row, or as its subject."""
     labels = figure.rows if isinstance(figure, RowsFigure) else ()
     if isinstance(figure, CurvesFigure):
         labels = tuple(series.label for series in figure.series)
@@ -411,13 +416,13 @@ def curves_of(
     """Return the curves of runs on a part, compared with the best one."""
     stand_in = [run.data or run.recorded.without_documents() for run in runs]
     reference = best_of(runs, name)
-    found = run_curves([run.result for run in runs], name, runs.index(reference), stand_in, part=part)
+    curves = run_curves([run.result for run in runs], name, runs.index(reference), stand_in, part=part)
     named = [(run.number, run.title) for run in runs]
-    return run_curves_figure(data, named, found, reference.number, name, part=part)
+    return run_curves_figure(data, named, curves, reference.number, name, part=part)
 
 
 def alone_figure(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure | None:
-    """Return what each feature is worth alone, with those that the best run selects; None without documents.
+    """Return a figure of each feature's measure alone, with the best run's selection; None without documents.
 
     Figure 4 of Lai et al. 2013: a few strong features among many weak ones, or many that are alike.
     """
@@ -428,7 +433,7 @@ def alone_figure(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFig
 
 
 def alone_of(data: FoldedDataset, run: RunResult, called: str, name: str) -> CurvesFigure:
-    """Return what each feature is worth alone, with those that a run selects marked."""
+    """Return a figure of the measure of each feature alone, with those that a run selects marked."""
     convention = run.plan.convention
     folds = [finish(measuring_alone(fold, name, convention, sealed=True)) for fold in data.folds]
     columns = reduce(np.intersect1d, [fold.columns for fold in folds])  # shown in each fold
@@ -440,15 +445,15 @@ def alone_of(data: FoldedDataset, run: RunResult, called: str, name: str) -> Cur
     series = [
         Series(
             label,
-            tuple(map(float, places[some])),
-            tuple(map(float, worth[order[some]])),
+            tuple(map(float, places[mask])),
+            tuple(map(float, worth[order[mask]])),
             kind="points",
-            number=at,
+            number=number,
         )
-        for at, (label, some) in enumerate(
+        for number, (label, mask) in enumerate(
             ((tr("selected in at least one fold"), selected), (tr("not selected"), ~selected))
         )
-        if some.any()
+        if mask.any()
     ]
     return CurvesFigure(
         "alone",
@@ -482,12 +487,12 @@ def _front_of(
     data: str, runs: Sequence[ReportedRun], name: str, by: Literal["size", "cost"] = "size"
 ) -> CurvesFigure | None:
     documents = [run.data for run in runs if run.data is not None]
-    found = pareto_front_of(
+    front = pareto_front_of(
         [run.result for run in runs], name, documents if len(documents) == len(runs) else (), by
     )
-    if found is None:
+    if front is None:
         return None
-    return pareto_figure(data, [(run.number, run.title, run.plan) for run in runs], found, name)
+    return pareto_figure(data, [(run.number, run.title, run.plan) for run in runs], front, name)
 
 
 def _of_run(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure]:

@@ -1,4 +1,4 @@
-"""What depends on the convention: how runs are ordered, and whether it was made for the data's labels."""
+"""Consequences of a convention: the order of runs, and whether it was made for the data's labels."""
 
 from __future__ import annotations
 

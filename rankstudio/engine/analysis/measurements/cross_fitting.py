@@ -75,16 +75,16 @@ def cross_fitted(
         text = tr("{name}: these are other data than those of the run.")
         raise DatasetError(text.format(name=divided.name))
     engine = engine or Remeasurement()
-    wanted = Measurement(convention or plan.convention, measure or plan.measures[0])
-    now = wanted.plan(plan)
+    measurement = Measurement(convention or plan.convention, measure or plan.measures[0])
+    new_plan = measurement.plan(plan)
     folds = {fold.number: fold for fold in divided.folds}
     measured = []
     for result in run.folds:
         fold = folds[result.fold]
-        values = engine.cross_fitted(result, fold, plan, now)
-        again = engine.fold(result, fold, plan, wanted)
-        measured.append(replace(again, cross_fitted=FrozenMapping(values)))
-    return replace(run, plan=now, folds=tuple(measured))
+        values = engine.cross_fitted(result, fold, plan, new_plan)
+        remeasured = engine.fold(result, fold, plan, measurement)
+        measured.append(replace(remeasured, cross_fitted=FrozenMapping(values)))
+    return replace(run, plan=new_plan, folds=tuple(measured))
 
 
 def with_cross_fitted(run: RunResult, dataset: FoldedDataset | None) -> RunResult:

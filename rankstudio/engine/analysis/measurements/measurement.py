@@ -1,4 +1,4 @@
-"""Which measure, by whose convention: how runs are looked at. No compiled code is imported here."""
+"""A measure and a convention for finished runs. No compiled code is imported here."""
 
 from __future__ import annotations
 

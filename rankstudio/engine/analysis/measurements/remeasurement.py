@@ -51,21 +51,21 @@ def together(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
     """Yield the steps with shared rankings, a few at a time."""
     alike: list[RankedPath] = []
     values = 0
-    for one in ranked:
-        if alike and (one.distinct is not alike[0].distinct or values + one.places.size > _VALUES):
+    for path in ranked:
+        if alike and (path.distinct is not alike[0].distinct or values + path.places.size > _VALUES):
             yield alike
             alike, values = [], 0
-        alike.append(one)
-        values += one.places.size
+        alike.append(path)
+        values += path.places.size
     if alike:
         yield alike
 
 
 def whole_steps(path: PathResult, part: RankingDataset) -> tuple[NDArray[np.bool_], Sequence[Step]]:
     """Return which steps of a path can score a part, and these steps."""
-    whole = np.array([step.covers(part.X) for step in path.steps], dtype=np.bool_)
-    return whole, path.steps if whole.all() else [
-        path.steps[place] for place in np.flatnonzero(whole).tolist()
+    is_whole = np.array([step.covers(part.X) for step in path.steps], dtype=np.bool_)
+    return is_whole, path.steps if is_whole.all() else [
+        path.steps[index] for index in np.flatnonzero(is_whole).tolist()
     ]
 
 
@@ -73,9 +73,9 @@ def spread(values: Floats, whole: NDArray[np.bool_]) -> Floats:
     """Return the values of complete steps, one row each, at their positions; NaN at the others."""
     if whole.all():
         return values
-    every = np.full((whole.size, *values.shape[1:]), np.nan)
-    every[whole] = values
-    return every
+    all_values = np.full((whole.size, *values.shape[1:]), np.nan)
+    all_values[whole] = values
+    return all_values
 
 
 _SCORES = 1 << 23  # scores computed at a time: 64 MB
@@ -118,7 +118,10 @@ class Remeasurement:
         wanted : Measurement
         """
         folds = {fold.number: fold for fold in dataset.folds}
-        measured = tuple(self.fold(one, folds[one.fold], result.plan, wanted) for one in result.folds)
+        measured = tuple(
+            self.fold(fold_result, folds[fold_result.fold], result.plan, wanted)
+            for fold_result in result.folds
+        )
         return replace(result, plan=wanted.plan(result.plan), folds=measured)
 
     def with_measures(
@@ -146,20 +149,22 @@ class Remeasurement:
         plan = result.plan.changed(measures=(*result.plan.measures, *names))
         parts = {fold.number: fold for fold in dataset.folds}
         folds = []
-        for one in result.folds:
-            fold, step = parts[one.fold], one.chosen.step
+        for fold_result in result.folds:
+            fold, step = parts[fold_result.fold], fold_result.chosen.step
             test = None if sealed else fold.test
-            found = self._per_query(step, test if test is not None else fold.vali, plan)
+            per_query = self._per_query(step, test if test is not None else fold.vali, plan)
             fitted = (
-                self.cross_fitted(one, fold, result.plan, plan) if test is None or one.cross_fitted else {}
+                self.cross_fitted(fold_result, fold, result.plan, plan)
+                if test is None or fold_result.cross_fitted
+                else {}
             )
             validation = {} if plan.inner else self._model(step, fold.vali, plan)
             folds.append(
                 replace(
-                    one,
-                    validation=FrozenMapping({**validation, **one.validation}),
-                    test=FrozenMapping({**self._model(step, test, plan), **one.test}),
-                    per_query=FrozenMapping({**found, **one.per_query}),
+                    fold_result,
+                    validation=FrozenMapping({**validation, **fold_result.validation}),
+                    test=FrozenMapping({**self._model(step, test, plan), **fold_result.test}),
+                    per_query=FrozenMapping({**per_query, **fold_result.per_query}),
                     cross_fitted=FrozenMapping(fitted),
                 )
             )
@@ -179,21 +184,21 @@ class Remeasurement:
         """
         parts = {fold.number: fold for fold in dataset.folds}
         convention = result.plan.convention
-        for one in result.folds:
-            fold = parts[one.fold]
+        for fold_result in result.folds:
+            fold = parts[fold_result.fold]
             for part in filter(None, (fold.vali, fold.test)):
                 self._ranked(
-                    baseline_step(one.baseline, fold.train.feature_ids.tolist()),
+                    baseline_step(fold_result.baseline, fold.train.feature_ids.tolist()),
                     part,
                     convention,
-                    one.baseline,
+                    fold_result.baseline,
                 )
-                if one.chosen.step.covers(part.X):
-                    self._ranked(one.chosen.step, part, convention)
+                if fold_result.chosen.step.covers(part.X):
+                    self._ranked(fold_result.chosen.step, part, convention)
             yield
             if fold.vali is None or result.plan.inner:
                 continue
-            for path in one.paths:
+            for path in fold_result.paths:
                 if self._nbytes > _KEPT // 2:
                     return
                 if len(path.steps) * fold.vali.n_documents <= _SCORES:
@@ -206,15 +211,15 @@ class Remeasurement:
         On the test part, or on the validation part without one; NaN if undefined.
         """
         parts = {fold.number: fold for fold in dataset.folds}
-        found = []
-        for one in result.folds:
-            fold = parts[one.fold]
+        averages = []
+        for fold_result in result.folds:
+            fold = parts[fold_result.fold]
             part = fold.vali if wanted.sealed or fold.test is None else fold.test
-            if part is not None and one.chosen.step.covers(part.X):
+            if part is not None and fold_result.chosen.step.covers(part.X):
                 evaluator = self._evaluator(part, wanted.convention, (wanted.measure,))
-                values = self._read(evaluator, one.chosen.step, part)[wanted.measure]
-                found.append(average(values))
-        return float(average(np.array(found))) if found else float("nan")
+                values = self._read(evaluator, fold_result.chosen.step, part)[wanted.measure]
+                averages.append(average(values))
+        return float(average(np.array(averages))) if averages else float("nan")
 
     def measure_models(
         self, result: RunResult, dataset: FoldedDataset, wanted: Sequence[Measurement]
@@ -232,43 +237,43 @@ class Remeasurement:
         """
         parts = {fold.number: fold for fold in dataset.folds}
         for measurement in wanted:
-            for one in result.folds:
-                ranked = all(path in self._paths for path in one.paths)
-                if ranked or result.plan.inner or parts[one.fold].vali is None:
-                    self.fold(one, parts[one.fold], result.plan, measurement)
+            for fold_result in result.folds:
+                ranked = all(path in self._paths for path in fold_result.paths)
+                if ranked or result.plan.inner or parts[fold_result.fold].vali is None:
+                    self.fold(fold_result, parts[fold_result.fold], result.plan, measurement)
                 yield
 
     def fold(self, result: FoldResult, fold: Fold, plan: Plan, wanted: Measurement) -> FoldResult:
         """Return a fold of a run under the current settings; it is cached as long as the fold."""
         if wanted.plan(plan) is plan and not wanted.sealed:
             return result
-        kept = self._folds.setdefault(result, {})
-        if (plan, wanted) not in kept:
-            while len(kept) >= _MEASUREMENTS:
-                del kept[next(iter(kept))]
-            kept[plan, wanted] = self._fold(result, fold, plan, wanted)
-        return kept[plan, wanted]
+        cached = self._folds.setdefault(result, {})
+        if (plan, wanted) not in cached:
+            while len(cached) >= _MEASUREMENTS:
+                del cached[next(iter(cached))]
+            cached[plan, wanted] = self._fold(result, fold, plan, wanted)
+        return cached[plan, wanted]
 
     def _fold(self, result: FoldResult, fold: Fold, plan: Plan, wanted: Measurement) -> FoldResult:
-        now = wanted.plan(plan)
+        new_plan = wanted.plan(plan)
         test_part = None if wanted.sealed else fold.test
         paths = self.paths(result.paths, fold, plan, wanted)
         chosen = result.chosen
-        if wanted.chooses and all(now.select_by in path.validation for path in paths):
-            chosen = select_model(now, paths, lambda step: self._standard_error(step, fold, now))
-        test = self._model(chosen.step, test_part, now)
+        if wanted.chooses and all(new_plan.select_by in path.validation for path in paths):
+            chosen = select_model(new_plan, paths, lambda step: self._standard_error(step, fold, new_plan))
+        test = self._model(chosen.step, test_part, new_plan)
         baseline = self.baseline(result.baseline, fold, plan, wanted)
         cross_fitted: Mapping[str, Floats] = {}
-        if wanted.chooses and now is not plan:
-            cross_fitted = self._fitted(now, chosen, paths, fold, now)
+        if wanted.chooses and new_plan is not plan:
+            cross_fitted = self._fitted(new_plan, chosen, paths, fold, new_plan)
         elif test_part is None or result.cross_fitted:
-            cross_fitted = self.cross_fitted(result, fold, plan, now)
-        per_query = self._per_query(chosen.step, test_part if test_part is not None else fold.vali, now)
+            cross_fitted = self.cross_fitted(result, fold, plan, new_plan)
+        per_query = self._per_query(chosen.step, test_part if test_part is not None else fold.vali, new_plan)
         return replace(
             result,
             chosen=chosen,
             selected=tuple(int(fold.train.feature_ids[column]) for column in chosen.step.selected),
-            validation=FrozenMapping(self._validation(chosen, paths, fold, now)),
+            validation=FrozenMapping(self._validation(chosen, paths, fold, new_plan)),
             test=FrozenMapping(test),
             paths=paths,
             baseline=baseline,
@@ -299,9 +304,9 @@ class Remeasurement:
         O(KQ) per path for the choices if the path does not keep them, of one path at a time, and one scoring
         of the part for each of up to 100 models that are chosen.
         """
-        known = result.cross_fitted if now.convention == plan.convention else {}
-        if all(name in known for name in now.evaluated):
-            return known
+        stored = result.cross_fitted if now.convention == plan.convention else {}
+        if all(name in stored for name in now.evaluated):
+            return stored
         if fold.vali is None or plan.inner:
             return {}
         paths: Sequence[PathResult] = result.paths
@@ -310,7 +315,7 @@ class Remeasurement:
         if now.evaluated != plan.evaluated or now.convention != plan.convention:
             paths = [_without_kept(path) for path in paths]
         fitted = self._fitted(plan, result.chosen, paths, fold, now)
-        return {**fitted, **known} if fitted else {}
+        return {**fitted, **stored} if fitted else {}
 
     def _with_choices(
         self, paths: Sequence[PathResult], part: RankingDataset, plan: Plan
@@ -325,7 +330,7 @@ class Remeasurement:
     def _fitted(
         self, plan: Plan, chosen: Chosen, paths: Sequence[PathResult], fold: Fold, now: Plan
     ) -> dict[str, Floats]:
-        """Return what models that a plan chooses without each query measure on it, by another plan."""
+        """Measure each query, by another plan, with the model that a plan chooses without it."""
         part = fold.vali
         if part is None or plan.inner:
             return {}
@@ -353,8 +358,8 @@ class Remeasurement:
         plan : Plan
         wanted : Measurement
         """
-        now = wanted.plan(plan)
-        if now is plan:
+        new_plan = wanted.plan(plan)
+        if new_plan is plan:
             return tuple(paths)
         if plan.inner or fold.vali is None:
             keeps = wanted.convention == plan.convention
@@ -362,39 +367,41 @@ class Remeasurement:
         keeps = wanted.convention == plan.convention
         measured = []
         for path, values in zip(paths, self._query_values(paths, fold.vali, wanted), strict=True):
-            kept = left_out(path.validation) if keeps else {}
-            one = replace(
+            left_out_measures = left_out(path.validation) if keeps else {}
+            measured_path = replace(
                 path,
-                validation=FrozenMapping({wanted.measure: average(values), **kept}),
+                validation=FrozenMapping({wanted.measure: average(values), **left_out_measures}),
                 standard_errors=path.standard_errors if keeps else FrozenMapping({}),
             )
             # What does not choose is not tested, and p-values of what chose before are of other values.
-            chooses = wanted.chooses and now.select_by in one.validation
-            tested = p_values(now, one, [values]) if chooses else FrozenMapping[str, Floats]({})
-            choices = _choices(now, one, values, fold.vali) if chooses else path.choices
-            measured.append(replace(one, p_values=tested, choices=choices))
+            chooses = wanted.chooses and new_plan.select_by in measured_path.validation
+            tested = (
+                p_values(new_plan, measured_path, [values]) if chooses else FrozenMapping[str, Floats]({})
+            )
+            choices = _choices(new_plan, measured_path, values, fold.vali) if chooses else path.choices
+            measured.append(replace(measured_path, p_values=tested, choices=choices))
         return tuple(measured)
 
     def baseline(self, baseline: Baseline, fold: Fold, plan: Plan, wanted: Measurement) -> Baseline:
         """Return the best single feature of a fold under the current settings; the feature stays the same."""
-        now = wanted.plan(plan)
-        if now is plan:
+        new_plan = wanted.plan(plan)
+        if new_plan is plan:
             return replace(baseline, test=FrozenMapping({})) if wanted.sealed else baseline
         step = baseline_step(baseline, fold.train.feature_ids.tolist())
-        known = baseline.validation if wanted.convention == plan.convention else {}
-        validation = known if plan.inner else self._model(step, fold.vali, now, baseline)
-        test = self._model(step, None if wanted.sealed else fold.test, now, baseline)
+        stored = baseline.validation if wanted.convention == plan.convention else {}
+        validation = stored if plan.inner else self._model(step, fold.vali, new_plan, baseline)
+        test = self._model(step, None if wanted.sealed else fold.test, new_plan, baseline)
         return replace(baseline, validation=FrozenMapping(validation), test=FrozenMapping(test))
 
     def _validation(
         self, chosen: Chosen, paths: Sequence[PathResult], fold: Fold, plan: Plan
     ) -> Mapping[str, float]:
-        """Return what the chosen model measured on the validation part, or on average on the inner folds'."""
+        """Return the chosen model's measures on the validation part, or their means over inner folds."""
         if not plan.inner:
             return self._model(chosen.step, fold.vali, plan)
         path = next(path for path in paths if path.unit == chosen.unit)
-        place = path.steps.position(chosen.step.number)
-        return {name: float(values[place]) for name, values in validated(path.validation).items()}
+        index = path.steps.position(chosen.step.number)
+        return {name: float(values[index]) for name, values in validated(path.validation).items()}
 
     def _query_values(
         self, paths: Sequence[PathResult], part: RankingDataset, wanted: Measurement
@@ -407,57 +414,59 @@ class Remeasurement:
         evaluator = self._evaluator(part, wanted.convention, (name,))
         if not evaluator.by_rank:
             for path in paths:
-                whole, steps = whole_steps(path, part)
-                found = [evaluator.per_query_many(some)[name] for some in _scored(steps, part)]
-                yield spread(np.concatenate(found or [np.empty((0, part.n_queries))]), whole)
+                is_whole, steps = whole_steps(path, part)
+                by_step = [evaluator.per_query_many(block)[name] for block in _scored(steps, part)]
+                yield spread(np.concatenate(by_step or [np.empty((0, part.n_queries))]), is_whole)
             return
         if any(len(path.steps) * part.n_documents > _KEPT // 2 for path in paths):
             for path in paths:
-                whole, steps = whole_steps(path, part)
+                is_whole, steps = whole_steps(path, part)
                 rankings = _rankings(steps, part, self._order(part, wanted.convention))
-                found = [evaluator.rankings_per_query(row[None])[name] for some in rankings for row in some]
-                yield spread(np.array(found).reshape(-1, part.n_queries), whole)
+                by_step = [
+                    evaluator.rankings_per_query(row[None])[name] for block in rankings for row in block
+                ]
+                yield spread(np.array(by_step).reshape(-1, part.n_queries), is_whole)
             return
         for alike in together(self._ranked_path(path, part, wanted.convention) for path in paths):
-            values = alike[0].distinct.per_query([one.places for one in alike], evaluator)[name]
-            ends = np.cumsum([len(one.places) for one in alike])[:-1]
-            for rows, one in zip(np.split(values, ends), alike, strict=True):
-                yield spread(rows, one.whole)
+            values = alike[0].distinct.per_query([ranked.places for ranked in alike], evaluator)[name]
+            ends = np.cumsum([len(ranked.places) for ranked in alike])[:-1]
+            for rows, ranked_path in zip(np.split(values, ends), alike, strict=True):
+                yield spread(rows, ranked_path.whole)
 
     def _ranked_path(self, path: PathResult, part: RankingDataset, convention: str) -> RankedPath:
         """Return where the rankings of a part by a path's whole steps stand among the different ones."""
-        kept, order = self._paths.get(path), self._order(part, convention)
+        cached, order = self._paths.get(path), self._order(part, convention)
         by_id = order is not None
-        if kept is None or kept.part is not part or kept.by_id != by_id:
-            whole, steps = whole_steps(path, part)
+        if cached is None or cached.part is not part or cached.by_id != by_id:
+            is_whole, steps = whole_steps(path, part)
             distinct = self._make_room(part, by_id)
             places = [np.empty((0, part.n_queries), dtype=np.int32)]
             places += [distinct.enter(ranked) for ranked in _rankings(steps, part, order)]
-            self._paths[path] = kept = RankedPath(part, by_id, whole, distinct, np.concatenate(places))
-        return kept
+            self._paths[path] = cached = RankedPath(part, by_id, is_whole, distinct, np.concatenate(places))
+        return cached
 
     @property
     def _nbytes(self) -> int:
         """Bytes of memory that the rankings take."""
-        return sum(one.nbytes for kept in self._distinct.values() for one in kept.values())
+        return sum(rankings.nbytes for of_part in self._distinct.values() for rankings in of_part.values())
 
     def _make_room(self, part: RankingDataset, by_id: bool) -> DistinctRankings:
         """Return where the rankings of a part are kept; forget all there are where they are too many."""
         if self._nbytes > _KEPT:
             self._paths.clear()
             self._distinct.clear()
-        kept = self._distinct.setdefault(part, {})
-        if by_id not in kept:
-            kept[by_id] = DistinctRankings(part.query_ptr)
-        return kept[by_id]
+        of_part = self._distinct.setdefault(part, {})
+        if by_id not in of_part:
+            of_part[by_id] = DistinctRankings(part.query_ptr)
+        return of_part[by_id]
 
     def _model(
         self, step: Step, part: RankingDataset | None, plan: Plan, owner: Baseline | None = None
     ) -> dict[str, float]:
         if part is None or not step.covers(part.X):
             return {}
-        found = self._read(self._evaluator(part, plan.convention, plan.evaluated), step, part, owner)
-        return {name: float(average(values)) for name, values in found.items()}
+        per_query = self._read(self._evaluator(part, plan.convention, plan.evaluated), step, part, owner)
+        return {name: float(average(values)) for name, values in per_query.items()}
 
     def _per_query(self, step: Step, part: RankingDataset | None, plan: Plan) -> dict[str, Floats]:
         if part is None or not step.covers(part.X):
@@ -479,13 +488,13 @@ class Remeasurement:
         self, step: Step, part: RankingDataset, convention: str, owner: Baseline | None = None
     ) -> Codes:
         """Return the ranking of a part by one model, shape (1, m); kept as long as the owner is."""
-        kept, order = self._models.setdefault(owner or step, {}), self._order(part, convention)
+        cached, order = self._models.setdefault(owner or step, {}), self._order(part, convention)
         key = id(part), order is not None
-        if key not in kept:
+        if key not in cached:
             scores = ScoredPart(part).scores(step)
             # The part is kept with its ranking: its id stays its own.
-            kept[key] = part, rank(scores[None, :], part.y, part.query_ptr, order)
-        return kept[key][1]
+            cached[key] = part, rank(scores[None, :], part.y, part.query_ptr, order)
+        return cached[key][1]
 
     def _order(self, part: RankingDataset, convention: str) -> Ints | None:
         """Return the order of a part's documents in which a convention reads it; None for the file's."""
@@ -497,14 +506,17 @@ class Remeasurement:
         return self._orders[part]
 
     def _evaluator(self, part: RankingDataset, convention: str, names: tuple[str, ...]) -> Evaluator:
-        """Return what measures a part; a study's measures without code are left out, unless all are."""
+        """Return the evaluator of a part.
+
+        A study's measures that lack code are left out, unless all do.
+        """
         names = computable(names) or names
         key = id(part), convention, names
         if key not in self._evaluators:
             while len(self._evaluators) >= _EVALUATORS:
                 del self._evaluators[next(iter(self._evaluators))]
-            made = Evaluator(part.y, part.query_ptr, convention, names, grading=part.grading)
-            self._evaluators[key] = part, made  # the part is kept with it: its id stays its own
+            evaluator = Evaluator(part.y, part.query_ptr, convention, names, grading=part.grading)
+            self._evaluators[key] = part, evaluator  # the part is kept with it: its id stays its own
         return self._evaluators[key][1]
 
 
@@ -536,9 +548,9 @@ def _scored(steps: Sequence[Step], part: RankingDataset) -> Iterator[Floats]:
     """Yield the scores of a part by steps, some steps at a time."""
     scored = ScoredPart(part)
     at_a_time = max(1, _SCORES // part.n_documents)
-    known: Floats | None = None
+    previous: Floats | None = None
     for start in range(0, len(steps), at_a_time):
-        scores, known = _scores(steps[start : start + at_a_time], scored, known)
+        scores, previous = _scores(steps[start : start + at_a_time], scored, previous)
         yield scores
 
 
@@ -553,7 +565,7 @@ def _scored_apart(steps: Sequence[Step], part: RankingDataset) -> Iterator[Float
 
 
 def _scores(steps: Sequence[Step], part: ScoredPart, known: Floats | None) -> tuple[Floats, Floats | None]:
-    """Return the scores of steps, a row each, and what the next ones may go on from."""
+    """Return the scores of steps, a row each, and those from which the next steps may continue."""
     if all(step.linear for step in steps):
         return part.linear_scores(np.array([step.coef for step in steps])), None
     rows = []

@@ -73,7 +73,7 @@ def evaluate_file(
     if chosen.ties is Ties.DOCUMENT_ID:
         ids = data.document_ids
         notes += () if all(ids) else (_NO_IDS,)
-    found = evaluate(
+    evaluation = evaluate(
         data.y,
         scores,
         data.qid,
@@ -83,5 +83,5 @@ def evaluate_file(
         greatest_grade=greatest_grade,
     )
     if data.n_queries == 1 and any(measure(name).family.name == "AUC" for name in measures):
-        found = replace(found, auc_interval=auc_interval(scores, data.y >= chosen.relevant_from))
-    return found, data, notes
+        evaluation = replace(evaluation, auc_interval=auc_interval(scores, data.y >= chosen.relevant_from))
+    return evaluation, data, notes

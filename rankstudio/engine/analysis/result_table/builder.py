@@ -123,13 +123,17 @@ def table_runs(sources: Iterable[ReportSource], part: str | None = None) -> list
     opener = DataOpener()
     return [
         TableRun(
-            shown.result if part is None else run.without_test.result if part == "validation" else run.result,
+            visible.result
+            if part is None
+            else run.without_test.result
+            if part == "validation"
+            else run.result,
             run.label.name,
             lambda run=run: run.data if run.data is not None else opener(run.plan, run.recorded),  # type: ignore[misc]
             source.is_sealed(run) if part is None else part == "validation",
         )
         for source in sources
-        for run, shown in zip(source.runs, source.shown.runs, strict=True)
+        for run, visible in zip(source.runs, source.shown.runs, strict=True)
     ]
 
 
@@ -179,35 +183,35 @@ def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
     settings in which they differ. Runs on one dataset that are not comparable are in different blocks.
     """
     firsts = first_equals([run.result for run in runs])
-    kept = _grouped([run for at, run in enumerate(runs) if firsts[at] == at])
-    several = {
+    distinct = _grouped([run for index, run in enumerate(runs) if firsts[index] == index])
+    repeated = {
         (block, title)
         for (_, block, title), n in Counter(
-            (own.run.result.data_name, own.block, _title(own.run)) for own in kept
+            (member.run.result.data_name, member.block, _title(member.run)) for member in distinct
         ).items()
         if n > 1
     }
     rows: dict[Hashable, dict[str, _GroupedRun]] = {}
     used: defaultdict[tuple[str, Hashable], int] = defaultdict(int)
-    for own in kept:
-        title, data = _title(own.run), own.run.result.data_name
-        settings = _settings(own.run.result.plan) if (own.block, title) in several else ()
-        key: Hashable = (own.block, title, settings)
+    for grouped_run in distinct:
+        title, data = _title(grouped_run.run), grouped_run.run.result.data_name
+        settings = _settings(grouped_run.run.result.plan) if (grouped_run.block, title) in repeated else ()
+        key: Hashable = (grouped_run.block, title, settings)
         number = used[data, key]  # runs of the same settings that are not the same stand below each other
         used[data, key] += 1
-        rows.setdefault((key, number), {})[data] = own
+        rows.setdefault((key, number), {})[data] = grouped_run
     return _titled(sorted(rows.values(), key=lambda row: next(iter(row.values())).block))
 
 
 def _grouped(runs: Sequence[TableRun]) -> list[_GroupedRun]:
     """Return runs with their groups, in the given order."""
     n_groups: Counter[str] = Counter()
-    found: dict[int, _GroupedRun] = {}
+    grouped_runs: dict[int, _GroupedRun] = {}
     for group in comparable_groups({index: run.result for index, run in enumerate(runs)}):
         block = n_groups[group.key.data_name]
         n_groups[group.key.data_name] += 1
-        found |= {index: _GroupedRun(runs[index], group, block) for index in group.runs}
-    return [found[index] for index in range(len(runs))]
+        grouped_runs |= {index: _GroupedRun(runs[index], group, block) for index in group.runs}
+    return [grouped_runs[index] for index in range(len(runs))]
 
 
 def _title(run: TableRun) -> str:
@@ -216,7 +220,9 @@ def _title(run: TableRun) -> str:
 
 def _settings(plan: Plan) -> Hashable:
     values = (plan.parameters, plan.ranker_parameters, feature_groups_of(plan))
-    return tuple(getattr(plan, name) for name in _OWN), *(tuple(sorted(_plain(one))) for one in values)
+    return tuple(getattr(plan, name) for name in _OWN), *(
+        tuple(sorted(_plain(setting))) for setting in values
+    )
 
 
 def _plain(values: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -226,21 +232,21 @@ def _plain(values: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _titled(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns]:
     """Return rows with titles that tell them apart."""
     firsts = [next(iter(row.values())) for row in rows]
-    titles = [_title(own.run) for own in firsts]
-    said = distinctions({at: own.run.result.plan for at, own in enumerate(firsts)})
+    titles = [_title(grouped_run.run) for grouped_run in firsts]
+    suffixes = distinctions({index: grouped_run.run.result.plan for index, grouped_run in enumerate(firsts)})
     titles = [
-        f"{title} ({said[at]})" if titles.count(title) > 1 and said[at] else title
-        for at, title in enumerate(titles)
+        f"{title} ({suffixes[index]})" if titles.count(title) > 1 and suffixes[index] else title
+        for index, title in enumerate(titles)
     ]
     counts: Counter[str] = Counter()
-    found = []
-    for title, own, row in zip(titles, firsts, rows, strict=True):
+    titled = []
+    for title, first, row in zip(titles, firsts, rows, strict=True):
         counts[title] += 1
         numbered = f"{title} ({counts[title]})" if titles.count(title) > 1 else title
         runs = {data: grouped_run.run for data, grouped_run in row.items()}
         groups = {data: grouped_run.group for data, grouped_run in row.items()}
-        found.append(RowRuns(numbered, own.run.result.plan, runs, groups, own.block))
-    return found
+        titled.append(RowRuns(numbered, first.run.result.plan, runs, groups, first.block))
+    return titled
 
 
 _ASSIGNMENTS = 100_000  # p = 0.05 to ±0.0014 (two standard errors)
@@ -248,7 +254,7 @@ _ASSIGNMENTS = 100_000  # p = 0.05 to ±0.0014 (two standard errors)
 
 @dataclass(frozen=True)
 class _ColumnContent:
-    """What a column holds: a measure on a dataset, in one fold or over all of them."""
+    """Content of a column: a measure on a dataset, in one fold or over all of them."""
 
     data: str
     measure: str
@@ -294,14 +300,14 @@ def result_table(
         cells = [
             ResultRow(
                 row.title,
-                tuple(replace(_cell(row, at), p=p.get((number, at), nan)) for at in places),
+                tuple(replace(_cell(row, column), p=p.get((number, column), nan)) for column in places),
                 row.block,
             )
             for number, row in enumerate(rows)
         ]
         return ResultTable(
             _caption(rows, names, query.by),
-            tuple(place.column for place in places),
+            tuple(column_content.column for column_content in places),
             tuple(cells),
             _notes(rows, names),
             _mark_note(rows, references, p, query.test),
@@ -324,7 +330,7 @@ def measures_of(runs: Sequence[TableRun], query: TableQuery) -> tuple[str, ...]:
 
 
 def _places(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> Iterator[_ColumnContent]:
-    """Yield what the columns hold, from left to right."""
+    """Yield the content of each column, from left to right."""
     data = list(dict.fromkeys(name for row in rows for name in row.runs))
     several_data, several_names = len(data) > 1, len(names) > 1
 
@@ -334,16 +340,21 @@ def _places(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> Iterator[_
     match by:
         case "datasets":
             for name in names:
-                yield from (column(one, name, one, name if several_names else "") for one in data)
+                yield from (
+                    column(dataset_name, name, dataset_name, name if several_names else "")
+                    for dataset_name in data
+                )
         case "measures":
-            for one in data:
-                yield from (column(one, name, name, one if several_data else "") for name in names)
+            for data_name in data:
+                yield from (
+                    column(data_name, name, name, data_name if several_data else "") for name in names
+                )
         case "folds":
-            for one, name in product(data, names):
-                group = ", ".join([one] * several_data + [name] * several_names)
-                for fold in _folds(rows, one):
-                    yield column(one, name, f"Fold {fold}", group, fold)
-                yield column(one, name, "Mean", group)
+            for data_name, name in product(data, names):
+                group = ", ".join([data_name] * several_data + [name] * several_names)
+                for fold in _folds(rows, data_name):
+                    yield column(data_name, name, f"Fold {fold}", group, fold)
+                yield column(data_name, name, "Mean", group)
 
 
 def _folds(rows: Sequence[RowRuns], data: str) -> list[int]:
@@ -352,16 +363,16 @@ def _folds(rows: Sequence[RowRuns], data: str) -> list[int]:
 
 
 def _cell(row: RowRuns, place: _ColumnContent) -> ResultCell:
-    """Return what a row's run measured in the folds of a column."""
+    """Return the measures of a row's run in the folds of a column."""
     if place.data not in row.runs:
         return ResultCell()
     result = row.runs[place.data].result
     folds = [fold for fold in result.folds if place.fold in (None, fold.fold)]
-    there = defined(fold.measured(result.part).get(place.measure, nan) for fold in folds)
+    measured = defined(fold.measured(result.part).get(place.measure, nan) for fold in folds)
     return ResultCell(
-        float(np.mean(there)) if there else nan,
-        stdev(there) if len(there) > 1 else nan,
-        len(there),
+        float(np.mean(measured)) if measured else nan,
+        stdev(measured) if len(measured) > 1 else nan,
+        len(measured),
         is_estimate=not row.groups[place.data].unranked,
     )
 
@@ -373,12 +384,12 @@ def _references(
 
     It is the requested row in its block, and the best of the first column in the others.
     """
-    asked = _asked_rows(rows, against)
+    requested_rows = _asked_rows(rows, against)
     references: dict[int, int] = {}
     for block in sorted({row.block for row in rows}):
-        own = [index for index, row in enumerate(rows) if row.block == block]
-        requested = next((index for index in asked if index in own), None)
-        best = _best_row(rows, own, places) if requested is None else requested
+        block_rows = [index for index, row in enumerate(rows) if row.block == block]
+        requested = next((index for index in requested_rows if index in block_rows), None)
+        best = _best_row(rows, block_rows, places) if requested is None else requested
         if best is not None:
             references[block] = best
     return references
@@ -400,15 +411,15 @@ def _asked_rows(rows: Sequence[RowRuns], against: int | str) -> list[int]:
 
 def _best_row(rows: Sequence[RowRuns], own: Sequence[int], places: Sequence[_ColumnContent]) -> int | None:
     """Return the best of some rows in the first column that estimates something; None without one."""
-    for place in places:
-        cells = {index: _cell(rows[index], place) for index in own}
-        sign = 1.0 if place.column.higher_is_better else -1.0
+    for column_content in places:
+        cells = {index: _cell(rows[index], column_content) for index in own}
+        sign = 1.0 if column_content.column.higher_is_better else -1.0
         means = {
             index: sign * cell.mean
             for index, cell in cells.items()
             if cell.is_estimate and not isnan(cell.mean)
         }
-        if place.fold is None and means:
+        if column_content.fold is None and means:
             return max(means, key=lambda index: means[index])
     return None
 
@@ -427,18 +438,23 @@ def _tests(
     dict
         The corrected p by row and column; a column of one fold alone is not tested.
     """
-    found: dict[tuple[int, _ColumnContent], float] = {}
-    for place, (block, reference) in product(places, references.items()):
-        if place.fold is None and not cancelled():
+    p_values: dict[tuple[int, _ColumnContent], float] = {}
+    for column, (block, reference) in product(places, references.items()):
+        if column.fold is None and not cancelled():
             runs = {
-                at: row.runs[place.data].result
-                for at, row in enumerate(rows)
-                if row.block == block and place.data in row.runs
+                index: row.runs[column.data].result
+                for index, row in enumerate(rows)
+                if row.block == block and column.data in row.runs
             }
-            tested = _distinct(runs, reference, place.measure)
-            p = [nan if cancelled() else _p(runs[at], runs[reference], place.measure, query) for at in tested]
-            found |= {(at, place): float(one) for at, one in zip(tested, holm(p), strict=True)}
-    return found
+            tested = _distinct(runs, reference, column.measure)
+            p = [
+                nan if cancelled() else _p(runs[index], runs[reference], column.measure, query)
+                for index in tested
+            ]
+            p_values |= {
+                (index, column): float(p_value) for index, p_value in zip(tested, holm(p), strict=True)
+            }
+    return p_values
 
 
 def _distinct(runs: Mapping[int, RunResult], reference: int, name: str) -> list[int]:
@@ -446,24 +462,30 @@ def _distinct(runs: Mapping[int, RunResult], reference: int, name: str) -> list[
     against = runs.get(reference)
     if against is None:
         return []
-    paired = [at for at, run in runs.items() if at != reference and not why_unpaired(run, against, name)]
-    _, *firsts = first_equals([against, *(runs[at] for at in paired)])
-    return [at for place, (at, first) in enumerate(zip(paired, firsts, strict=True), 1) if first == place]
+    paired = [
+        index for index, run in runs.items() if index != reference and not why_unpaired(run, against, name)
+    ]
+    _, *firsts = first_equals([against, *(runs[index] for index in paired)])
+    return [
+        index
+        for position, (index, first) in enumerate(zip(paired, firsts, strict=True), 1)
+        if first == position
+    ]
 
 
 def _p(run: RunResult, against: RunResult, name: str, query: TableQuery) -> float:
-    one, other = run.per_query(name), against.per_query(name)
+    scores, reference = run.per_query(name), against.per_query(name)
     match query.test:
         case "t":
-            return paired_t(one, other).p
+            return paired_t(scores, reference).p
         case "wilcoxon":
-            return signed_ranks(one, other).p
+            return signed_ranks(scores, reference).p
         case _:
-            return randomisation(one, other, _ASSIGNMENTS, query.seed)
+            return randomisation(scores, reference, _ASSIGNMENTS, query.seed)
 
 
 def _caption(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> str:
-    """Return what the table shows: "MAP on MQ2008: test, 5 folds, 784 queries; mean over the folds."."""
+    """Describe the table: "MAP on MQ2008: test, 5 folds, 784 queries; mean over the folds."."""
     data = list(dict.fromkeys(name for row in rows for name in row.runs))
     how = "values by fold" if by == "folds" else "mean over the folds"
     n_blocks = len({row.block for row in rows})
@@ -477,7 +499,7 @@ def _caption(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> str:
 
 
 def _block_captions(rows: Sequence[RowRuns]) -> tuple[str, ...]:
-    """Return what each block contains, and why it is not ranked with the others; none for a single block."""
+    """Return the content of each block, and why it is not ranked with the others; none for a single block."""
     blocks = sorted({row.block for row in rows})
     if len(blocks) < 2:
         return ()
@@ -502,7 +524,7 @@ def _why(group: ComparableGroup[int]) -> str:
 
 
 def _notes(rows: Sequence[RowRuns], names: Sequence[str]) -> tuple[str, ...]:
-    """Return what has to be known of the numbers: by whose rules they are."""
+    """Return notes on the conventions of the measures and on sealed test parts."""
     runs = [(data, run) for row in rows for data, run in row.runs.items()]
     labels: dict[str, dict[str, None]] = {}
     for data, run in runs:
@@ -510,8 +532,8 @@ def _notes(rows: Sequence[RowRuns], names: Sequence[str]) -> tuple[str, ...]:
     if len(labels) == 1:
         notes = [f"Measures follow the {next(iter(labels))} convention."]
     else:
-        said = "; ".join(f"{listed(data)} by {label}" for label, data in labels.items())
-        notes = [f"Conventions of the measures: {said}."]
+        conventions = "; ".join(f"{listed(data)} by {label}" for label, data in labels.items())
+        notes = [f"Conventions of the measures: {conventions}."]
     sealed = list(dict.fromkeys(data for data, run in runs if run.sealed))
     if sealed:
         notes.append(
@@ -526,7 +548,7 @@ def _mark_note(
     p: Mapping[tuple[int, _ColumnContent], float],
     test: str,
 ) -> str:
-    """Return what the marks mean; "" where nothing was tested."""
+    """Return the meaning of the marks; "" where nothing was tested."""
     families = {block: _family(rows, block, reference, p) for block, reference in references.items()}
     families = {block: family for block, family in families.items() if family}
     if not families:
@@ -537,22 +559,22 @@ def _mark_note(
     if len({row.block for row in rows}) == 1:
         title = rows[references[0]].title
         return f"{marks} for the difference from {title}: {how}, {families[0]}."
-    each = " ".join(
+    group_texts = " ".join(
         f"Group {block + 1}: difference from {rows[references[block]].title}, {family}."
         for block, family in families.items()
     )
-    return f"{marks}: {how}. {each}"
+    return f"{marks}: {how}. {group_texts}"
 
 
 def _family(
     rows: Sequence[RowRuns], block: int, reference: int, p: Mapping[tuple[int, _ColumnContent], float]
 ) -> str:
     """Return the queries and hypotheses of the tests of a block; "" where nothing was tested."""
-    counts = Counter(place for index, place in p if rows[index].block == block)
+    counts = Counter(column for index, column in p if rows[index].block == block)
     if not counts:
         return ""
     against = {data: run.result for data, run in rows[reference].runs.items()}
-    queries = {place.data: against[place.data].per_query(place.measure).size for place in counts}
+    queries = {column.data: against[column.data].per_query(column.measure).size for column in counts}
     n = " and ".join(
         count_text(size) + (f" ({data})" if len(queries) > 1 else "") for data, size in queries.items()
     )

@@ -129,11 +129,11 @@ def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
     """
     columns = {key: [fold.measured(run.part)[name] for fold in run.folds] for key, run in runs.items()}
     numbers = [fold.fold for fold in next(iter(runs.values())).folds] if runs else []
-    found = [
-        (str(fold), fold, {key: column[at] for key, column in columns.items()})
-        for at, fold in enumerate(numbers)
+    measured = [
+        (str(fold), fold, {key: column[index] for key, column in columns.items()})
+        for index, fold in enumerate(numbers)
     ]
-    rows = [MeasureRow(*three, best_of_several(three[2].values(), name)) for three in found]
+    rows = [MeasureRow(*three, best_of_several(three[2].values(), name)) for three in measured]
     if len(rows) < 2:
         return rows
     means, spreads = ({key: _defined(of, column) for key, column in columns.items()} for of in (mean, stdev))
@@ -145,9 +145,9 @@ def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
     """Return the summary of the finished folds, by the measures of the plan."""
     part = part_of(folds)
     rows = [(fold.measured(part), _single(fold)) for fold in folds]
-    names = [name for name in plan.measures if folds and all(name in own for own, _ in rows)]
-    values = {name: defined(own[name] for own, _ in rows) for name in names}
-    over = {name: defined(own[name] - single[name] for own, single in rows) for name in names}
+    names = [name for name in plan.measures if folds and all(name in measures for measures, _ in rows)]
+    values = {name: defined(measures[name] for measures, _ in rows) for name in names}
+    over = {name: defined(measures[name] - single[name] for measures, single in rows) for name in names}
     return MeasureSummary(
         {name: float(np.mean(column)) for name, column in values.items() if column},
         {name: stdev(column) for name, column in values.items() if len(column) > 1},
@@ -176,9 +176,9 @@ def _single(fold: FoldResult) -> Measures:
 
 def _common(label: str, rows: Sequence[FoldRow], of: Statistic) -> FoldRow:
     def column(part: str) -> dict[str, float]:
-        found: list[Measures] = [getattr(row, part) for row in rows]
-        names = [name for name in found[0] if all(name in one for one in found)]
-        return {name: _defined(of, [one[name] for one in found]) for name in names}
+        measures: list[Measures] = [getattr(row, part) for row in rows]
+        names = [name for name in measures[0] if all(name in measured for measured in measures)]
+        return {name: _defined(of, [measured[name] for measured in measures]) for name in names}
 
     size = of([float(row.size) for row in rows])
     parts = (column(part) for part in ("test", "validation", "single", "left_out"))
@@ -187,8 +187,8 @@ def _common(label: str, rows: Sequence[FoldRow], of: Statistic) -> FoldRow:
 
 def _defined(of: Statistic, values: Sequence[float]) -> float:
     """Return the mean or the deviation of the folds in which a measure is defined; NaN where too few are."""
-    there = defined(values)
-    return of(there) if len(there) > (of is stdev) else nan
+    numbers = defined(values)
+    return of(numbers) if len(numbers) > (of is stdev) else nan
 
 
 def defined(values: Iterable[float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""What a table of results is asked for."""
+"""The query for a table of results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 By = Literal["measures", "folds", "datasets"]
 BY: tuple[str, ...] = get_args(By)
-"""What the columns of a table can be, within groups of the others."""
+"""Choices for the columns of a table, within groups of the others."""
 
 Test = Literal["randomisation", "t", "wilcoxon"]
 TESTS: Mapping[str, str] = FrozenMapping(

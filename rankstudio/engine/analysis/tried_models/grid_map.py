@@ -1,4 +1,4 @@
-"""What a run measured over two of its grids, the best of all else in each cell."""
+"""Measures of a run over two of its grids, the best of all else in each cell."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def grid_pairs(axes: Sequence[Axis]) -> tuple[Pair, ...]:
     Rows are the later grid of a pair, because the first one, λ, has more values.
     """
     grids = [number for number, axis in enumerate(axes) if axis.is_grid and len(axis.values) > 1]
-    found = [(later, first) for first, later in pairs_of(grids, 2)]
-    return tuple(sorted(found, key=lambda pair: axes[pair[0]].ranker != axes[pair[1]].ranker))
+    pairs = [(later, first) for first, later in pairs_of(grids, 2)]
+    return tuple(sorted(pairs, key=lambda pair: axes[pair[0]].ranker != axes[pair[1]].ranker))
 
 
 def grid_map(
@@ -86,15 +86,15 @@ def grid_map(
     values = np.full(shape, np.nan)
     positions, places = np.full(shape, -1), np.zeros(shape, dtype=np.int64)
     sign, greatest, best = 1.0 if higher_is_better else -1.0, -np.inf, None
-    for position, one in enumerate(combinations):
-        at, found = measured(position)
-        gains = np.where(np.isnan(found), -np.inf, sign * found)
+    for position, combination in enumerate(combinations):
+        x, scores = measured(position)
+        gains = np.where(np.isnan(scores), -np.inf, sign * scores)
         if not gains.size or gains.max() == -np.inf:
             continue
-        cell = rows.values.index(one[pair[0]]), columns.values.index(one[pair[1]])
-        place = int(gains.argmax())
-        if positions[cell] < 0 or gains[place] > sign * values[cell]:
-            values[cell], positions[cell], places[cell] = found[place], position, at[place]
-        if gains[place] > greatest:
-            greatest, best = float(gains[place]), cell
+        cell = rows.values.index(combination[pair[0]]), columns.values.index(combination[pair[1]])
+        index = int(gains.argmax())
+        if positions[cell] < 0 or gains[index] > sign * values[cell]:
+            values[cell], positions[cell], places[cell] = scores[index], position, x[index]
+        if gains[index] > greatest:
+            greatest, best = float(gains[index]), cell
     return GridMap(rows, columns, values, positions, places, best)

@@ -129,7 +129,7 @@ def pareto_front_of(
     if not tried:
         return None
     models = tuple(_model(number, runs[number], model, x) for number, model, x in tried)
-    sizes, means, errors = ([getattr(m, what) for m in models] for what in ("x", "mean", "error"))
+    sizes, means, errors = ([getattr(m, attribute) for m in models] for attribute in ("x", "mean", "error"))
     optimal = tuple(pareto_front(sizes, means, better).tolist())
     best = optimal[-1]
     towards = -1.0 if better else 1.0  # from the best mean to worse ones
@@ -164,16 +164,16 @@ def _tried_by_cost(
 
     Models of one size differ in cost, so the best of every size are not enough.
     """
-    found: list[tuple[int, TriedModel, float]] = []
+    front_models: list[tuple[int, TriedModel, float]] = []
     for number, run in enumerate(runs):
         models = [model for path in tried_models(run, name) for model in path] if run.sizes else []
         x = [costs.of(model, run.feature_ids) for model in models]
-        known = [(model, cost) for model, cost in zip(models, x, strict=True) if np.isfinite(cost)]
-        if known:
-            values = [model.mean for model, _ in known]
-            kept = pareto_front([cost for _, cost in known], values, better).tolist()
-            found += [(number, *known[i]) for i in kept]
-    return found
+        costed = [(model, cost) for model, cost in zip(models, x, strict=True) if np.isfinite(cost)]
+        if costed:
+            values = [model.mean for model, _ in costed]
+            optimal = pareto_front([cost for _, cost in costed], values, better).tolist()
+            front_models += [(number, *costed[i]) for i in optimal]
+    return front_models
 
 
 def _first_within(means: Sequence[float], levels: Sequence[float], better: bool) -> int:
@@ -200,16 +200,18 @@ def _paired_half(
     numbers = {number for number, _ in front}
     if not all(can_measure(runs[number], data[number], name) for number in numbers):
         return None
-    found: dict[int, list[Floats]] = {}
+    fold_rows: dict[int, list[Floats]] = {}
     for number in numbers:
         steps = [model.steps for of, model in front if of == number]
         rows = values_by_query(runs[number], data[number], list(zip(*steps, strict=True)), name)
-        places = [place for place, (of, _) in enumerate(front) if of == number]
-        for row, place in enumerate(places):
-            found[place] = [fold[row] for fold in rows]
-    values = [np.array([found[place][fold] for place in range(len(front))]) for fold in range(len(found[0]))]
-    n_queries = np.sum([np.count_nonzero(~np.isnan(one), axis=1) for one in values], axis=0)
+        places = [index for index, (of, _) in enumerate(front) if of == number]
+        for row, front_index in enumerate(places):
+            fold_rows[front_index] = [fold[row] for fold in rows]
+    values = [
+        np.array([fold_rows[index][fold] for index in range(len(front))]) for fold in range(len(fold_rows[0]))
+    ]
+    n_queries = np.sum([np.count_nonzero(~np.isnan(fold_values), axis=1) for fold_values in values], axis=0)
     if n_queries[-1] < LEAST_PAIRS or not n_queries.all():
         return None
-    half = mean_intervals([one - one[-1] for one in values]).half
+    half = mean_intervals([fold_values - fold_values[-1] for fold_values in values]).half
     return np.where(np.isnan(half), 0.0, half)

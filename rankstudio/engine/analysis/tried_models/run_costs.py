@@ -1,4 +1,4 @@
-"""What the models of runs cost at query time."""
+"""Costs of the models of runs at query time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rankstudio.engine.methods.catalog.parameter import MILLISECONDS
 
 @dataclass(frozen=True)
 class RunCosts:
-    """What features cost, for runs that are compared.
+    """Costs of features, for runs that are compared.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class RunCosts:
     milliseconds: bool
 
     def of(self, model: TriedModel, ids: Ints) -> float:
-        """Return what the features of a model cost, mean over the folds; NaN if a cost is not known."""
+        """Return the cost of a model's features, mean over the folds; NaN if a cost is not known."""
         usual = float("nan") if self.milliseconds else 1.0
         totals = [
             sum(self.prices.get(int(ids[column]), usual) for column in step.selected) for step in model.steps
@@ -51,7 +51,11 @@ def costs_of(runs: Sequence[RunResult]) -> RunCosts | None:
     for run in runs:
         for p in run.plan.entry.parameters:
             if p.kind is Kind.COSTS:
-                given = next((v for v in p.values(run.plan.parameters[p.name]) if v), None)
-                if given is not None and given != MILLISECONDS and any(cost != 1.0 for _, cost in given):
-                    return RunCosts({int(feature): float(cost) for feature, cost in given}, False)
+                setting = next((v for v in p.values(run.plan.parameters[p.name]) if v), None)
+                if (
+                    setting is not None
+                    and setting != MILLISECONDS
+                    and any(cost != 1.0 for _, cost in setting)
+                ):
+                    return RunCosts({int(feature): float(cost) for feature, cost in setting}, False)
     return None

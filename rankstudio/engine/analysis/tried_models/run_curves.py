@@ -83,18 +83,18 @@ def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
     A plan without such a partner is alone.
     """
     shares = [parse_protocol(plan.protocol) for plan in plans]
-    whole = [
+    whole_plans = [
         plan.changed(protocol=str(replace(share, train=100)))
         for plan, share in zip(plans, shares, strict=True)
     ]
-    found: list[list[int]] = []
-    for position, plan in enumerate(whole):
-        group = next((group for group in found if whole[group[0]] == plan), None)
+    groups: list[list[int]] = []
+    for position, plan in enumerate(whole_plans):
+        group = next((group for group in groups if whole_plans[group[0]] == plan), None)
         if group is None:
-            found.append([position])
+            groups.append([position])
         else:
             group.append(position)
-    return [sorted(group, key=lambda position: shares[position].train) for group in found]
+    return [sorted(group, key=lambda position: shares[position].train) for group in groups]
 
 
 def run_curves(
@@ -136,31 +136,33 @@ def run_curves(
     # Intervals between points of several runs would hide a learning curve; the tests have them.
     paired = by != "train"
     values = [
-        _by_query(run, documents, own[1], name, part) if own and (paired or part == "test") else None
-        for run, own, documents in zip(runs, tried, data, strict=True)
+        _by_query(run, documents, tried_points[1], name, part)
+        if tried_points and (paired or part == "test")
+        else None
+        for run, tried_points, documents in zip(runs, tried, data, strict=True)
     ]
     against = tried[reference] if reference is not None else None
     worth = values[reference] if reference is not None else None
-    found: list[RunCurve | None] = []
-    for run, own, mine in zip(runs, tried, values, strict=True):
-        if own is None or (part == "test" and mine is None):
-            found.append(None)
+    curves: list[RunCurve | None] = []
+    for run, points, mine in zip(runs, tried, values, strict=True):
+        if points is None or (part == "test" and mine is None):
+            curves.append(None)
             continue
         mean = _means(mine) if part == "test" and mine is not None else None
         if reference is None or not paired or run is runs[reference]:
-            bare = _bare(run, *own, mean=mean)
+            bare = _bare(run, *points, mean=mean)
             is_reference = reference is not None and paired
-            found.append(replace(bare, own_half=_own_half(bare, mine)) if is_reference else bare)
+            curves.append(replace(bare, own_half=_own_half(bare, mine)) if is_reference else bare)
             continue
-        why = why_unpaired(run, runs[reference], name) or ("" if mine else tr("no validation documents"))
-        if why or mine is None or worth is None or against is None:
-            found.append(_bare(run, *own, why or tr("no validation documents"), mean=mean))
+        reason = why_unpaired(run, runs[reference], name) or ("" if mine else tr("no validation documents"))
+        if reason or mine is None or worth is None or against is None:
+            curves.append(_bare(run, *points, reason or tr("no validation documents"), mean=mean))
         else:
-            beside = _positions(against[0], own[0])
-            both = zip(mine, worth, strict=True)
-            told = mean_intervals([ours - theirs[beside] for ours, theirs in both])
-            found.append(_bare(run, *own, difference=told.mean, half=told.half, mean=mean))
-    return tuple(found)
+            positions = _positions(against[0], points[0])
+            pairs = zip(mine, worth, strict=True)
+            intervals = mean_intervals([ours - theirs[positions] for ours, theirs in pairs])
+            curves.append(_bare(run, *points, difference=intervals.mean, half=intervals.half, mean=mean))
+    return tuple(curves)
 
 
 def _own_half(curve: RunCurve, values: Sequence[Floats] | None) -> Floats | None:
@@ -172,7 +174,7 @@ def _own_half(curve: RunCurve, values: Sequence[Floats] | None) -> Floats | None
 
 
 _Tried = tuple[Floats, list[TriedModel]]
-"""What the models of a run are drawn over, ascending, and these."""
+"""Ascending x values, and the model of a run at each."""
 
 
 def _curve(run: RunResult, name: str, by: By, costs: RunCosts | None) -> _Tried | None:
@@ -197,9 +199,10 @@ def _spread(by: By, tried: list[_Tried | None]) -> list[_Tried | None]:
     sized = [x for x, models in filter(None, tried) if models[0].steps[0].learned]
     if by in _ONE_MODEL or not sized:
         return tried
-    every = np.unique(np.concatenate(sized))
+    all_x = np.unique(np.concatenate(sized))
     return [
-        one if one is None or one[1][0].steps[0].learned else (every, one[1] * every.size) for one in tried
+        points if points is None or points[1][0].steps[0].learned else (all_x, points[1] * all_x.size)
+        for points in tried
     ]
 
 
@@ -208,7 +211,7 @@ def _greatest(values: Floats) -> float:
 
 
 def _positions(reference: Floats, x: Floats) -> Ints:
-    """Return for each x the reference's last model that is not beyond it; before its first one, that."""
+    """Return for each x the reference's last model at or before it, or its first model."""
     return np.maximum(np.searchsorted(reference, x, side="right") - 1, 0)
 
 
@@ -236,7 +239,7 @@ def _bare(
     half: Floats | None = None,
     mean: Floats | None = None,
 ) -> RunCurve:
-    nothing = np.full(x.size, np.nan)
+    all_nan = np.full(x.size, np.nan)
     sizes = np.array([model.size if model.steps[0].learned else np.nan for model in models])
     return RunCurve(
         run.plan.combinations[models[0].combination].values,
@@ -244,8 +247,8 @@ def _bare(
         sizes,
         x,
         np.array([model.mean for model in models]) if mean is None else mean,
-        nothing if difference is None else difference,
-        nothing if half is None else half,
+        all_nan if difference is None else difference,
+        all_nan if half is None else half,
         unpaired,
         _selected_position(run, sizes),
         len(run.folds),

@@ -50,19 +50,19 @@ class TriedModel:
     @property
     def steps(self) -> tuple[Step, ...]:
         """Model of each fold."""
-        return tuple(path.steps[at] for path, at in zip(self.paths, self.positions, strict=True))
+        return tuple(path.steps[position] for path, position in zip(self.paths, self.positions, strict=True))
 
     @cached_property
     def mean(self) -> float:
         """Mean over the folds in which the measure is defined."""
-        there = self.values[~np.isnan(self.values)]
-        return float(there.mean()) if there.size else float("nan")
+        defined = self.values[~np.isnan(self.values)]
+        return float(defined.mean()) if defined.size else float("nan")
 
     @property
     def error(self) -> float:
         """Standard error of the mean over the folds: deviation / √folds; NaN for a single fold."""
-        there = self.values[~np.isnan(self.values)]
-        return float(there.std(ddof=1) / np.sqrt(there.size)) if there.size > 1 else float("nan")
+        defined = self.values[~np.isnan(self.values)]
+        return float(defined.std(ddof=1) / np.sqrt(defined.size)) if defined.size > 1 else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,10 @@ class TriedPath:
     @cached_property
     def sizes(self) -> Floats:
         """Number of features of each model, mean over the folds, shape (K,)."""
-        columns = [path.sizes[at] for path, at in zip(self.paths, self.positions.T, strict=True)]
+        columns = [
+            path.sizes[path_positions]
+            for path, path_positions in zip(self.paths, self.positions.T, strict=True)
+        ]
         means: Floats = np.column_stack(columns).mean(axis=1)
         return means
 
@@ -106,13 +109,13 @@ class TriedPath:
 
     def model(self, number: int) -> TriedModel:
         """Return one of the models."""
-        at = tuple(self.positions[number].tolist())
+        positions = tuple(self.positions[number].tolist())
         return TriedModel(
             self.combination,
-            int(self.paths[0].x_values[at[0]]),
+            int(self.paths[0].x_values[positions[0]]),
             float(self.sizes[number]),
             self.paths,
-            at,
+            positions,
             self.values[number],
         )
 
@@ -140,29 +143,31 @@ def best_of_sizes(paths: Sequence[TriedPath], name: str) -> list[TriedModel]:
     name : str
         Name of the measure.
     """
-    found = [(path, number) for path in paths for number in range(len(path.positions))]
-    if not found:
+    candidates = [(path, number) for path in paths for number in range(len(path.positions))]
+    if not candidates:
         return []
     sizes = np.concatenate([path.sizes for path in paths])
     means = np.concatenate([path.means for path in paths])
-    there = np.flatnonzero(np.isfinite(means))
-    worth = means[there] if measure(name).higher_is_better else -means[there]
-    order = there[np.lexsort((there, -worth, sizes[there]))]
+    finite = np.flatnonzero(np.isfinite(means))
+    worth = means[finite] if measure(name).higher_is_better else -means[finite]
+    order = finite[np.lexsort((finite, -worth, sizes[finite]))]
     firsts = order[np.unique(sizes[order], return_index=True)[1]]
-    return [path.model(number) for path, number in (found[i] for i in firsts)]
+    return [path.model(number) for path, number in (candidates[i] for i in firsts)]
 
 
 def _across(combination: int, paths: tuple[PathResult, ...], name: str) -> TriedPath:
     """Return every model that all folds have."""
     if any(name not in path.validation for path in paths):
-        nothing = np.empty((0, len(paths)))
-        return TriedPath(combination, paths, nothing.astype(np.int64), nothing)
+        empty = np.empty((0, len(paths)))
+        return TriedPath(combination, paths, empty.astype(np.int64), empty)
     if paths[0].step_kind is StepKind.ITERATIONS:  # which are not equally many in all folds
         positions = np.array([[len(path.steps) - 1 for path in paths]])
     else:
         shared = np.arange(min(len(path.steps) for path in paths))
         positions = np.repeat(shared[:, None], len(paths), axis=1)
-    columns = [path.validation[name][at] for path, at in zip(paths, positions.T, strict=True)]
+    columns = [
+        path.validation[name][path_positions] for path, path_positions in zip(paths, positions.T, strict=True)
+    ]
     return TriedPath(combination, paths, positions, np.column_stack(columns))
 
 
@@ -176,7 +181,7 @@ def can_measure(run: RunResult, data: FoldedDataset, name: str, part: Part = "va
         return False
     parts = _parts(run, data, part)
     inner = part == "vali" and run.plan.inner
-    return bool(parts) and not inner and all(one is not None and one.n_documents for one in parts)
+    return bool(parts) and not inner and all(dataset is not None and dataset.n_documents for dataset in parts)
 
 
 def values_by_query(
@@ -205,22 +210,24 @@ def values_by_query(
     -----
     O(K m (n + log d)) for m documents, n features and d documents per query.
     """
-    convention, found = run.plan.convention, []
+    convention, by_fold = run.plan.convention, []
     measured = list(zip(_parts(run, data, part), models, strict=True))
-    for one, steps in measured:
-        assert one is not None  # `can_measure` was asked
-        found.append(_measured(one, steps, convention, name))
+    for dataset, steps in measured:
+        assert dataset is not None  # `can_measure` was asked
+        by_fold.append(_measured(dataset, steps, convention, name))
     # An interval of some folds' queries would pass for one of all.
-    stored = np.all([[_is_stored(step, one) for step in steps] for one, steps in measured], axis=0)
-    for values in found:
+    stored = np.all(
+        [[_is_stored(step, fold_part) for step in steps] for fold_part, steps in measured], axis=0
+    )
+    for values in by_fold:
         values[~stored] = np.nan
-    return found
+    return by_fold
 
 
 def _parts(run: RunResult, data: FoldedDataset, part: Part) -> list[RankingDataset | None]:
     """Return the part of each fold of a run."""
     folds = {fold.number: fold.parts for fold in data.folds}
-    return [folds.get(one.fold, {}).get(part) for one in run.folds]
+    return [folds.get(fold.fold, {}).get(part) for fold in run.folds]
 
 
 def _is_stored(step: Step, part: RankingDataset | None) -> bool:
@@ -233,12 +240,12 @@ def _measured(part: RankingDataset, steps: Sequence[Step], convention: str, name
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, which no window waits for
 
     evaluator = Evaluator(part.y, part.query_ptr, convention, (name,), grading=part.grading)
-    found = np.full((len(steps), part.n_queries), np.nan)
+    measured = np.full((len(steps), part.n_queries), np.nan)
     linear = [number for number, step in enumerate(steps) if step.linear]
     if linear:
         scores = scored.linear_scores(np.array([steps[number].coef for number in linear]))
-        found[linear] = evaluator.per_query_many(scores)[name]
+        measured[linear] = evaluator.per_query_many(scores)[name]
     for number, step in enumerate(steps):
         if not step.linear and _is_stored(step, part):
-            found[number] = evaluator.per_query(scored.scores(step))[name]
-    return found
+            measured[number] = evaluator.per_query(scored.scores(step))[name]
+    return measured

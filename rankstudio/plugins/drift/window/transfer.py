@@ -19,7 +19,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.select.given_runs import GivenController
 
 _AS_HERE = ("data", "missing", "normalize", "protocol", "columns", "measures", "folds")
-"""Of a plan: what a run elsewhere has as the plan of the form has it."""
+"""Fields that a plan from elsewhere takes from the plan of the form."""
 
 
 class TransferController(GivenController):
@@ -68,16 +68,16 @@ class TransferController(GivenController):
             return
 
         def run(found: tuple[Plan, Plan, str]) -> None:
-            given, plan, note = found
+            given_plan, plan, note = found
             if dataset is not session.dataset:
                 return
-            done = Pipelines(session, runs, {}).rows([plan], [plan.data])[0]
-            theirs = runs.start(given, dataset, shown=False)
-            begun = done.run if done.there else None
-            own = runs.record(begun) if begun is not None else runs.start(plan, dataset)
-            marks.refer_to(own.key)
+            row = Pipelines(session, runs, {}).rows([plan], [plan.data])[0]
+            theirs = runs.start(given_plan, dataset, shown=False)
+            begun = row.run if row.there else None
+            own_record = runs.record(begun) if begun is not None else runs.start(plan, dataset)
+            marks.refer_to(own_record.key)
             for record in runs.records:
-                marks.tick(record.key, record in (own, theirs))
+                marks.tick(record.key, record in (own_record, theirs))
             if note:
                 self.warned.emit(note)
             self.pageAsked.emit("compare")
@@ -91,7 +91,7 @@ class TransferController(GivenController):
 
 
 def _finished(path: Path) -> dict[str, int]:
-    """Return the numbers of the finished runs of a study with a model, by what they are called."""
+    """Return the numbers of the finished runs of a study with a model, by their titles."""
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - numba
 
     with Study.open(path, reading=True) as study:
@@ -102,7 +102,7 @@ def _finished(path: Path) -> dict[str, int]:
 
 
 def _carried(path: Path, number: int, here: Plan, dataset: FoldedDataset) -> tuple[Plan, Plan, str]:
-    """Return the plans of the model of a run and of the same method here, and what the model has seen."""
+    """Return the plans of the model of a run and of the same method here, and a note on seen queries."""
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - numba
     from rankstudio.engine.experiment.stored_run import run_with_data  # noqa: PLC0415 - numba
     from rankstudio.engine.experiment.units.given_fold import seen_sentence  # noqa: PLC0415 - numba
@@ -111,18 +111,22 @@ def _carried(path: Path, number: int, here: Plan, dataset: FoldedDataset) -> tup
     with Study.open(path, reading=True) as study:
         key = next(run.key for run in study.runs() if run.key.id == number)
         result, _, data = run_with_data(study, key)
-    own = _moved(result.plan, here, dataset)
-    place = data_folder() / "models" / f"{path.stem}-{number}.json"
-    place.parent.mkdir(parents=True, exist_ok=True)
-    given, seen = carried(result, data, own, dataset, place)
-    return given, own, "" if data.name == dataset.name else seen_sentence(given.title, seen)  # else noted
+    own_plan = _moved(result.plan, here, dataset)
+    model_path = data_folder() / "models" / f"{path.stem}-{number}.json"
+    model_path.parent.mkdir(parents=True, exist_ok=True)
+    given_plan, counts = carried(result, data, own_plan, dataset, model_path)
+    return (
+        given_plan,
+        own_plan,
+        "" if data.name == dataset.name else seen_sentence(given_plan.title, counts),  # else noted
+    )
 
 
 def _moved(plan: Plan, here: Plan, dataset: FoldedDataset) -> Plan:
-    """Return a plan on the open data, without what names features or folds of the others."""
+    """Return a plan on the open data, without features or folds of the other data."""
     general = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
     parameters = {name: value for name, value in plan.parameters.items() if name in general}
     seed = plan.seed if here.protocol == GIVEN else here.seed
-    told = {name: getattr(here, name) for name in _AS_HERE} | {"parameters": parameters, "seed": seed}
-    there = plan.changed(**told, groups={}, preferences={})
-    return usual(there, dataset).changed(convention=here.convention)
+    settings = {name: getattr(here, name) for name in _AS_HERE} | {"parameters": parameters, "seed": seed}
+    moved_plan = plan.changed(**settings, groups={}, preferences={})
+    return usual(moved_plan, dataset).changed(convention=here.convention)

@@ -62,7 +62,7 @@ class AlonePanel(Panel):
         self.mark((), None)
 
     def mark(self, selected: Sequence[int], feature: int | None) -> None:
-        """Fill the dots of a model's columns, and mark the column of the feature that is looked at."""
+        """Fill the dots of a model's columns, and mark the column of the inspected feature."""
         columns = self.plot.shown.columns if self.plot.shown is not None else np.empty(0, dtype=np.int64)
         self.plot.mark(
             np.flatnonzero(np.isin(columns, list(selected))).tolist(),
@@ -83,14 +83,14 @@ class AlonePanel(Panel):
 
 
 class AloneController(Controller):
-    """Has every feature of the fold that is looked at measured alone, by the measure that is shown.
+    """Measures every feature of the current fold alone, by the measure that is shown.
 
     Parameters
     ----------
     theme : Theme
     models : Models
     inspect : FeaturesController
-        Which feature is looked at, and who follows a click.
+        Provides the inspected feature, and follows clicks.
     """
 
     def __init__(
@@ -104,12 +104,12 @@ class AloneController(Controller):
         self.panel = AlonePanel(theme)
         self.panels = (self.panel,)
         self.panel.plot.picked.connect(self._on_picked)
-        looked_at = session.datasetChanged, session.foldChanged, session.measureChanged, session.planChanged
+        triggers = session.datasetChanged, session.foldChanged, session.measureChanged, session.planChanged
         self._demand = OnDemand(
             *(self, worker, self._key, self._measure, self._fail),
             slot="alone",
             panel=self.panel,
-            on=(*looked_at, models.absence.changed),
+            on=(*triggers, models.absence.changed),
             clear=self._clear,
             stops=True,
             gives_way=True,
@@ -119,12 +119,12 @@ class AloneController(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Show how the features rank alone, where somebody sees it."""
+        """Show how the features rank alone, if visible."""
         self._demand.update()
         self._mark()
 
     def leave(self) -> None:
-        """Measure no longer what nobody looks at."""
+        """Stop measuring for a hidden page."""
         self._demand.update()
 
     def _key(self) -> Key | None:
@@ -221,7 +221,7 @@ class AlonePlot(Plot):
         self._arrange()
 
     def mark(self, selected: Sequence[int], feature: int | None) -> None:
-        """Fill the dots of a model's features, and mark the one that is looked at, by their positions."""
+        """Fill the dots of a model's features, and mark the inspected one, by their positions."""
         self._selected = np.zeros(self._order.size, dtype=np.bool_)
         self._selected[[column for column in selected if column < self._order.size]] = True
         self._feature = feature
@@ -230,7 +230,7 @@ class AlonePlot(Plot):
     # Plot
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the places of the features, and the range of what was measured."""
+        """Return the places of the features, and the range of their measures."""
         assert self.shown is not None  # or it is empty
         values = np.concatenate(list(self.shown.parts.values()))
         low, high = float(np.nanmin(values)), float(np.nanmax(values))
@@ -245,7 +245,7 @@ class AlonePlot(Plot):
         """Return the features in the order that is shown, a row each; those of the model stand out."""
         order = self._order[:MOST_ROWS].tolist()
         parts = self.shown.parts.items() if self.shown is not None else ()
-        strong = frozenset(at for at, column in enumerate(order) if self._selected[column])
+        strong = frozenset(index for index, column in enumerate(order) if self._selected[column])
         strong = strong if len(strong) < len(order) else frozenset()
         return RowsFigure(
             "figure",
@@ -315,9 +315,9 @@ class AlonePlot(Plot):
         """Move from feature to feature, in the order that is shown."""
         if self.is_empty():
             return False
-        at = self._place_of(self._feature)
-        place = 0 if at is None else at + right + down
-        self.picked.emit(int(self._order[min(max(0, place), self._order.size - 1)]))
+        current = self._place_of(self._feature)
+        target = 0 if current is None else current + right + down
+        self.picked.emit(int(self._order[min(max(0, target), self._order.size - 1)]))
         return True
 
     # Drawing
@@ -331,8 +331,8 @@ class AlonePlot(Plot):
 
     def _place_of(self, column: int | None) -> int | None:
         """Return the place of a feature in the order, from 0; None where it has none."""
-        at = np.flatnonzero(self._order == column) if column is not None else self._order[:0]
-        return int(at[0]) if at.size else None
+        indices = np.flatnonzero(self._order == column) if column is not None else self._order[:0]
+        return int(indices[0]) if indices.size else None
 
     def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the dots, those of the model's features above all others."""
@@ -351,20 +351,20 @@ class AlonePlot(Plot):
                 painter.setPen(pen(look.color if filled else faded, 1.1))
                 painter.setBrush(look.color if filled else Qt.BrushStyle.NoBrush)
                 px, py = frame.pixels(self._places, values[self._order])
-                for place in np.flatnonzero((selected == filled) & np.isfinite(py)).tolist():
-                    draw_marker(painter, look.marker, QPointF(px[place], py[place]), radius)
+                for index in np.flatnonzero((selected == filled) & np.isfinite(py)).tolist():
+                    draw_marker(painter, look.marker, QPointF(px[index], py[index]), radius)
 
     def _draw_marked(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw a line through the feature that is looked at, and one through that under the mouse."""
+        """Draw a line through the inspected feature, and one through that under the mouse."""
         for column, color in ((self.under_mouse, colors.q("line")), (self._feature, colors.q("accent"))):
-            at = self._place_of(column)
-            if at is not None:
-                x = round(frame.x_px(float(self._places[at]))) + 0.5
+            index = self._place_of(column)
+            if index is not None:
+                x = round(frame.x_px(float(self._places[index]))) + 0.5
                 painter.setPen(pen(color, 1.4))
                 painter.drawLine(QPointF(x, frame.area.top()), QPointF(x, frame.area.bottom()))
 
     def _entries(self) -> list[tuple[str, float]]:
-        """Return what the legend says, and how wide each entry is."""
+        """Return the entries of the legend with their widths."""
         metrics = QFontMetricsF(font(SMALL))
         names = [tr(name) for name in self.shown.parts] if self.shown else []
         return [(name, 12.0 + metrics.horizontalAdvance(name) + _BETWEEN) for name in names]
@@ -374,12 +374,12 @@ class AlonePlot(Plot):
         if self.is_empty():
             return
         entries = self._entries()
-        left = frame.area.right() - sum(wide for _, wide in entries) + _BETWEEN
+        x = frame.area.right() - sum(wide for _, wide in entries) + _BETWEEN
         painter.setFont(font(SMALL))
         for i, (name, wide) in enumerate(entries):
-            box, look = QRectF(left, 0, wide, 18), palettes.category(colors, i)
+            box, look = QRectF(x, 0, wide, 18), palettes.category(colors, i)
             draw_entry(painter, box, look, name, colors.q("text"), swatch=8, gap=4, marker=_RADIUS)
-            left += wide
+            x += wide
 
     def _arrange(self) -> None:
         if self.shown is None:
@@ -396,7 +396,7 @@ class AlonePlot(Plot):
         if self.shown is None:
             return ""
         best, train = int(self.shown.order[0]), self.shown.parts["train"]
-        said = [
+        sentences = [
             tr("best single feature: {names}, {measure} {train:.4f} on train").format(
                 names=self._names[best], measure=self.shown.measure, train=train[best]
             )
@@ -404,5 +404,5 @@ class AlonePlot(Plot):
         column = self._feature
         if column is not None and column < train.size:
             values = ", ".join(f"{tr(name)} {part[column]:.4f}" for name, part in self.shown.parts.items())
-            said.append(f"{self._names[column]}: {values}")
-        return describe(said)
+            sentences.append(f"{self._names[column]}: {values}")
+        return describe(sentences)

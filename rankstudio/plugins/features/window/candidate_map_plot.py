@@ -52,7 +52,7 @@ _LONGEST_BAR = 120.0
 class CandidateMapPlot(HeatMapPlot):
     """Rows from top to bottom in the order of the path, columns from the first step to the last.
 
-    What each step took is outlined. The row of the feature that is looked at and the column of the chosen
+    The selection of each step is outlined. The row of the inspected feature and the column of the chosen
     step are marked.
 
     Attributes
@@ -117,7 +117,7 @@ class CandidateMapPlot(HeatMapPlot):
         self._apply()
 
     def key(self) -> tuple[str, str, str]:
-        """Return what the two ends and the middle of the colours mean, the best first."""
+        """Return the meaning of the two ends and the middle of the colours, the best first."""
         if self._ranked:
             return tr("first"), tr("middle"), tr("last")
         if self._score is not None and self._score.least:
@@ -145,10 +145,10 @@ class CandidateMapPlot(HeatMapPlot):
         return Frame(area, QRectF(QPointF(0, 0), size), (0.0, 1.0), (0.0, 1.0))
 
     def color_bar(self, frame: Frame) -> ColorBar:
-        """Return the bar of colours with what they mean."""
+        """Return the bar of colours with their meanings."""
         height = min(_LONGEST_BAR, frame.area.height())
-        at = QRectF(frame.area.right() + 2 * AIR, frame.area.top(), BAR, height)
-        return ColorBar(at, list(zip((1.0, 0.5, 0.0), self.key(), strict=True)))
+        bar = QRectF(frame.area.right() + 2 * AIR, frame.area.top(), BAR, height)
+        return ColorBar(bar, list(zip((1.0, 0.5, 0.0), self.key(), strict=True)))
 
     def text_of(self, row: int, column: int) -> str:
         """Return the rank or the score of a cell, its row counted from the bottom."""
@@ -163,16 +163,18 @@ class CandidateMapPlot(HeatMapPlot):
         if self.shown is None:
             return []
         row, column = self._from_below(cell[0]), cell[1]
-        where = tr("{labels} at {names} {numbers}").format(
+        location = tr("{labels} at {names} {numbers}").format(
             labels=self._labels[row], names=self._names[1], numbers=self.shown.numbers[column]
         )
         value, share = float(self.shown.scores[row, column]), float(self.shown.shares[row, column])
         if np.isnan(value):
-            why = tr("selected without comparison") if self.shown.taken[row, column] else tr("no candidate")
-            return [Line(where, bold=True), Line(why)]
+            reason = (
+                tr("selected without comparison") if self.shown.taken[row, column] else tr("no candidate")
+            )
+            return [Line(location, bold=True), Line(reason)]
         lines = [
             Line(tr(self._score.name) if self._score else tr("score"), significant(value), bold=True),
-            Line(where),
+            Line(location),
         ]
         if self._score is not None and self._score.from_zero and not self._score.least:
             lines.append(Line(tr("share of the best"), percentage(share)))
@@ -189,11 +191,11 @@ class CandidateMapPlot(HeatMapPlot):
         return int(self._ids[self.shown.features[self._from_below(cell[0])]])
 
     def figure(self) -> MapFigure:
-        """Return the part of the map that is shown; outlined is what each step took."""
-        shown = self.shown
-        if shown is None:
+        """Return the visible part of the map; the selection of each step is outlined."""
+        visible = self.shown
+        if visible is None:
             return super().figure()
-        values = shown.ranks if self._ranked else shown.shares
+        values = visible.ranks if self._ranked else visible.shares
         score = self._score.name if self._score else ""
         title = tr("rank among the candidates") if self._ranked else tr("share of the best score of the step")
         greatest = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
@@ -203,8 +205,8 @@ class CandidateMapPlot(HeatMapPlot):
             if score
             else self.accessibleName(),
             "",
-            tuple(self._all_names[feature] for feature in shown.features),
-            tuple(map(str, shown.numbers)),
+            tuple(self._all_names[feature] for feature in visible.features),
+            tuple(map(str, visible.numbers)),
             tuple(floats(row) for row in values),
             "",
             self._names[1],
@@ -212,7 +214,7 @@ class CandidateMapPlot(HeatMapPlot):
             0 if self._ranked else 2,
             self._ranked,
             self._ranked,
-            tuple((int(row), int(column)) for row, column in np.argwhere(shown.taken)),
+            tuple((int(row), int(column)) for row, column in np.argwhere(visible.taken)),
             tr("selected"),
         )
 
@@ -233,25 +235,25 @@ class CandidateMapPlot(HeatMapPlot):
         frame = self.frame()
         cell = self.hit_test(QPointF(max(at.x(), frame.area.left()), at.y()))
         if cell is not None and self.shown is not None:
-            place = self.shown.places[cell[1]]
+            step = self.shown.places[cell[1]]
             named = at.x() < frame.area.left() and self._place is not None
             feature = self.shown.features[self._from_below(cell[0])]
-            self.cellPicked.emit(feature, self._place if named else place)
+            self.cellPicked.emit(feature, self._place if named else step)
 
     def confirm(self, cell: tuple[int, int]) -> None:
         """Choose the model of the step that the click before has inspected."""
         self.confirmed.emit()
 
     def step(self, right: int, down: int) -> bool:
-        """Move the marks, beyond what there is room for too."""
-        whole = self._whole
-        if whole is None or self.shown is None:
+        """Move the marks, also beyond the visible part."""
+        full_map = self._whole
+        if full_map is None or self.shown is None:
             return False
         # Downwards it goes as the rows stand, and then on in the order of the whole map.
-        rest = [f for f in whole.features if f not in self.shown.features]
+        rest = [f for f in full_map.features if f not in self.shown.features]
         features, places = (
             [*self.shown.features, *rest],
-            self.shown.places if not whole.growing else whole.places,
+            self.shown.places if not full_map.growing else full_map.places,
         )
         row = features.index(self._feature) if self._feature in features else -down
         column = min(range(len(places)), key=lambda at: abs(places[at] - (self._place or 0)))
@@ -267,7 +269,7 @@ class CandidateMapPlot(HeatMapPlot):
             self._apply()
 
     def draw_map(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw cells, names, steps, what was taken, the marks, and the key to the colours."""
+        """Draw cells, names, steps, selections, marks, and the key to the colours."""
         if self.is_empty() or self.shown is None:
             return
         draw_cells(self, painter, frame)
@@ -294,24 +296,24 @@ class CandidateMapPlot(HeatMapPlot):
 
     def _apply(self) -> None:
         """Cut the map to the size of the plot, and draw it."""
-        whole = self._whole
-        if whole is None:
+        full_map = self._whole
+        if full_map is None:
             self.shown, self._labels, self._row, self._column = None, (), None, None
             self.set_values(np.empty((0, 0)), (), ())
             return
         self.shown = None
         area = self.frame().area
         n_rows, n_columns = int(area.height() // ROW), int(area.width() // COLUMN)
-        shown = self.shown = whole.view(n_rows, n_columns, self._place, self._feature)
-        self._labels = tuple(self._all_names[f] for f in shown.features)
-        self._row = shown.features.index(self._feature) if self._feature in shown.features else None
+        visible = self.shown = full_map.view(n_rows, n_columns, self._place, self._feature)
+        self._labels = tuple(self._all_names[f] for f in visible.features)
+        self._row = visible.features.index(self._feature) if self._feature in visible.features else None
         self._column = None
         if self._place is not None:
-            self._column = int(np.abs(np.array(shown.places) - self._place).argmin())
-        values = shown.shares
+            self._column = int(np.abs(np.array(visible.places) - self._place).argmin())
+        values = visible.shares
         if self._ranked:
-            values = 1.0 - (shown.ranks - 1.0) / np.maximum(1.0, shown.n_candidates - 1.0)
-        self.set_values(values[::-1], self._labels[::-1], tuple(map(str, shown.numbers)))
+            values = 1.0 - (visible.ranks - 1.0) / np.maximum(1.0, visible.n_candidates - 1.0)
+        self.set_values(values[::-1], self._labels[::-1], tuple(map(str, visible.numbers)))
 
     def _from_below(self, row: int) -> int:
         """Return a row counted from the bottom where it is counted from the top, and the other way round."""
@@ -336,11 +338,11 @@ class CandidateMapPlot(HeatMapPlot):
         painter.drawText(QRectF(0, 0, frame.area.left() - AIR, HEADER - 3), right, self._names[1])
         n, metrics = len(self.shown.numbers), QFontMetricsF(font(TINY))
         room = max(metrics.horizontalAdvance(str(self.shown.numbers[-1])) + 6.0, 14.0)
-        every = max(1, int(np.ceil(room * n / frame.area.width())))
+        stride = max(1, int(np.ceil(room * n / frame.area.width())))
         for column in range(n):
             chosen = column == self._column
-            near = self._column is not None and 0 < abs(column - self._column) < every
-            if not chosen and (column % every or (near and every > 1)):
+            near = self._column is not None and 0 < abs(column - self._column) < stride
+            if not chosen and (column % stride or (near and stride > 1)):
                 continue
             rect = self.cell_rect(frame, self._from_below(0), column)
             painter.setFont(font(TINY, bold=chosen))
@@ -349,14 +351,14 @@ class CandidateMapPlot(HeatMapPlot):
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(self.shown.numbers[column]))
 
     def summary(self) -> str:
-        """Return what the map is of, and its marked cell."""
-        shown = self.shown
-        if shown is None or self._score is None:
+        """Describe the map and its marked cell."""
+        visible = self.shown
+        if visible is None or self._score is None:
             return ""
-        what = tr("{title}: {n_features} candidates at {n_steps} steps").format(
-            title=tr(self._score.title), n_features=shown.n_features, n_steps=shown.n_steps
+        title = tr("{title}: {n_features} candidates at {n_steps} steps").format(
+            title=tr(self._score.title), n_features=visible.n_features, n_steps=visible.n_steps
         )
         if self._row is None or self._column is None:
-            return what
+            return title
         cell = self.readout((self._from_below(self._row), self._column))
-        return describe([what, *(f"{line.text} {line.value}".strip() for line in cell)])
+        return describe([title, *(f"{line.text} {line.value}".strip() for line in cell)])

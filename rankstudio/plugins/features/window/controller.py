@@ -1,4 +1,4 @@
-"""The Features page's controller: the current model's features, and one of them looked at closely."""
+"""The Features page's controller: the current model's features, and the inspected one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see th
 
 
 class FeaturesController(PageController):
-    """Feeds paths and inspectors, and turns what the user does there into changes of the session.
+    """Feeds paths and inspectors, and turns the user's actions there into changes of the session.
 
     The Select page has a path and an inspector, and so has the Features page; those that are seen are fed.
 
@@ -110,7 +110,7 @@ class FeaturesController(PageController):
 
     @Slot(int)
     def inspect(self, feature: int) -> None:
-        """Look closely at a feature, by its id, on the training part of the fold that is looked at."""
+        """Inspect a feature, by its id, on the training part of the current fold."""
         if self._session.dataset is not None:
             self._feature = feature
             self._described.update()
@@ -119,8 +119,8 @@ class FeaturesController(PageController):
         fold, session = self._fold(), self._session
         if fold is None or self._feature is None:
             return None
-        found = self._weighed()
-        weighed = "" if found is None else repr((*found[:2], found[2].number))
+        weighing = self._weighed()
+        weighed = "" if weighing is None else repr((*weighing[:2], weighing[2].number))
         measured = session.convention, session.measure
         return self._feature, id(fold), *measured, session.sealed, self._selected(), weighed
 
@@ -130,12 +130,12 @@ class FeaturesController(PageController):
         if fold is None or column is None or not self._session.has_documents:
             return None
         measured = self._session.convention, self._session.measure
-        given = fold, column, *measured, self._selected(), self._weighed()
-        what = tr("Computing statistics of feature {feature}").format(feature=self._feature)
-        return computation(what, self._show_profile, self.tasks.inspect, *given)
+        arguments = fold, column, *measured, self._selected(), self._weighed()
+        title = tr("Computing statistics of feature {feature}").format(feature=self._feature)
+        return computation(title, self._show_profile, self.tasks.inspect, *arguments)
 
     def _fold(self) -> Fold | None:
-        """Return the fold on whose training part features are looked at."""
+        """Return the fold on whose training part features are inspected."""
         dataset = self._session.dataset
         return (self._session.watched or dataset.folds[0]) if dataset is not None else None
 
@@ -198,7 +198,7 @@ class FeaturesController(PageController):
 
     @Slot()
     def _explain(self) -> None:
-        """Show by now why there is no path, or no measure of the test part."""
+        """Show the reason for a missing path, or for a missing measure of the test part."""
         if self._current.shown.inspected is None and self._session.fold is not None:
             for panel in self._paths:
                 panel.explain(self._absence.model(NO_PATH))
@@ -211,7 +211,7 @@ class FeaturesController(PageController):
 
     @Slot()
     def update(self) -> None:
-        """Show what there is by now on a page that was not seen."""
+        """Show the present results on a page that was hidden."""
         self._show()
         self._show_test()
 
@@ -293,7 +293,7 @@ class FeaturesController(PageController):
 
 
 def _title(shown: Shown) -> str:
-    """Return what the list of features is: a ranker with all features has weights, but no path."""
+    """Return the title of the list of features: a ranker with all features has weights, but no path."""
     live = shown.inspected is not None and shown.inspected.live
     if shown.plan.entry.featureless:
         return tr("Given scores")

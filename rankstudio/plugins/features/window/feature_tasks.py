@@ -1,4 +1,4 @@
-"""What the Features page has computed on the task worker, and remembers there.
+"""Computations of the Features page on the task worker, and their cache.
 
 The engine's modules that bring compiled kernels are imported on that thread.
 """
@@ -57,10 +57,10 @@ class FeatureTasks:
 
         plan, parameters, step = weighed
         data = self._folds.prepared(plan, fold).train
-        others = [other for other in selected if other != column]
-        given = plan, parameters, data, fold.train.feature_ids, [column], others
+        rest = [other for other in selected if other != column]
+        arguments = plan, parameters, data, fold.train.feature_ids, [column], rest
         bounds = bounds_of(plan, parameters, step, data, fold.train)
-        return profile.penalised(feature_penalties(*given), bounds)
+        return profile.penalised(feature_penalties(*arguments), bounds)
 
     def explain(
         self, context: ChoiceContext, feature: int, fold: Fold | None, convention: str
@@ -72,7 +72,7 @@ class FeatureTasks:
         return explain(context, feature, correlations)
 
     def substitutes(self, plan: Plan, fold: Fold, path: PathResult, position: int) -> Substitutes:
-        """Find what could stand for the features of a model."""
+        """Find possible substitutes for the features of a model."""
         from rankstudio.engine.analysis.features.candidate_map import CandidateGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.features.substitutes import substitutes  # noqa: PLC0415 - on the worker only
 
@@ -97,9 +97,9 @@ class FeatureTasks:
         inspector = self._inspector
         if inspector is None or inspector.dataset is not fold.train:
             inspector = Inspector(fold.train, convention or DEFAULT, _others(fold))
-        wanted = convention or inspector.convention, measure or inspector.measure
-        if wanted != (inspector.convention, inspector.measure):
-            inspector = inspector.measured_by(*wanted)
+        settings = convention or inspector.convention, measure or inspector.measure
+        if settings != (inspector.convention, inspector.measure):
+            inspector = inspector.measured_by(*settings)
         self._inspector = inspector
         return inspector
 

@@ -133,10 +133,10 @@ def path_rows(
     after = path.validation.get(measure)
     chosen = set(model.selected)
     rows: list[FeatureRow] = []
-    for place, new in (arrivals or Arrivals()).of(path):
+    for index, new in (arrivals or Arrivals()).of(path):
         if len(new) > 1:
-            found = np.abs(path.steps[place].coef[list(new)])
-            order = np.argsort(-found, kind="stable")[:_MOST_AT_ONCE]
+            sizes = np.abs(path.steps[index].coef[list(new)])
+            order = np.argsort(-sizes, kind="stable")[:_MOST_AT_ONCE]
             new = np.array(new)[order].tolist()  # noqa: PLW2901
         for column in new:
             last = column == new[-1]
@@ -148,20 +148,20 @@ def path_rows(
                     feature_id=int(feature_ids[column]),
                     name=names[column],
                     weight=float(weights[column]) if inside else nan,
-                    gain=path.steps.gains[place] / path.divisor if last else nan,
-                    after=float(after[place]) if after is not None and last else nan,
+                    gain=path.steps.gains[index] / path.divisor if last else nan,
+                    after=float(after[index]) if after is not None and last else nan,
                     chosen=inside,
                     pinned=int(feature_ids[column]) in pinned,
                     group=group_of.get(int(feature_ids[column]), ""),
                 )
             )
     places = np.flatnonzero(np.isin(feature_ids, list(banned))).tolist() if banned else ()
-    known = {int(feature_ids[column]): names[column] for column in places}
+    name_of = {int(feature_ids[column]): names[column] for column in places}
     rows += [
         FeatureRow(
             None,
             i,
-            known.get(i, tr("feature {i}").format(i=i)),
+            name_of.get(i, tr("feature {i}").format(i=i)),
             nan,
             nan,
             nan,
@@ -184,15 +184,15 @@ def has_own_values(rows: Sequence[FeatureRow], key: str, *, most: bool = False) 
     most : bool
         Whether more than half of them have to.
     """
-    known = sum(not isnan(value) for value in map(attrgetter(key), rows))
+    n_known = sum(not isnan(value) for value in map(attrgetter(key), rows))
     ranked = sum(row.rank is not None for row in rows)
-    return known >= min(2, ranked) and (not most or 2 * known > ranked)
+    return n_known >= min(2, ranked) and (not most or 2 * n_known > ranked)
 
 
 class Arrivals:
-    """Which columns are new in each model of a path; of a path that grows only its new steps are looked at.
+    """New columns of each model of a path; of a growing path only new steps are examined.
 
-    To look at every column of every step took a second for two thousand of them, each time one was added.
+    Examining all columns of all steps took a second for two thousand steps, each time one was added.
     """
 
     def __init__(self) -> None:
@@ -202,15 +202,18 @@ class Arrivals:
     def of(self, path: PathResult) -> list[tuple[int, list[int]]]:
         """Return the place of each model among the steps, with the columns that are in none before it."""
         if path.step_kind is StepKind.ITERATIONS:  # only the last one is a model
-            return [(place, [*path.steps[place].selected]) for place in range(len(path.steps))[path.models]]
-        known = len(self._found)
-        if known > len(path.steps) or (known and path.steps[known - 1] is not self._last):
-            known = 0
+            return [
+                (position, [*path.steps[position].selected])
+                for position in range(len(path.steps))[path.models]
+            ]
+        n_known = len(self._found)
+        if n_known > len(path.steps) or (n_known and path.steps[n_known - 1] is not self._last):
+            n_known = 0
             self._forget()
-        for place in range(known, len(path.steps)):
-            new = [column for column in path.steps.added(place) if column not in self._seen]
+        for index in range(n_known, len(path.steps)):
+            new = [column for column in path.steps.added(index) if column not in self._seen]
             self._seen.update(new)
-            self._found.append((place, new))
+            self._found.append((index, new))
         self._last = path.steps[-1] if path.steps else None
         return self._found
 
@@ -338,8 +341,8 @@ def columns(measure: str, with_margin: bool = False, digits: int = 2) -> tuple[C
     after = Column("after", measure, "right", ".4f", tooltip=tooltip, width=width, tone=_tone)
     room = digits * _DIGIT + 2 * PAD + 2
     numbers = (replace(column, width=max(column.width, room)) for column in _COLUMNS[:2])
-    shown = (*numbers, *_COLUMNS[2:], after)
-    return (*shown, _MARGIN) if with_margin else shown
+    visible = (*numbers, *_COLUMNS[2:], after)
+    return (*visible, _MARGIN) if with_margin else visible
 
 
 class FeaturesPanel(Panel):
@@ -434,12 +437,12 @@ class FeaturesPanel(Panel):
         self._stepwise = len(path.steps) > 1 and path.step_kind is StepKind.FEATURES
         if path is not self._of:
             self._of, self._margins = path, {}
-        found = path_rows(path, feature_ids, names, measure, position, self._arrivals, groups)
-        found = tuple(
+        path_features = path_rows(path, feature_ids, names, measure, position, self._arrivals, groups)
+        path_features = tuple(
             replace(row, is_choice=True) if row.rank == choice and choice is not None else row
-            for row in found
+            for row in path_features
         )
-        rows = self._with_margins(found)
+        rows = self._with_margins(path_features)
         self.table.placeholder = NO_PATH if path.steps[position].learned else _GIVEN
         order = [row.feature_id for row in rows]
         self.table.set_rows(rows)
@@ -506,16 +509,16 @@ class FeaturesPanel(Panel):
         convention : str
             Label of the convention they follow.
         baseline : Baseline, optional
-            The best single feature, to be told what the model gains.
+            The best single feature, to compare the model with.
         """
         self._covered.hide()
         text = _measured(measures)
         self._test.setText(tr("test: {text}").format(text=text) if text else "")
         self._test.setVisible(bool(text))
-        said = tr("The selected model on the test part")
+        template = tr("The selected model on the test part")
         if convention:
-            said = tr("The selected model on the test part, convention {convention}")
-        lines = [said.format(convention=convention)]
+            template = tr("The selected model on the test part, convention {convention}")
+        lines = [template.format(convention=convention)]
         if baseline is not None and baseline.test:
             lines.append(
                 tr("Best single feature, {name}: {test}").format(
@@ -570,8 +573,8 @@ class FeaturesPanel(Panel):
         self._make_room()
 
     def _show_columns(self) -> None:
-        shown = columns(self._measure, self._with_margin, self._digits)
-        self.table.set_columns(shown if self._linear else [as_importance(column) for column in shown])
+        visible = columns(self._measure, self._with_margin, self._digits)
+        self.table.set_columns(visible if self._linear else [as_importance(column) for column in visible])
 
     def _lay_out(self) -> None:
         self._test.setContentsMargins(12, 5, 12, 3)
@@ -593,9 +596,9 @@ class FeaturesPanel(Panel):
 
     def _mark(self, rows: Sequence[FeatureRow]) -> None:
         """Mark the held feature's row, else the last one of the chosen model."""
-        held = next((row for row in rows if row.feature_id == self._held), None)
+        held_row = next((row for row in rows if row.feature_id == self._held), None)
         rank = self._k if self._stepwise else 1
-        row = held or next((row for row in rows if row.rank == rank), None)
+        row = held_row or next((row for row in rows if row.rank == rank), None)
         self.table.select(row, scroll=row is None or row.rank is not None)
 
     def _make_room(self) -> None:
@@ -613,9 +616,9 @@ class FeaturesPanel(Panel):
         of_id = self.table.fontMetrics().horizontalAdvance(longest) + 2 * PAD + 2
         widths["feature_id"] = max(widths["feature_id"], of_id)
         room = self.width() - _EDGES - sum(width for key, width in widths.items() if key not in out)
-        wanted = self._width_of_names()
+        names_width = self._width_of_names()
         for key in _GIVING_WAY if self._stepwise else _GIVING_WAY_TO_WEIGHTS:
-            if room < wanted and key not in out and key in widths:
+            if room < names_width and key not in out and key in widths:
                 out.add(key)
                 room += widths[key]
         if room < scaled(_FEWEST_LETTERS):
@@ -638,7 +641,7 @@ class FeaturesPanel(Panel):
         return max(header, min(_MOST_FOR_NAMES, widest + 2 * PAD + 2))
 
     def _actions(self, row: FeatureRow) -> list[RowAction]:
-        """Return what the context menu offers for a row."""
+        """Return the actions of the context menu for a row."""
         pin, ban = tr("Unpin") if row.pinned else tr("Pin"), tr("Allow again") if row.banned else tr("Ban")
         return [
             RowAction(pin, partial(self._toggle, "pinned"), "pin", self._pins),

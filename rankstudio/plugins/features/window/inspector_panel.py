@@ -49,7 +49,7 @@ _MOST_ROWS = 60  # a row takes 0.2 ms of the window, and a ranker with all featu
 _LEAST_HEIGHT = 96  # pixels
 _LEAST_PLOT = 52
 VALUES, CANDIDATES = "values", "candidates"
-"""What is shown of a feature: its values, or how it did among the candidates of a step."""
+"""Views of a feature: its values, or its rank among the candidates of a step."""
 _VIEWS = ((VALUES, tr("values")), (CANDIDATES, tr("candidates")))
 
 
@@ -81,9 +81,9 @@ class InspectorPanel(Panel):
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         self.definition = named(ElidedLabel(), "inspector-definition", role="caption")
         self.why_title = named(PlainLabel(), "why-title", role="title")
-        why = WrappedLabel(keeps=False)
-        why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.why = named(why, "why-sentences", tr("Why the feature is or is not in the model"))
+        label = WrappedLabel(keeps=False)
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.why = named(label, "why-sentences", tr("Why the feature is or is not in the model"))
         fill(self.body, (self.plot, 1), self.facts, self.definition, self.why_title, self.why, spacing=4)
         self.tables = ProfileTables() if tables else None
         if self.tables is not None:
@@ -147,8 +147,8 @@ class InspectorPanel(Panel):
     def explain(self, explanation: ChoiceExplanation | None) -> None:
         """Show in sentences why the feature is in the model or is not; None takes them away."""
         self.why_title.setText(explanation.title if explanation else "")
-        said = "\n".join(explanation.sentences) if explanation else ""
-        self.why.setText(said.replace(" %", f"{_STAYS}%").replace(" = ", f"{_STAYS}={_STAYS}"))
+        text = "\n".join(explanation.sentences) if explanation else ""
+        self.why.setText(text.replace(" %", f"{_STAYS}%").replace(" = ", f"{_STAYS}={_STAYS}"))
         self.why_title.setVisible(explanation is not None)
         self.why.setVisible(explanation is not None)
 
@@ -183,7 +183,7 @@ class InspectorPanel(Panel):
 
 
 def facts(profile: FeatureProfile, *, alone: bool = True) -> str:
-    """Return what is known of a feature beside its densities, as rich text with a link to the closest one.
+    """Return the facts on a feature beside its densities, as rich text with a link to the closest one.
 
     ``alone`` tells whether its measures alone are part of it.
     """
@@ -192,8 +192,10 @@ def facts(profile: FeatureProfile, *, alone: bool = True) -> str:
         parts.append(tr("constant within every query: it cannot change any ranking"))
     measures = " · ".join(f"{name} {value:.4f}" for name, value in profile.alone.items())
     if alone:
-        said = tr("alone: {measures}, small values first") if profile.ascending else tr("alone: {measures}")
-        parts.append(said.format(measures=measures))
+        template = (
+            tr("alone: {measures}, small values first") if profile.ascending else tr("alone: {measures}")
+        )
+        parts.append(template.format(measures=measures))
     elif profile.ascending:
         parts.append(tr("ranks small values first when alone"))
     if profile.closest_id is not None:
@@ -223,9 +225,9 @@ class ProfileTables(ColumnArea):
 
     def show_feature(self, profile: FeatureProfile) -> None:
         """Show a feature."""
-        alone = _alone_rows(profile)
+        alone_rows = _alone_rows(profile)
         together = _together_rows(profile)
-        self._tables = [(alone, _ALONE), (together, _WITH)] if together else [(alone, _ALONE)]
+        self._tables = [(alone_rows, _ALONE), (together, _WITH)] if together else [(alone_rows, _ALONE)]
         if profile.importance:
             rows: list[tuple[str, ...]] = [
                 (tr("how the method weighs it"), "s"),
@@ -279,7 +281,7 @@ def _spaced(definition: str) -> str:
 
 
 def _brief(definition: str) -> str:
-    """Return what a line has room for: a name, and what it stands for."""
+    """Return a definition for one line: a name with its meaning."""
     if not definition.startswith("{"):
         return definition
     values = json.loads(definition)
@@ -301,18 +303,22 @@ def _together_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
     """Return the correlations with the selected features, after a header; nothing where none is selected."""
     if not profile.with_selected:
         return []
-    shown = profile.with_selected
-    if len(shown) > _MOST_ROWS:
-        shown = tuple(sorted(shown, key=lambda one: -abs(one.correlation))[:_MOST_ROWS])
+    listed = profile.with_selected
+    if len(listed) > _MOST_ROWS:
+        listed = tuple(sorted(listed, key=lambda one: -abs(one.correlation))[:_MOST_ROWS])
     rows = [
-        (f"{one.name} ({one.feature_id})", correlation_text(one.correlation), *_similarity(one))
-        for one in shown
+        (
+            f"{correlation.name} ({correlation.feature_id})",
+            correlation_text(correlation.correlation),
+            *_similarity(correlation),
+        )
+        for correlation in listed
     ]
-    left = len(profile.with_selected) - len(shown)
-    if left:
-        least = correlation_text(abs(shown[-1].correlation))
-        said = trn("{n} other, |r| up to {r}", "{n} others, |r| up to {r}", left)
-        rows.append((said.format(n=left, r=least), ""))
+    n_left_out = len(profile.with_selected) - len(listed)
+    if n_left_out:
+        least = correlation_text(abs(listed[-1].correlation))
+        template = trn("{n} other, |r| up to {r}", "{n} others, |r| up to {r}", n_left_out)
+        rows.append((template.format(n=n_left_out, r=least), ""))
     explained = "–" if isnan(profile.explained) else f"{profile.explained:.2f}"
     header = (
         tr("with the selected features"),
@@ -337,13 +343,13 @@ def _bound_rows(bounds: FSMRankBounds) -> list[tuple[str, ...]]:
 
 def _importance(profile: FeatureProfile) -> str:
     """Return the importance of a feature, and that of its negative where it is another number."""
-    own, negative = profile.importance
-    return f"{own:.3g}" if own == negative else f"{own:.3g}, −: {negative:.3g}"
+    importance, negative = profile.importance
+    return f"{importance:.3g}" if importance == negative else f"{importance:.3g}, −: {negative:.3g}"
 
 
 def _table(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:
-    made = named(QWidget(), tip=tip)
-    grid = QGridLayout(made)
+    table = named(QWidget(), tip=tip)
+    grid = QGridLayout(table)
     grid.setContentsMargins(0, 0, 0, 0)
     grid.setHorizontalSpacing(12)
     grid.setVerticalSpacing(5)
@@ -352,10 +358,10 @@ def _table(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:
         head = named(ElidedLabel(row[0]), role="caption" if line == 0 else "")
         head.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         grid.addWidget(head, line, 0)
-        for place, text in enumerate(row[1:], start=1):
+        for column, text in enumerate(row[1:], start=1):
             cell = named(PlainLabel(text), role="caption" if line == 0 else "")
             cell.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             if row[0] == _ALL_OF_THEM:
                 cell.setToolTip(plain(_ALL))
-            grid.addWidget(cell, line, place)
-    return made
+            grid.addWidget(cell, line, column)
+    return table

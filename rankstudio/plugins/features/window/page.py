@@ -105,7 +105,7 @@ def found_features(
     dataset: FoldedDataset, places: Sequence[int], inspect: Callable[[int], object]
 ) -> Iterator[PaletteEntry]:
     """Yield the features at some places; one that is chosen is inspected, by its id."""
-    for place, feature in zip(places, dataset.feature_ids[places].tolist(), strict=True):
+    for index, feature in zip(places, dataset.feature_ids[places].tolist(), strict=True):
         yield PaletteEntry(
-            tr("feature"), dataset.feature_names[place], partial(inspect, feature), str(feature)
+            tr("feature"), dataset.feature_names[index], partial(inspect, feature), str(feature)
         )

@@ -1,4 +1,4 @@
-"""Which features could stand for the selected ones: sentences, a map of correlations, and the controller."""
+"""Substitutes for the selected features: sentences, a map of correlations, and the controller."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _UNLIKE = 0.3  # |r| below which no features are called similar
 NO_MODEL = tr("Run a method to see substitutes of the selected features.")
 
 LIST, CORRELATION, RUNS = "list", "correlation", "runs"
-"""What is shown of them: sentences, or a map."""
+"""Views of the substitutes: sentences, or a map."""
 _OPTIONS = ((LIST, tr("list")), (CORRELATION, tr("correlation")), (RUNS, tr("runs × folds")))
 _NO_RUNS = tr("The features selected by each run on each fold appear here after the first finished fold.")
 _SETTLED_MILLISECONDS = 150  # without another model, before its substitutes are looked for
@@ -65,7 +65,7 @@ _TOO_MANY = tr(
 
 @dataclass(frozen=True)
 class SubstituteSentence:
-    """What is said of some features.
+    """A sentence on some features.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class SubstituteSentence:
     hint : str
         All of them by name.
     feature : int
-        Id of the selected one, to be looked at.
+        Id of the selected one, for inspection.
     """
 
     title: str
@@ -87,7 +87,7 @@ class SubstituteSentence:
 
 @dataclass(frozen=True, eq=False)
 class _Called:
-    """What columns are called: "BM25 of body (23)".
+    """Names of columns: "BM25 of body (23)".
 
     Attributes
     ----------
@@ -124,16 +124,20 @@ def substitute_sentences(
     """
     called = _Called(ids, names)
     lonely = [group for group in found.groups if _is_lonely(group)]
-    several = lonely if len(lonely) > 1 else []
+    combined = lonely if len(lonely) > 1 else []
     better = [swap for swap in found.better if swap.change <= -_LEAST]
-    told = [(_fall(better), _better_sentence(better, called))] if better else []
-    told += [
-        (_fall(group.swaps), _group_sentence(group, called)) for group in found.groups if group not in several
+    ranked = [(_fall(better), _better_sentence(better, called))] if better else []
+    ranked += [
+        (_fall(group.swaps), _group_sentence(group, called))
+        for group in found.groups
+        if group not in combined
     ]
-    if several:
-        told.append((0.0, _lonely_sentence(several, called)))
-    told += [(_fall([swap]), _group_swap_sentence(swap, called, groups or {})) for swap in found.group_swaps]
-    ordered = [sentence for _, sentence in sorted(told, key=lambda one: one[0])]  # stable where none falls
+    if combined:
+        ranked.append((0.0, _lonely_sentence(combined, called)))
+    ranked += [
+        (_fall([swap]), _group_swap_sentence(swap, called, groups or {})) for swap in found.group_swaps
+    ]
+    ordered = [sentence for _, sentence in sorted(ranked, key=lambda one: one[0])]  # stable where none falls
     if found.why_no_swaps:
         ordered.append(SubstituteSentence("", tr(found.why_no_swaps)))
     return tuple(ordered)
@@ -146,7 +150,7 @@ def _fall(swaps: Iterable[Swap | GroupSwap]) -> float:
 
 
 def swap_sentence(change: float, added: str, removed: str) -> str:
-    """Return what a swap does to the leave-query-out error."""
+    """Describe the effect of a swap on the leave-query-out error."""
     if abs(change) < _LEAST:
         text = tr("{added} instead of {removed} does not change the leave-query-out error.")
     elif change > 0:
@@ -164,9 +168,9 @@ def _size_text(change: float) -> str:
 def _group_sentence(group: SubstituteGroup, called: _Called) -> SubstituteSentence:
     chosen = together([called(column) for column in group.selected])
     title = either([chosen, *(called.id(column) for column in group.others[:_NAMED])])
-    more = len(group.others) - _NAMED
-    if more > 0:
-        title = tr("{first} and {n} more").format(first=title, n=more)
+    n_more = len(group.others) - _NAMED
+    if n_more > 0:
+        title = tr("{first} and {n} more").format(first=title, n=n_more)
     sentences = []
     if not isnan(group.least):
         sentences.append(tr("These features correlate with |r| ≥ {r}.").format(r=_floored(group.least)))
@@ -195,16 +199,18 @@ def _lonely_sentence(groups: Sequence[SubstituteGroup], called: _Called) -> Subs
 
 
 def _swap_sentences(group: SubstituteGroup, called: _Called) -> list[str]:
-    """Return what is said of a group's swaps, once of a feature that is nearest to several selected ones."""
-    said = []
+    """Return sentences on a group's swaps, one for a feature that is nearest to several selected ones."""
+    sentences = []
     for swap in group.swaps:
         assert swap.added is not None  # of a group of features, never leaving out
         if not isnan(swap.change):
-            said.append(swap_sentence(swap.change, called(swap.added), called.id(swap.removed)))
+            sentences.append(swap_sentence(swap.change, called(swap.added), called.id(swap.removed)))
             if not group.others:
-                said.append(tr("Their correlation is r = {r}.").format(r=correlation_text(swap.correlation)))
+                sentences.append(
+                    tr("Their correlation is r = {r}.").format(r=correlation_text(swap.correlation))
+                )
         elif not group.others and abs(swap.correlation) < _UNLIKE:
-            said.append(_NOTHING_LIKE)
+            sentences.append(_NOTHING_LIKE)
         else:
             near = [
                 f"{called.id(s.removed)} (r = {correlation_text(s.correlation)})"
@@ -212,8 +218,8 @@ def _swap_sentences(group: SubstituteGroup, called: _Called) -> list[str]:
                 if s == swap or (s.added == swap.added and isnan(s.change) and abs(s.correlation) >= _UNLIKE)
             ]
             text = tr("{added} is the unselected feature most similar to {near}.")
-            said.append(text.format(added=called(swap.added), near=together(near)))
-    return said
+            sentences.append(text.format(added=called(swap.added), near=together(near)))
+    return sentences
 
 
 def _group_swap_sentence(swap: GroupSwap, called: _Called, groups: Groups) -> SubstituteSentence:
@@ -283,7 +289,7 @@ class SubstitutesPanel(Panel):
     def show_substitutes(
         self, found: Substitutes, ids: Ints, names: Sequence[str], groups: Groups | None = None
     ) -> None:
-        """Show what could stand for the features of a model.
+        """Show possible substitutes for the features of a model.
 
         Parameters
         ----------
@@ -327,7 +333,7 @@ class SubstitutesPanel(Panel):
         self._show_view()
 
     def sentences(self) -> tuple[str, ...]:
-        """Return what is said, for tests and for screen readers."""
+        """Return the sentences, for tests and for screen readers."""
         labels = self._scroll.findChildren(PlainLabel)
         return tuple(label.text() for label in labels)
 
@@ -340,14 +346,14 @@ class SubstitutesPanel(Panel):
 
     @Slot()
     def _draw(self) -> None:
-        found = self._found
+        substitutes = self._found
         self._show_view()
-        if found is None:
+        if substitutes is None:
             return
-        rank = {column: place for place, column in enumerate(found.selected, start=1)}
+        rank = {column: position for position, column in enumerate(substitutes.selected, start=1)}
         features = [
             MapFeature(int(self._ids[column]), self._names[column], rank.get(column, 0))
-            for column in found.columns
+            for column in substitutes.columns
         ]
         correlation = self.switch.value() != RUNS
         self.plot.setAccessibleName(
@@ -355,17 +361,17 @@ class SubstitutesPanel(Panel):
         )
         if correlation:
             text = tr("{n_columns} features, by correlation within queries")
-            if found.n_features > len(found.columns):
+            if substitutes.n_features > len(substitutes.columns):
                 text = tr("{n_columns} of {n_features} features, by correlation within queries")
-            said = text.format(n_columns=len(found.columns), n_features=found.n_features)
-            self.set_caption("" if self.switch.value() == LIST else said)
-            self.plot.show_map(features, self._correlations(found, features))
+            caption = text.format(n_columns=len(substitutes.columns), n_features=substitutes.n_features)
+            self.set_caption("" if self.switch.value() == LIST else caption)
+            self.plot.show_map(features, self._correlations(substitutes, features))
         elif not self._folds:
             self.set_caption("")
             self.plot.show_nothing(_NO_RUNS)
         else:
             self.set_caption(tr("features selected by each fold, in the same order"))
-            self.plot.show_map(features, self._selections(found))
+            self.plot.show_map(features, self._selections(substitutes))
 
     def _correlations(self, found: Substitutes, features: Sequence[MapFeature]) -> MapValues:
         r = found.correlations
@@ -385,9 +391,9 @@ class SubstitutesPanel(Panel):
     def _selections(self, found: Substitutes) -> MapValues:
         ranks = self._ranks[list(found.columns)]
         runs = [group.label for group in self._groups for _ in range(group.size)]
-        most = max(2, int(np.nanmax(self._ranks))) if np.isfinite(self._ranks).any() else 2
-        middle = (1 + most) // 2
-        marks = sorted({1, middle, most})
+        greatest = max(2, int(np.nanmax(self._ranks))) if np.isfinite(self._ranks).any() else 2
+        middle = (1 + greatest) // 2
+        marks = sorted({1, middle, greatest})
         return MapValues(
             ranks,
             tuple(
@@ -395,7 +401,7 @@ class SubstitutesPanel(Panel):
                 for fold, run in zip(self._folds, runs, strict=True)
             ),
             tuple(map(str, self._folds)),
-            (float(most), 1.0),
+            (float(greatest), 1.0),
             tr("chosen as"),
             tuple((float(mark), ordinal(mark)) for mark in marks),
             tuple(
@@ -473,14 +479,14 @@ class SubstitutesController(Controller):
 
     @Slot()
     def refresh(self) -> None:
-        """Show what the runs selected on the folds that they have finished, where the panel is seen."""
+        """Show the selections of the runs on their finished folds, if the panel is visible."""
         self._selections.update()
 
     def _model_key(self) -> Key | None:
-        model, there = self._current.model, self._session.has_documents
+        model, has_documents = self._current.model, self._session.has_documents
         if model is not None and is_wide(model.fold.train):
             return None
-        return None if model is None or not there else (model.step, model.fold)
+        return None if model is None or not has_documents else (model.step, model.fold)
 
     def _find(self) -> Computation | None:
         model, dataset = self._current.model, self._session.dataset
@@ -493,18 +499,18 @@ class SubstitutesController(Controller):
         def show(found: Substitutes) -> None:
             self.panel.show_substitutes(found, ids, names, groups)
 
-        given = model.plan, model.fold, model.path, model.position
-        return computation(tr("Computing substitutes"), show, self._tasks.substitutes, *given)
+        arguments = model.plan, model.fold, model.path, model.position
+        return computation(tr("Computing substitutes"), show, self._tasks.substitutes, *arguments)
 
     def _records(self) -> list[RunRecord]:
         """Return the runs of the open data that selected among their features on a fold at least."""
         dataset = self._session.dataset
-        everything = dataset.n_features if dataset is not None else 0
+        n_features = dataset.n_features if dataset is not None else 0
         return [
             record
             for record in self._runs.records
             if record.dataset is dataset
-            and any(len(fold.selected) < everything for fold in record.folds.values())
+            and any(len(fold.selected) < n_features for fold in record.folds.values())
         ]
 
     def _runs_key(self) -> Key | None:
@@ -522,8 +528,8 @@ class SubstitutesController(Controller):
         def show(ranks: Floats) -> None:
             self.panel.show_runs(ranks, [fold.fold for fold in folds], groups)
 
-        what = tr("Comparing the selections of runs")
-        return computation(what, show, selection_matrix, folds, dataset.feature_ids)
+        title = tr("Comparing the selections of runs")
+        return computation(title, show, selection_matrix, folds, dataset.feature_ids)
 
     def _why_none(self) -> str:
         if self._session.dataset is None or self._current.model is None:

@@ -61,7 +61,7 @@ Picture = tuple[CandidateMap | None, dict[int, Margin]]
 
 
 class DensitiesView(QWidget):
-    """Two features' `ComparedDensities`: the one that is looked at, and another one.
+    """Two features' `ComparedDensities`: the inspected one, and another one.
 
     Attributes
     ----------
@@ -87,10 +87,10 @@ class DensitiesView(QWidget):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(4)
-        for place, (above, plot) in enumerate(zip((self.name, self.choice), self.plots, strict=True)):
-            grid.addWidget(above, 0, place)
-            grid.addWidget(plot, 1, place)
-            grid.setColumnStretch(place, 1)
+        for column, (above, plot) in enumerate(zip((self.name, self.choice), self.plots, strict=True)):
+            grid.addWidget(above, 0, column)
+            grid.addWidget(plot, 1, column)
+            grid.setColumnStretch(column, 1)
         grid.addWidget(self.sentence, 2, 0, 1, 2, Qt.AlignmentFlag.AlignTop)
         grid.setRowStretch(1, 1)
         self.choice.activated.connect(self._on_activated)
@@ -126,23 +126,25 @@ class DensitiesView(QWidget):
 
     def show_densities(self, found: Sequence[ComparedDensities], names: Sequence[str]) -> None:
         """Show one feature, or two; ``names`` are those of all columns."""
-        for place, plot in enumerate(self.plots):
-            plot.setVisible(place < len(found))
-            if place < len(found):
-                shown = found[place]
+        for index, plot in enumerate(self.plots):
+            plot.setVisible(index < len(found))
+            if index < len(found):
+                densities = found[index]
                 plot.placeholder = _ONE_VALUE
-                plot.set_axes(Axes(f"d = {shown.divergence:.4f}", _X, show_y=False))
+                plot.set_axes(Axes(f"d = {densities.divergence:.4f}", _X, show_y=False))
                 plot.setAccessibleName(
                     tr("Densities of {names}, d = {divergence:.4f}").format(
-                        names=names[shown.column], divergence=shown.divergence
+                        names=names[densities.column], divergence=densities.divergence
                     )
                 )
-                plot.subject = names[shown.column]
-                plot.set_densities([Density(c.label, shown.grid, c.density, c.zeros) for c in shown.classes])
+                plot.subject = names[densities.column]
+                plot.set_densities(
+                    [Density(c.label, densities.grid, c.density, c.zeros) for c in densities.classes]
+                )
         self.name.setText(names[found[0].column])
         if self.choice.currentIndex() == 0 and len(found) > 1:
             self.choice.setItemText(0, tr("{names} (next)").format(names=names[found[1].column]))
-        self.sentence.setText("\n".join(_told(each, names[each.column]) for each in found))
+        self.sentence.setText("\n".join(_told(compared, names[compared.column]) for compared in found))
 
     @Slot(int)
     def _on_activated(self, index: int) -> None:
@@ -153,17 +155,17 @@ class DensitiesView(QWidget):
 def _told(shown: ComparedDensities, name: str) -> str:
     """Return how the score of a feature comes about."""
     if shown.place:
-        said = tr(
+        template = tr(
             "{name}: importance {importance:.4f} + divergence {divergence:.4f} = score {score:.4f}; "
             "step {place}"
         )
     else:
-        said = tr(
+        template = tr(
             "{name}: importance {importance:.4f} + divergence {divergence:.4f} = score {score:.4f}; "
             "not selected"
         )
     scores = {"importance": shown.importance, "divergence": shown.divergence, "score": shown.score}
-    return said.format(name=name, place=shown.place, **scores)
+    return template.format(name=name, place=shown.place, **scores)
 
 
 class WhyPanel(Panel):
@@ -225,7 +227,7 @@ class WhyPanel(Panel):
         self.plot.redraw()
 
     def mark(self, feature: int | None, place: int | None) -> None:
-        """Mark the feature that is looked at (its column) and the chosen step (its place in the path)."""
+        """Mark the inspected feature (its column) and the chosen step (its place in the path)."""
         self.plot.mark(feature, place)
 
     @Slot(object)
@@ -272,14 +274,14 @@ class WhyController(Controller):
         self.panel.plot.confirmed.connect(current.choose_inspected)
         self.panel.densitiesAsked.connect(self._show_densities)
         self.panel.densities.otherChosen.connect(self._on_other)
-        seen = inspect.path
+        path_panel = inspect.path
         fail = self.failed.emit
-        given = self, worker, self._compared_key, self._compare, fail
-        self._compared = OnDemand(*given, slot="why", panel=seen, clear=self._clear)
-        given = self, worker, self._explained_key, self._explain, fail
-        self._explained = OnDemand(*given, slot="explanation", panel=seen)
-        given = self, worker, self._estimated_key, self._estimate, fail
-        self._estimated = OnDemand(*given, slot="densities", panel=seen)
+        arguments = self, worker, self._compared_key, self._compare, fail
+        self._compared = OnDemand(*arguments, slot="why", panel=path_panel, clear=self._clear)
+        arguments = self, worker, self._explained_key, self._explain, fail
+        self._explained = OnDemand(*arguments, slot="explanation", panel=path_panel)
+        arguments = self, worker, self._estimated_key, self._estimate, fail
+        self._estimated = OnDemand(*arguments, slot="densities", panel=path_panel)
         session.datasetChanged.connect(self._forget_densities)
         for signal in (current.changed, current.inspected, self._absence.changed):
             signal.connect(self.update)
@@ -287,7 +289,7 @@ class WhyController(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Show what explains the current model, where somebody sees it."""
+        """Show the explanation of the current model, if visible."""
         if not self._inspect.path.isVisible():
             return
         model = self._current.shown.inspected
@@ -302,7 +304,7 @@ class WhyController(Controller):
 
     @Slot()
     def _look(self) -> None:
-        """Explain the feature that is looked at."""
+        """Explain the inspected feature."""
         model = self._current.shown.inspected
         if model is not None and self._inspect.path.isVisible() and self._is_compared(model):
             self._mark(model)
@@ -325,9 +327,9 @@ class WhyController(Controller):
         path_ids = self._session.dataset.feature_ids if self._session.dataset is not None else ()
 
         def show(found: Picture) -> None:
-            shown, leads = found
+            visible, leads = found
             steps = tr("step") if path.step_kind is StepKind.FEATURES else tr(path.step_kind.value)
-            self.panel.show_map(shown, candidates.names, score, steps, path_ids)
+            self.panel.show_map(visible, candidates.names, score, steps, path_ids)
             model = self._current.shown.inspected
             if model is not None:
                 self._mark(model)
@@ -348,24 +350,24 @@ class WhyController(Controller):
         if model is None or column is None or context is None:
             return None
         fold = model.fold if self._session.has_documents else None
-        given = context, column, fold, model.plan.convention
+        arguments = context, column, fold, model.plan.convention
         show = self._inspect.profile.explain
-        return computation(tr("Explaining a feature"), show, self._tasks.explain, *given)
+        return computation(tr("Explaining a feature"), show, self._tasks.explain, *arguments)
 
     def _show_margins(self, model: SelectedModel) -> None:
         dataset, score = self._session.dataset, model.plan.candidate_score
         if dataset is None or score is None:
             return
         ids, candidates = dataset.feature_ids, self._candidates(model)
-        known = {
+        shares = {
             int(ids[member]): lead.share
             for column, lead in self._leads.items()
             if lead.rival is not None
             for member in candidates.members(column)
         }
         chosen = {column: self._leads[column] for column in model.step.selected if column in self._leads}
-        said = _note(chosen, candidates.names, model.path)
-        self._inspect.path.show_margins(model.path, known, said)
+        note = _note(chosen, candidates.names, model.path)
+        self._inspect.path.show_margins(model.path, shares, note)
 
     def _mark(self, model: SelectedModel) -> None:
         column = self._inspect.column
@@ -388,9 +390,11 @@ class WhyController(Controller):
             names, groups = dataset.feature_names, self._candidates(model)
             return ChoiceContext(model.path, model.position, score, names, groups=groups)
         axes, fold, key = record.plan.axes, model.fold.number, model.key
-        one = axes[0] if len(axes) == 1 else None
+        only_axis = axes[0] if len(axes) == 1 else None
         combinations = [
-            Alternative(axis_value(one, values[0]) if one else combination_label(axes, values), path)
+            Alternative(
+                axis_value(only_axis, values[0]) if only_axis else combination_label(axes, values), path
+            )
             for position, values in enumerate(record.combinations)
             if (path := record.paths.get((fold, position))) is not None
         ]
@@ -401,7 +405,7 @@ class WhyController(Controller):
         ]
         names, axis, groups = (
             dataset.feature_names,
-            one.label if one else "combination",
+            only_axis.label if only_axis else "combination",
             self._candidates(model),
         )
         return ChoiceContext(model.path, model.position, score, names, axis, combinations, folds, groups)
@@ -428,12 +432,14 @@ class WhyController(Controller):
 
     @Slot()
     def _show_densities(self) -> None:
-        """Show the densities of the feature that is looked at, where somebody sees them."""
+        """Show the densities of the inspected feature, if visible."""
         if not self._inspect.path.isVisible():
             return
         model, dataset = self._current.shown.inspected, self._session.dataset
-        there = model is not None and model.plan.entry.compares_densities and self._session.has_documents
-        self.panel.offer_densities(there)
+        can_compare = (
+            model is not None and model.plan.entry.compares_densities and self._session.has_documents
+        )
+        self.panel.offer_densities(can_compare)
         if not self.panel.shows_densities or model is None or dataset is None or self._inspect.column is None:
             return
         if model.path is not self._offered:
@@ -458,8 +464,8 @@ class WhyController(Controller):
         def show(found: tuple[ComparedDensities, ...]) -> None:
             self.panel.densities.show_densities(found, names)
 
-        given = model.plan, model.fold, model.path, columns
-        return computation(tr("Estimating densities"), show, self._tasks.densities, *given)
+        arguments = model.plan, model.fold, model.path, columns
+        return computation(tr("Estimating densities"), show, self._tasks.densities, *arguments)
 
     @Slot(object)
     def _on_other(self, column: int | None) -> None:
@@ -491,21 +497,21 @@ _CLOSEST = {
         tr("It is smallest for {name}, which trailed {rival} by {share}."),
     ),
 }
-"""What is said of the closest choice, by the sign of its lead: with one feature a step, and without."""
+"""Sentences on the closest choice, by the sign of its lead: with one feature a step, and without."""
 
 
 def _note(leads: dict[int, Margin], names: tuple[str, ...], path: PathResult) -> str:
-    """Return what the margins are, with the closest one as the example where it is a near tie."""
-    known = [lead for lead in leads.values() if lead.rival is not None]
-    if not known:
+    """Define the margins, with the closest one as the example where it is a near tie."""
+    with_rival = [lead for lead in leads.values() if lead.rival is not None]
+    if not with_rival:
         return ""
     if path.step_kind is StepKind.ITERATIONS:
-        said = tr("The margin is the lead over the next feature.")
+        definition = tr("The margin is the lead over the next feature.")
     else:
-        said = tr("The margin is the lead over the next candidate.")
-    close = min(known, key=lambda lead: abs(lead.share))
+        definition = tr("The margin is the lead over the next candidate.")
+    close = min(with_rival, key=lambda lead: abs(lead.share))
     if close.rival is None or abs(close.share) >= TOSS_UP:
-        return said
+        return definition
     sign = (close.share > 0) - (close.share < 0)
     example = _CLOSEST[sign][path.step_kind is not StepKind.FEATURES]
     near = example.format(
@@ -514,4 +520,6 @@ def _note(leads: dict[int, Margin], names: tuple[str, ...], path: PathResult) ->
         step=close.number,
         share=percent(abs(close.share)),
     )
-    return tr("{definition} Less than 1 % is a near tie. {example}").format(definition=said, example=near)
+    return tr("{definition} Less than 1 % is a near tie. {example}").format(
+        definition=definition, example=near
+    )

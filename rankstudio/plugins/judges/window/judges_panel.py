@@ -57,7 +57,7 @@ _ABOUT_FLIPS = tr(
 
 @dataclass(frozen=True)
 class _Row:
-    """A line of a table: what it is about, and its texts by column."""
+    """A line of a table: its subject, and its texts by column."""
 
     key: str
     feature: int | None
@@ -116,13 +116,13 @@ class JudgesPanel(Panel):
             Column(
                 key,
                 title,
-                "right" if place else "left",
+                "right" if index else "left",
                 value=partial(_Row.text, key=key),
-                stretch=not place,
+                stretch=not index,
                 least=120,
-                width=0 if not place else 84,
+                width=0 if not index else 84,
             )
-            for place, (key, title) in enumerate(columns)
+            for index, (key, title) in enumerate(columns)
         ]
         if [column.key for column in named_columns] != self._columns:
             self._columns = [column.key for column in named_columns]
@@ -194,7 +194,7 @@ class JudgesController(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Show what there is by now."""
+        """Show the results so far."""
         self.panel.setVisible(bool(self._judges) or self.busy or self._flips is not None)
         if not self.panel.isVisible():
             return
@@ -214,7 +214,7 @@ class JudgesController(Controller):
 
     @Slot()
     def toggle(self) -> None:
-        """Flip labels, or stop that; what was found stays."""
+        """Flip labels, or stop that; the results so far stay."""
         if self.busy:
             self._simulation.stop()
             return
@@ -263,15 +263,15 @@ class JudgesController(Controller):
 
     def _results(self) -> list[RunResult]:
         """Return the finished runs of the current plan, the last one under each judge."""
-        shown, judges = self._models.runs.shown, self._judges
-        if shown is None or not judges:
+        current, judges = self._models.runs.shown, self._judges
+        if current is None or not judges:
             return []
-        found: dict[str, RunResult] = {}
+        by_judge: dict[str, RunResult] = {}
         for record in self._models.runs.records:
             plan = record.plan
-            if record.result is not None and plan.changed(columns=shown.plan.columns) == shown.plan:
-                found[str(plan.columns.get("label", ""))] = record.result
-        return [found[name] for name in judges if name in found]
+            if record.result is not None and plan.changed(columns=current.plan.columns) == current.plan:
+                by_judge[str(plan.columns.get("label", ""))] = record.result
+        return [by_judge[name] for name in judges if name in by_judge]
 
     def _selection_key(self) -> Key | None:
         results = self._results()
@@ -295,12 +295,12 @@ class JudgesController(Controller):
         titles = tr("judges"), tr("documents"), tr("queries"), "τ_b", "α"
         columns = list(zip(("judges", "documents", "queries", "tau", "alpha"), titles, strict=True))
         self.panel.table.placeholder = tr("Comparing the judges …")
-        found, note, rows = self._agreement, "", []
-        if found is not None:
+        agreement, note, rows = self._agreement, "", []
+        if agreement is not None:
             note = tr(
                 "Mean of Kendall's τ_b within queries; Krippendorff's α for judges with one scale, of all "
                 "{alpha}."
-            ).format(alpha=_signed(found.alpha))
+            ).format(alpha=_signed(agreement.alpha))
             rows = [
                 _Row(
                     f"{pair.first}\n{pair.second}",
@@ -313,7 +313,7 @@ class JudgesController(Controller):
                         "alpha": _signed(pair.alpha),
                     },
                 )
-                for pair in found.pairs
+                for pair in agreement.pairs
             ]
         self.panel.show_rows(columns, rows, note)
 
@@ -322,7 +322,7 @@ class JudgesController(Controller):
         pairs = self._agreement.pairs if self._agreement is not None else ()
         titles = (f"{pair.first} · {pair.second}" for pair in pairs)
         columns = [("query", tr("query")), ("mean", tr("mean"))]
-        columns += [(str(at), title) for at, title in enumerate(titles)]
+        columns += [(str(index), title) for index, title in enumerate(titles)]
         rows = [
             _Row(query, None, dict(zip(dict(columns), (query, *map(_signed, (mean, *taus))), strict=True)))
             for query, mean, taus in (self._agreement.least(None) if self._agreement is not None else ())
@@ -331,22 +331,25 @@ class JudgesController(Controller):
         self.panel.show_rows(columns, rows, note if rows else "")
 
     def _show_selection(self) -> None:
-        found = self._selection if self._selection_key() is not None else None
+        selection = self._selection if self._selection_key() is not None else None
         self.panel.table.placeholder = _NO_RUNS
-        if found is None:
+        if selection is None:
             self.panel.show_rows((), (), "")
             return
-        columns = [("feature", tr("feature")), *((f"={j}", j) for j in found.judges), ("n", tr("judges"))]
+        columns = [("feature", tr("feature")), *((f"={j}", j) for j in selection.judges), ("n", tr("judges"))]
         rows = []
-        for column in found.order().tolist():
-            shares = {f"={j}": percentage(s) for j, s in zip(found.judges, found.shares[column], strict=True)}
-            name = _name(int(found.feature_ids[column]), found.feature_names[column])
-            texts = {"feature": name, **shares, "n": str(found.n_judges[column])}
-            rows.append(_Row(name, int(found.feature_ids[column]), texts))
+        for column in selection.order().tolist():
+            shares = {
+                f"={j}": percentage(s)
+                for j, s in zip(selection.judges, selection.shares[column], strict=True)
+            }
+            name = _name(int(selection.feature_ids[column]), selection.feature_names[column])
+            texts = {"feature": name, **shares, "n": str(selection.n_judges[column])}
+            rows.append(_Row(name, int(selection.feature_ids[column]), texts))
         note = tr(
             "Share of folds with a feature, and judges with at least half of the folds. Nogueira's index "
             "across judges: {index}."
-        ).format(index=f"{found.nogueira:.2f}")
+        ).format(index=f"{selection.nogueira:.2f}")
         self.panel.show_rows(columns, rows, note)
 
     def _show_flips(self) -> None:
@@ -354,29 +357,29 @@ class JudgesController(Controller):
         if self._flips is None:
             self.panel.show_rows((), (), "")
             return
-        record, found = self._flips
+        record, flips = self._flips
         columns = [("feature", tr("feature"))]
-        columns += [(str(at), f"{100 * share:g} %") for at, share in enumerate(found.shares)]
+        columns += [(str(index), f"{100 * share:g} %") for index, share in enumerate(flips.shares)]
 
         def row(name: str, feature: int | None, values: Sequence[Any], said: Callable[[Any], str]) -> _Row:
-            texts = {str(at): said(value) for at, value in enumerate(values)}
+            texts = {str(index): said(value) for index, value in enumerate(values)}
             return _Row(name, feature, {"feature": name, **texts})
 
         rows = [
             row(
-                _name(int(found.feature_ids[column]), found.feature_names[column]),
-                int(found.feature_ids[column]),
-                found.selected[:, column].tolist(),
+                _name(int(flips.feature_ids[column]), flips.feature_names[column]),
+                int(flips.feature_ids[column]),
+                flips.selected[:, column].tolist(),
                 percentage,
             )
-            for column in found.order().tolist()
+            for column in flips.order().tolist()
         ]
-        rows.append(row(tr("Jaccard with 0 %"), None, found.jaccard.tolist(), "{:.2f}".format))
+        rows.append(row(tr("Jaccard with 0 %"), None, flips.jaccard.tolist(), "{:.2f}".format))
         if not self._session.is_sealed(record.dataset):
-            rows += [row(name, None, v.mean(axis=1).tolist(), fixed) for name, v in found.values.items()]
+            rows += [row(name, None, v.mean(axis=1).tolist(), fixed) for name, v in flips.values.items()]
         note = tr(
             "{title}: selection probability by share of flipped labels, {n} draws. Test labels are kept."
-        ).format(title=record.title, n=found.n_draws)
+        ).format(title=record.title, n=flips.n_draws)
         self.panel.show_rows(columns, rows, note)
 
 

@@ -139,15 +139,15 @@ def simulate_auc(
         raise ParameterError("regularization", regularization, "a finite number greater than 0")
     count = between("repetitions", repetitions, 1, _MOST)
     start = between("seed", seed, 0, MOST_SEED)
-    truth, found = np.empty(count), np.empty((count, len(ESTIMATORS)))
+    truth, estimates = np.empty(count), np.empty((count, len(ESTIMATORS)))
     size = max(1, min(_BLOCK, _NUMBERS // n_examples**2))
     for number, first in enumerate(range(0, count, size)):
         part = slice(first, min(first + size, count))
         X = data.draw(part.stop - first, np.random.default_rng([start, number]))
         with STEADY:
-            found[part], weights = auc_estimates(data, X, regularization)
+            estimates[part], weights = auc_estimates(data, X, regularization)
         truth[part] = data.auc(weights)
-        state = Deviations(ESTIMATORS, truth[: part.stop], found[: part.stop], count)
+        state = Deviations(ESTIMATORS, truth[: part.stop], estimates[: part.stop], count)
         yield state
     return state
 
@@ -177,10 +177,10 @@ def auc_estimates(data: TwoClasses, X: Floats, regularization: float) -> tuple[F
     hats, weights = _hats(centred, labels - labels.mean(), regularization)
     residuals = labels - labels.mean() - np.einsum("bmn,bn->bm", centred, weights)
     folds = np.stack([np.arange(m, dtype=np.int64), data.folds(5), data.folds(10)])
-    found = np.empty((X.shape[0], 1 + 2 * folds.shape[0]))
+    estimates = np.empty((X.shape[0], 1 + 2 * folds.shape[0]))
     space = np.empty(m, dtype=np.int64), np.empty((m, m + 1)), np.empty(m)
-    _auc_kernel.estimates(hats, residuals, labels, data.n_positive, folds, *space, found)
-    return np.delete(found, 2, axis=1), weights  # leaving one out, no fold has two documents to compare
+    _auc_kernel.estimates(hats, residuals, labels, data.n_positive, folds, *space, estimates)
+    return np.delete(estimates, 2, axis=1), weights  # leaving one out, no fold has two documents to compare
 
 
 def _hats(X: Floats, labels: Floats, regularization: float) -> tuple[Floats, Floats]:

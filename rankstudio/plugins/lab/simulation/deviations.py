@@ -37,14 +37,14 @@ class Deviations:
     @property
     def conditional(self) -> Floats:
         """Estimate minus the performance of the same model, (5.1) of Airola 2011, shape (R, E)."""
-        found: Floats = self.estimates - self.truth[:, None]
-        return found
+        deviations: Floats = self.estimates - self.truth[:, None]
+        return deviations
 
     @property
     def unconditional(self) -> Floats:
         """Estimate minus the mean performance of all models, (5.2) of Airola 2011, shape (R, E)."""
-        found: Floats = self.estimates - self.truth.mean()
-        return found
+        deviations: Floats = self.estimates - self.truth.mean()
+        return deviations
 
     @property
     def counts(self) -> Ints:
@@ -75,9 +75,9 @@ class Deviations:
 
 
 def _means(values: Floats) -> Floats:
-    there = ~np.isnan(values)
+    is_defined = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
-        mean: Floats = np.where(there, values, 0.0).sum(axis=0) / there.sum(axis=0)
+        mean: Floats = np.where(is_defined, values, 0.0).sum(axis=0) / is_defined.sum(axis=0)
     return mean
 
 
@@ -134,8 +134,8 @@ class DeviationSummary:
         -----
         O(RE) for R repetitions and E estimators.
         """
-        found, sd = state.conditional, state.conditional_sd
-        edges = bin_edges(found, sd)
+        deviations, sd = state.conditional, state.conditional_sd
+        edges = bin_edges(deviations, sd)
         return cls(
             state.estimators,
             state.truth.size,
@@ -148,7 +148,7 @@ class DeviationSummary:
             state.unconditional_sd,
             state.counts,
             edges,
-            binned_shares(found, edges),
+            binned_shares(deviations, edges),
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -161,8 +161,8 @@ class DeviationSummary:
             "repetitions": self.counts,
         }
         estimators = {
-            name: {column: values[place].item() for column, values in columns.items()}
-            for place, name in enumerate(self.estimators)
+            name: {column: values[index].item() for column, values in columns.items()}
+            for index, name in enumerate(self.estimators)
         }
         truth = {"mean": self.truth, "sd": self.truth_sd}
         return {"done": self.done, "truth": truth, "estimators": estimators}
@@ -178,10 +178,10 @@ def bin_edges(values: Floats, sd: Floats) -> Floats:
     sd : ndarray of shape (E,)
         Standard deviations of the columns; the width follows Scott's rule for the largest.
     """
-    known: Floats = values[np.isfinite(values)]
+    finite: Floats = values[np.isfinite(values)]
     spread: Floats = sd[np.isfinite(sd)]
     width = _round_width(_SCOTT * float(spread.max(initial=0.0)) * len(values) ** (-1 / 3))
-    low, high = float(known.min(initial=0.0)), float(known.max(initial=0.0))
+    low, high = float(finite.min(initial=0.0)), float(finite.max(initial=0.0))
     while (high - low) / width > _MOST_BINS:
         width = _round_width(2.5 * width)
     first, last = floor(low / width), floor(high / width) + 1
@@ -192,10 +192,10 @@ def binned_shares(values: Floats, edges: Floats) -> Floats:
     """Return the share of each column (R, E) in each bin, shape (E, B); lower edges are inclusive."""
     shares = np.zeros((values.shape[1], edges.size - 1))
     for column, share in zip(values.T, shares, strict=True):
-        known = column[np.isfinite(column)]
-        if known.size:
-            at = np.clip(np.searchsorted(edges, known, side="right") - 1, 0, share.size - 1)
-            share[:] = np.bincount(at, minlength=share.size) / known.size
+        finite = column[np.isfinite(column)]
+        if finite.size:
+            bins = np.clip(np.searchsorted(edges, finite, side="right") - 1, 0, share.size - 1)
+            share[:] = np.bincount(bins, minlength=share.size) / finite.size
     return shares
 
 
@@ -209,7 +209,7 @@ def _round_width(wanted: float) -> float:
 
 
 WHOLE = ("n_examples", "n_queries", "n_features", "per_query")
-"""What takes whole numbers only."""
+"""Quantities that are whole numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,17 +238,17 @@ class VariedDeviations:
     @property
     def bias(self) -> Floats:
         """Mean deviations, shape (V, E)."""
-        return np.array([one.bias for one in self.summaries])
+        return np.array([summary.bias for summary in self.summaries])
 
     @property
     def standard_error(self) -> Floats:
         """Standard error of the bias, shape (V, E)."""
-        return np.array([one.standard_error for one in self.summaries])
+        return np.array([summary.standard_error for summary in self.summaries])
 
     @property
     def sd(self) -> Floats:
         """Conditional standard deviations, shape (V, E)."""
-        return np.array([one.sd for one in self.summaries])
+        return np.array([summary.sd for summary in self.summaries])
 
 
 def simulate_over(
@@ -281,16 +281,16 @@ def simulate_over(
     """
     if not values:
         raise ParameterError(quantity, values, "at least one value")
-    asked = tuple(float(value) for value in values)
+    numbers = tuple(float(value) for value in values)
     finished: tuple[DeviationSummary, ...] = ()
-    for value in asked:
+    for value in numbers:
         exact = int(value) if quantity in WHOLE and value.is_integer() else value
         for state in simulate(**{**parameters, quantity: exact}):
             if state is None:
                 yield None
                 continue
             growing = DeviationSummary.of(state)
-            found = VariedDeviations(quantity, asked, (*finished, growing))
-            yield found
-        finished = found.summaries
-    return found
+            varied = VariedDeviations(quantity, numbers, (*finished, growing))
+            yield varied
+        finished = varied.summaries
+    return varied

@@ -1,4 +1,4 @@
-"""What the simulation on real data learns, and how estimators hold documents out from it."""
+"""Learners of the simulation on real data, and the ways in which estimators hold documents out."""
 
 from __future__ import annotations
 
@@ -124,13 +124,13 @@ def folds_of_documents(
     query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
     scores = np.empty(m)
     for number in range(int(fold.max()) + 1):
-        held = fold == number
-        sizes = np.bincount(query[~held])
+        is_held_out = fold == number
+        sizes = np.bincount(query[~is_held_out])
         ptr = np.concatenate(([0], np.cumsum(sizes[sizes > 0]))).astype(np.int64)
-        rest = QueryData(data.X[~held], data.y[~held], ptr)
+        rest = QueryData(data.X[~is_held_out], data.y[~is_held_out], ptr)
         if data.has_statistics:
-            _ = rest.statistics  # as there was room for those of all, nobody has to look for some
-        scores[held] = learner.learn(rest)(data.X[held])
+            _ = rest.statistics  # computed now, as there is room: those of all documents had room, too
+        scores[is_held_out] = learner.learn(rest)(data.X[is_held_out])
         yield
     return HeldOutScores(scores, fold if averaged else None)
 
@@ -160,7 +160,9 @@ def estimators(fixed: str) -> dict[str, Estimator]:
     """
     ways = [(name, way, partial(once, way)) for name, way in _ANEW.items()]
     return {
-        called: way for name, anew, kept in ways for called, way in ((name, anew), (f"{name}, {fixed}", kept))
+        called: way
+        for name, anew, fixed_way in ways
+        for called, way in ((name, anew), (f"{name}, {fixed}", fixed_way))
     }
 
 
@@ -173,8 +175,8 @@ def _by_query(learner: Learner, data: QueryData, fold: Ints) -> Estimating:
     of_document = np.repeat(fold, np.diff(data.ptr))
     scores = np.empty(data.y.size)
     for number in range(int(fold.max()) + 1):
-        held = of_document == number
-        scores[held] = learner.learn(of_queries(data, fold != number))(data.X[held])
+        is_held_out = of_document == number
+        scores[is_held_out] = learner.learn(of_queries(data, fold != number))(data.X[is_held_out])
         yield
     return HeldOutScores(scores)
 
@@ -233,12 +235,12 @@ class BasisRankRLS:
         """
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
-        given = self._basis(data)
-        kept, factor = independent(self.kernel.matrix(given, given))
-        vectors = given[kept]
+        basis = self._basis(data)
+        chosen, factor = independent(self.kernel.matrix(basis, basis))
+        vectors = basis[chosen]
         features = np.ascontiguousarray(solve_lower(factor, self.kernel.matrix(vectors, data.X)).T)
         mapped = QueryData(features, data.y, data.ptr)
-        weights = mapped.statistics.weights(tuple(range(kept.size)), self.regularization)
+        weights = mapped.statistics.weights(tuple(range(chosen.size)), self.regularization)
         dual = solve_triangular(factor, weights, lower=True, trans="T", check_finite=False)
         return lambda X: self.kernel.matrix(np.ascontiguousarray(X), vectors) @ dual
 

@@ -9,10 +9,10 @@ from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.methods.catalog.shared import GAMMA, LAMBDA
 
 NO_KERNEL = "none"
-"""What stands for greedy selection in place of a kernel."""
+"""Choice of greedy selection in place of a kernel."""
 
 SELECTED_ONCE, BASIS_KEPT = "selected once", "basis vectors kept"
-"""What names of estimators end in where that was chosen with what is held out."""
+"""Endings of the names of estimators whose features or basis vectors were chosen with held-out documents."""
 
 _LAMBDA = replace(
     LAMBDA,
@@ -102,7 +102,7 @@ AUC: tuple[Parameter, ...] = (
     _REPETITIONS,
     _SEED,
 )
-"""Of `simulate_auc`, by the names of its arguments."""
+"""Parameters of `simulate_auc`, by the names of its arguments."""
 
 _WITHOUT_KERNEL = ("kernel", (NO_KERNEL,))
 _WITH_KERNEL = ("kernel", ("rbf", "poly", "linear"))
@@ -175,10 +175,10 @@ SELECTION: tuple[Parameter, ...] = (
     replace(_REPETITIONS, default=100, high=10_000_000, help="Number of draws of training queries."),
     _SEED,
 )
-"""Of `simulate_selection`, by the names of its arguments."""
+"""Parameters of `simulate_selection`, by the names of its arguments."""
 
 PARAMETERS: Mapping[str, tuple[Parameter, ...]] = {"auc": AUC, "selection": SELECTION}
-"""Of each simulation, by its name."""
+"""Parameters of each simulation, by its name."""
 
 
 def _values(default: tuple[float, ...], text: str, like: Parameter) -> Parameter:

@@ -104,20 +104,20 @@ def simulate_selection(
         ways = estimators
     if learner is None and kernel != NO_KERNEL:
         learner = BasisRankRLS.of(kernel, gamma, per_query, regularization)
-    what = learner or _selection(n_features, data.n_features, regularization)
+    chosen_learner = learner or _selection(n_features, data.n_features, regularization)
     documents = QueryData(np.asarray(data.X), data.y, data.query_ptr, part_of=data.grading)
-    truth, found = np.empty(count), np.empty((count, len(ways)))
+    truth, estimates = np.empty(count), np.empty((count, len(ways)))
     for number in range(count):
         rng = np.random.default_rng([start, number])
         inside = np.zeros(data.n_queries, dtype=np.bool_)
         inside[rng.choice(data.n_queries, drawn, replace=False)] = True
-        train, others = documents.taken(np.flatnonzero(inside)), documents.taken(np.flatnonzero(~inside))
+        train, rest = documents.taken(np.flatnonzero(inside)), documents.taken(np.flatnonzero(~inside))
         measured = partial(_measured, measure=measure, convention=used)
-        truth[number] = yield from steadily(_truth(what, train, others, measured))
-        for place, estimator in enumerate(ways.values()):
-            scores, fold = yield from steadily(estimator(what, train, rng))
-            found[number, place] = measured(train, scores, fold=fold)
-        state = Deviations(tuple(ways), truth[: number + 1], found[: number + 1], count)
+        truth[number] = yield from steadily(_truth(chosen_learner, train, rest, measured))
+        for index, estimator in enumerate(ways.values()):
+            scores, fold = yield from steadily(estimator(chosen_learner, train, rng))
+            estimates[number, index] = measured(train, scores, fold=fold)
+        state = Deviations(tuple(ways), truth[: number + 1], estimates[: number + 1], count)
         yield state
     return state
 
@@ -125,7 +125,7 @@ def simulate_selection(
 def _truth(
     what: Learner, train: QueryData, others: QueryData, measured: Callable[[QueryData, Floats], float]
 ) -> Generator[None, None, float]:
-    """Measure what is learned from some queries on all others."""
+    """Measure a model of some queries on all others."""
     model = what.learn(train)
     yield
     return measured(others, model(others.X))
@@ -160,10 +160,10 @@ def _measured(
 
     y, ptr = data.y, data.ptr
     if fold is None:
-        known, key = data.shared.of(_Evaluators).found, (measure, convention)
-        if key not in known:
-            known[key] = Evaluator(y, ptr, convention, (measure,), grading=data.grading)
-        evaluator = known[key]
+        evaluators, key = data.shared.of(_Evaluators).found, (measure, convention)
+        if key not in evaluators:
+            evaluators[key] = Evaluator(y, ptr, convention, (measure,), grading=data.grading)
+        evaluator = evaluators[key]
     else:
         query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
         parts, order = query * (int(fold.max()) + 1) + fold, np.lexsort((fold, query))

@@ -33,8 +33,8 @@ from rankstudio.plugins.lab.simulation.parameters import EACH, PARAMETERS, VARIE
 
 def without_test(dataset: FoldedDataset) -> FoldedDataset:
     """Return the documents outside of the test part for a single fold; all documents for several folds."""
-    first, *others = dataset.folds
-    return dataset if others else replace(dataset, folds=(replace(first, test=None),))
+    first, *rest = dataset.folds
+    return dataset if rest else replace(dataset, folds=(replace(first, test=None),))
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,16 +55,18 @@ class SimulationProgress:
     @property
     def done(self) -> int:
         """Number of repetitions, over all values."""
-        return self.found.done + sum(one.done for one in (self.varied.summaries if self.varied else ()))
+        return self.found.done + sum(
+            summary.done for summary in (self.varied.summaries if self.varied else ())
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the results as plain values."""
-        varied, said = self.varied, self.found.as_dict()
+        varied, plain = self.varied, self.found.as_dict()
         if varied is None:
-            return said
+            return plain
         values = zip(varied.values, varied.summaries, strict=True)
-        each = [{"value": value, **summary.as_dict()} for value, summary in values]
-        return {**said, "varied": {"quantity": varied.quantity, "values": each}}
+        rows = [{"value": value, **summary.as_dict()} for value, summary in values]
+        return {**plain, "varied": {"quantity": varied.quantity, "values": rows}}
 
 
 @dataclass(frozen=True)
@@ -105,9 +107,9 @@ class Simulation:
     def finished(self, progress: SimulationProgress) -> Simulation:
         """Return a simulation that ends with the finished part of this one."""
         varied = progress.varied.summaries if progress.varied is not None else ()
-        whole = self.values[: sum(one.done == one.asked for one in varied)]
-        asked = {**self.parameters, "repetitions": progress.found.done}
-        return Simulation(self.kind, asked, *((self.quantity, whole, self.each) if whole else ()))
+        complete = self.values[: sum(summary.done == summary.asked for summary in varied)]
+        parameters = {**self.parameters, "repetitions": progress.found.done}
+        return Simulation(self.kind, parameters, *((self.quantity, complete, self.each) if complete else ()))
 
     def check(self, dataset: FoldedDataset | RankingDataset | None = None) -> None:
         """Reject inconsistent values, or values too large for the data.
@@ -117,7 +119,7 @@ class Simulation:
         ParameterError
             With the name of the parameter; "values" for those of the quantity.
         """
-        asked = self.parameters
+        parameters = self.parameters
         tried: dict[str, list[tuple[str, Any]]] = {n: [(n, value)] for n, value in self.counting.items()}
         if self.quantity in WHOLE and not all(value.is_integer() for value in self.values):
             raise ParameterError("values", format_grid(self.values), tr("whole numbers, such as 10, 20, 50"))
@@ -126,9 +128,17 @@ class Simulation:
         if self.kind == "auc":
             from rankstudio.plugins.lab.simulation.auc_simulation import TwoClasses  # noqa: PLC0415 - when it is needed
 
-            informative = asked["n_features"] if asked["n_informative"] is None else asked["n_informative"]
+            informative = (
+                parameters["n_features"]
+                if parameters["n_informative"] is None
+                else parameters["n_informative"]
+            )
             TwoClasses(
-                asked["n_examples"], asked["positive"], asked["n_features"], informative, asked["shift"]
+                parameters["n_examples"],
+                parameters["positive"],
+                parameters["n_features"],
+                informative,
+                parameters["shift"],
             )
         if dataset is None:
             return
@@ -170,12 +180,12 @@ class Simulation:
             if state is None:
                 yield None
                 continue
-            found = DeviationSummary.of(state)
-            yield SimulationProgress(found)
+            summary = DeviationSummary.of(state)
+            yield SimulationProgress(summary)
         if self.quantity:
-            again = {**self.counting, "repetitions": self.each}
-            for varied in simulate_over(self.quantity, self.values, simulate, **again):
-                yield None if varied is None else SimulationProgress(found, varied)
+            arguments = {**self.counting, "repetitions": self.each}
+            for varied in simulate_over(self.quantity, self.values, simulate, **arguments):
+                yield None if varied is None else SimulationProgress(summary, varied)
 
 
 def _plain(value: float) -> float:
@@ -184,7 +194,7 @@ def _plain(value: float) -> float:
 
 
 _DATA = ("data", "missing", "normalize", "protocol", "seed", "columns")
-"""What a plan says of how its data are opened."""
+"""Fields of a plan that determine how its data are opened."""
 
 
 def simulation_as_command(simulation: Simulation, plan: Plan | None = None, *, test: bool = True) -> str:
@@ -216,7 +226,7 @@ def simulation_as_command(simulation: Simulation, plan: Plan | None = None, *, t
 
 
 def _data_words(plan: Plan, test: bool) -> Iterator[str]:
-    """Yield what opens the data of a plan."""
+    """Yield the words of a command that open the data of a plan."""
     yield "--sample" if plan.data == SAMPLE else plan.data
     yield from field_words(plan, ("missing", "normalize", "protocol"))
     if plan.protocol != Plan(plan.data).protocol:
@@ -251,13 +261,13 @@ def simulation_as_python(
     lines += [f"        {name!r}: {value!r}," for name, value in simulation.counting.items()]
     lines += ["    },"]
     if simulation.quantity:
-        asked = {"quantity": simulation.quantity, "values": simulation.values, "each": simulation.each}
-        lines += [f"    {name}={value!r}," for name, value in asked.items()]
+        varied = {"quantity": simulation.quantity, "values": simulation.values, "each": simulation.each}
+        lines += [f"    {name}={value!r}," for name, value in varied.items()]
     lines += [")"]
     if plan is not None:
         opened = "open_data(plan)"
         lines += [plan_code(plan, _DATA), f"dataset = {opened if test else f'without_test({opened})'}"]
-    given = "dataset" if plan is not None else ""
-    lines += [f"*_, found = filter(None, simulation.steps({given}))"]
+    argument = "dataset" if plan is not None else ""
+    lines += [f"*_, found = filter(None, simulation.steps({argument}))"]
     lines += ["print(json.dumps(found.as_dict(), indent=1))"]
     return program(imports, lines, computed_with)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class SimulationTab(Controller):
-    """Simulates what a form asks for, and shows how it grows while it is seen.
+    """Runs the simulation of a form, and shows its progress while it is visible.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class SimulationTab(Controller):
 
     @Slot()
     def start(self) -> None:
-        """Simulate what the form asks for, from the beginning."""
+        """Start the simulation of the form from the beginning."""
         if not self.form.commit():
             return
         simulation = Simulation(self.form.kind, self.form.values(), *self.form.varied())
@@ -112,30 +112,33 @@ class SimulationTab(Controller):
         self.simulation.start(partial(request.simulation.steps, request.dataset))
 
     def requested(self, simulation: Simulation) -> SimulationRequest | None:
-        """Return what is to be done on what; None where it cannot be, which the user was told."""
+        """Return the request for a simulation.
+
+        It is None where the simulation cannot run, after a message to the user.
+        """
         return SimulationRequest(simulation)
 
     def caption(self, request: SimulationRequest, found: DeviationSummary) -> tuple[str, str]:
-        """Return what stands above the distributions, and what goes with them as a figure."""
+        """Return the caption above the distributions, and their caption as a figure."""
         raise NotImplementedError
 
     def show_found(self) -> None:
-        """Show the distributions, and what the varied quantity brought."""
+        """Show the distributions, and the effect of the varied quantity."""
         request, progress, state = self.request, self.progress, self.simulation.state
-        share, said, above, below = 0.0, "", "", ""
+        share, text, above, below = 0.0, "", "", ""
         if request is not None and progress is not None:
             share = progress.done / request.simulation.asked
-            said = "" if state is SimulationState.DONE else _progress_text(progress)
+            text = "" if state is SimulationState.DONE else _progress_text(progress)
             above, self.deviations.plot.caption = self.caption(request, progress.found)
             self.variation.set_figure_caption(variation_caption(request))
             below = _varied_caption(progress.varied)
-        self.form.show_state(state, share, said)
+        self.form.show_state(state, share, text)
         self.deviations.show_summary(self.found, above)
         self.variation.show_values(self.varied, below)
 
     @Slot()
     def update(self) -> None:
-        """Show what was found where it is seen, in a turn of the event loop of its own."""
+        """Show the results if visible, in a turn of the event loop of its own."""
         turns().ask(self._show)
 
     @Slot(object)
@@ -150,9 +153,9 @@ class SimulationTab(Controller):
 
 def _progress_text(progress: SimulationProgress) -> str:
     """Return which repetition it is."""
-    found, varied = progress.found, progress.varied
+    summary, varied = progress.found, progress.varied
     if varied is None:
-        return tr("{done:,} of {asked:,} repetitions").format(done=found.done, asked=found.asked)
+        return tr("{done:,} of {asked:,} repetitions").format(done=summary.done, asked=summary.asked)
     last, quantity = varied.summaries[-1], varied.quantity
     return tr("{quantity} = {value}: {done:,} of {asked:,}").format(
         quantity=SHORT[quantity],
@@ -192,11 +195,11 @@ class AucTab(SimulationTab):
         super().__init__(worker, tr("Simulating AUC estimates"), form, deviations, variation, parent)
 
     def caption(self, request: SimulationRequest, found: DeviationSummary) -> tuple[str, str]:
-        """Return what stands above the distributions, and what goes with them as a figure."""
-        said = tr("{done:,} training sets · true AUC {truth:.3f} ± {sd:.3f}").format(
+        """Return the caption above the distributions, and their caption as a figure."""
+        text = tr("{done:,} training sets · true AUC {truth:.3f} ± {sd:.3f}").format(
             done=found.done, truth=found.truth, sd=found.truth_sd
         )
-        return said, auc_caption(request, found.done)
+        return text, auc_caption(request, found.done)
 
 
 class SelectionTab(SimulationTab):
@@ -227,37 +230,39 @@ class SelectionTab(SimulationTab):
         super().__init__(worker, tr("Simulating estimates on data"), form, deviations, variation, parent)
 
     def requested(self, simulation: Simulation) -> SimulationRequest | None:
-        """Return what is to be done with the data that are open; None where there are none at hand."""
+        """Return the request for a simulation on the open data; None without documents."""
         dataset, session = self._session.dataset, self._session
         if dataset is None:
             return None
         if not session.has_documents:
             self.failed.emit(tr("Open the data first."))
             return None
-        asked = {**simulation.parameters, "convention": session.convention}
-        whole = not session.sealed or len(dataset.folds) > 1
-        drawn_from = dataset if whole else without_test(dataset)
-        return SimulationRequest(replace(simulation, parameters=asked), drawn_from, session.plan, whole)
+        parameters = {**simulation.parameters, "convention": session.convention}
+        all_documents = not session.sealed or len(dataset.folds) > 1
+        drawn_from = dataset if all_documents else without_test(dataset)
+        return SimulationRequest(
+            replace(simulation, parameters=parameters), drawn_from, session.plan, all_documents
+        )
 
     def caption(self, request: SimulationRequest, found: DeviationSummary) -> tuple[str, str]:
-        """Return what stands above the distributions, and what goes with them as a figure."""
-        asked, dataset = request.simulation.parameters, request.dataset
+        """Return the caption above the distributions, and their caption as a figure."""
+        parameters, dataset = request.simulation.parameters, request.dataset
         assert dataset is not None  # it was requested with it
-        self.deviations.texts = self.variation.texts = of_learner(asked["kernel"])
-        axis = tr("estimated minus true {measure}").format(measure=asked["measure"])
+        self.deviations.texts = self.variation.texts = of_learner(parameters["kernel"])
+        axis = tr("estimated minus true {measure}").format(measure=parameters["measure"])
         if axis != self.deviations.plot.axes.x_label:
             self.deviations.plot.set_x_label(axis)
-        said = tr(
+        text = tr(
             "{data} · {n} queries, drawn {done:,} times · true {measure} {truth:.3f} ± {sd:.3f}"
         ).format(
             data=dataset.name,
-            n=asked["n_queries"],
+            n=parameters["n_queries"],
             done=found.done,
-            measure=asked["measure"],
+            measure=parameters["measure"],
             truth=found.truth,
             sd=found.truth_sd,
         )
-        return said, selection_caption(request, found.done)
+        return text, selection_caption(request, found.done)
 
 
 def _lay_out(name: str, tab: SimulationTab) -> Splitter:
@@ -291,20 +296,20 @@ class LabController(Controller):
         self.auc, self.selection = AucTab(theme, worker, self), SelectionTab(theme, session, worker, self)
         self.panels = self.auc.form, self.selection.form
         laid_out = _lay_out("lab-auc", self.auc), _lay_out("lab-selection", self.selection)
-        self.content = column("lab-tabs-and-panels", *((one, 1, 600) for one in laid_out))
+        self.content = column("lab-tabs-and-panels", *((panel, 1, 600) for panel in laid_out))
         tabs = {"auc": Tab(tr("AUC estimates"), laid_out[0]), "selection": Tab(tr("My data"), laid_out[1])}
         self.tabs = self.head = PageTabs("lab-tabs", tr("simulations"), tabs)
         self.tabs.chosen.connect(self.update)
         for tab in (self.auc, self.selection):
             tab.failed.connect(self.failed)
-        auc, own = self.auc, self.selection
+        auc, selection = self.auc, self.selection
         for plot, key, label in (
             (auc.deviations.plot, "lab-auc", tr("Deviations of AUC estimates")),
             (auc.variation.bias, "lab-bias", tr("Bias of AUC estimates")),
             (auc.variation.sd, "lab-sd", tr("Standard deviation of AUC estimates")),
-            (own.deviations.plot, "lab-selection", tr("Deviations of estimates on these data")),
-            (own.variation.bias, "lab-selection-bias", tr("Bias of estimates on these data")),
-            (own.variation.sd, "lab-selection-sd", tr("Standard deviation of estimates on these data")),
+            (selection.deviations.plot, "lab-selection", tr("Deviations of estimates on these data")),
+            (selection.variation.bias, "lab-selection-bias", tr("Bias of estimates on these data")),
+            (selection.variation.sd, "lab-selection-sd", tr("Standard deviation of estimates on these data")),
         ):
             plot.shared = Shared(key, label)
 
@@ -319,14 +324,14 @@ class LabController(Controller):
         self.tab.update()
 
     def export_items(self) -> Iterator[ExportItem]:
-        """Yield the simulation that is seen as what does it again."""
+        """Yield the visible simulation as a command and a program."""
         code = self.code()
         if code is not None:
             labels = {".sh": tr("Simulation as a command"), ".py": tr("Simulation as Python")}
             yield from code_items("lab-code", labels, code, "simulation", tr("No simulation yet."))
 
     def code(self) -> dict[str, str] | None:
-        """Return a command and a program, by suffix, that simulate again what is seen.
+        """Return a command and a program, by suffix, that repeat the visible simulation.
 
         {} where nothing was simulated, and None where the page is not seen.
         """

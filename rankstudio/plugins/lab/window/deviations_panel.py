@@ -169,8 +169,8 @@ class DeviationsPanel(Panel):
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.sentence.setContentsMargins(12, 4, 12, 8)
         room = fill(QVBoxLayout(), (self.plot, 1), margins=(12, 8, 8, 4))
-        beside = fill(QHBoxLayout(), (room, 1), self.table, spacing=0)
-        fill(self.body, (beside, 1), self.sentence, spacing=0)
+        layout = fill(QHBoxLayout(), (room, 1), self.table, spacing=0)
+        fill(self.body, (layout, 1), self.sentence, spacing=0)
         theme.restyled.connect(self._fit)
         self._fit()
 
@@ -183,22 +183,22 @@ class DeviationsPanel(Panel):
     def _fit(self) -> None:
         """Give the table the room that its columns need, and the sentence that of two lines."""
         narrow = self.width() < scaled(_WIDE)
-        shown = [column for column in _COLUMNS if not (narrow and column.key in _SPARE)]
+        visible = [column for column in _COLUMNS if not (narrow and column.key in _SPARE)]
         for number, column in enumerate(_COLUMNS):
-            self.table.setColumnHidden(number, column not in shown)
+            self.table.setColumnHidden(number, column not in visible)
         names = _NAME_NARROW if narrow else _NAME
-        self.table.setFixedWidth(scaled(names + sum(column.width for column in shown)))
+        self.table.setFixedWidth(scaled(names + sum(column.width for column in visible)))
         self.sentence.setMinimumHeight(2 * self.sentence.fontMetrics().lineSpacing() + 14)
 
     def show_summary(self, found: DeviationSummary | None, caption: str = "") -> None:
-        """Show what is simulated so far; None shows nothing."""
+        """Show the results so far; None shows nothing."""
         self.set_caption(caption)
         if found is None:
             self.table.set_rows(())
             self.plot.set_rows((), self.plot.edges, "")
             self.sentence.setText("")
             return
-        rows = [self._row(found, at) for at in range(len(found.estimators))]
+        rows = [self._row(found, index) for index in range(len(found.estimators))]
         self.plot.set_rows(rows, found.edges, summary_of(found, self.texts))
         self.table.set_rows(rows)
         self.sentence.setText(deviations_sentence(found, self.texts))
@@ -241,7 +241,7 @@ class DeviationsPlot(Plot):
         self.add_layer(self._draw_names, 1.0, clipped=False)
 
     def set_x_label(self, x_label: str) -> None:
-        """Show what the axis measures."""
+        """Set the label of the axis."""
         self.set_axes(replace(self.axes, x_label=x_label))
 
     def set_rows(self, rows: Sequence[DeviationRow], edges: Floats, said: str) -> None:
@@ -286,8 +286,8 @@ class DeviationsPlot(Plot):
             return frame
         metrics = QFontMetricsF(font(SMALL))
         wide = max(map(metrics.horizontalAdvance, self._names(size.width()))) + 2 * _MARK + _GAP
-        left = round(min(wide + _GAP, _MOST_NAMES * size.width()))
-        return replace(frame, area=frame.area.adjusted(left - frame.area.left(), 0, 0, 0))
+        margin = round(min(wide + _GAP, _MOST_NAMES * size.width()))
+        return replace(frame, area=frame.area.adjusted(margin - frame.area.left(), 0, 0, 0))
 
     def numbers(self) -> Numbers:
         """Return a row a bin of each estimator, and its mean and sd."""
@@ -303,9 +303,9 @@ class DeviationsPlot(Plot):
         """Return the distributions below each other, with means and one sd to both sides."""
         low, high = self._range()
         # Edges and the ends of the range are multiples of one width, but for rounding.
-        there = (self.edges[:-1] >= low - 1e-12) & (self.edges[1:] <= high + 1e-12)
-        first = int(np.flatnonzero(there)[0])
-        edges = floats(self.edges[first : first + int(there.sum()) + 1])
+        in_range = (self.edges[:-1] >= low - 1e-12) & (self.edges[1:] <= high + 1e-12)
+        first = int(np.flatnonzero(in_range)[0])
+        edges = floats(self.edges[first : first + int(in_range.sum()) + 1])
         means = tuple(row.bias for row in self.rows)
         ends = (
             tuple(row.bias - row.sd for row in self.rows),
@@ -321,7 +321,7 @@ class DeviationsPlot(Plot):
             zero=True,
             row_title=tr("estimator"),
             numbers=tuple(row.category for row in self.rows),
-            histograms=RowHistograms(edges, tuple(floats(row.shares[there]) for row in self.rows)),
+            histograms=RowHistograms(edges, tuple(floats(row.shares[in_range]) for row in self.rows)),
         )
 
     def hit_test(self, at: QPointF) -> int | None:
@@ -384,12 +384,12 @@ class DeviationsPlot(Plot):
         """Draw each histogram as an area of steps, its mean, and one sd to both sides."""
         height, edges = self._height(frame), np.repeat(self.edges, 2)
         xs = frame.pixels(edges, np.zeros(edges.size))[0].tolist()
-        for at, row in enumerate(self.rows):
+        for index, row in enumerate(self.rows):
             if not row.count:
                 continue
             look = palettes.category(colors, row.category)
             tallest = float(row.shares.max(initial=0.0)) or 1.0
-            foot = frame.area.top() + (at + 1 - _FOOT) * height
+            foot = frame.area.top() + (index + 1 - _FOOT) * height
             ys = foot - np.concatenate([[0.0], np.repeat(row.shares, 2), [0.0]]) * (_HILL * height / tallest)
             outline = QPolygonF([QPointF(x, y) for x, y in zip(xs, ys.tolist(), strict=True)])
             filling = palettes.category(colors, row.category).color
@@ -407,7 +407,10 @@ class DeviationsPlot(Plot):
             draw_marker(painter, look.marker, QPointF(mean, foot), _MARK + 1)
 
     def _names(self, width: float) -> list[str]:
-        """Return what is written beside the rows: of variants only what varies, where room is little."""
+        """Return the names beside the rows.
+
+        In little room, a variant has only its difference as a name.
+        """
         names = [row.brief for row in self.rows]
         metrics = QFontMetricsF(font(SMALL))
         if max(map(metrics.horizontalAdvance, names)) + 2 * (_MARK + _GAP) <= _MOST_NAMES * width:
@@ -424,13 +427,13 @@ class DeviationsPlot(Plot):
         painter.setFont(font(SMALL))
         height, room = self._height(frame), frame.area.left() - 3 * _MARK - _GAP
         names = self._names(frame.outer.width())
-        for at, row in enumerate(self.rows):
+        for index, row in enumerate(self.rows):
             look = palettes.category(colors, row.category)
-            middle = frame.area.top() + (at + 0.5) * height
+            middle = frame.area.top() + (index + 0.5) * height
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(look.color)
             draw_marker(painter, look.marker, QPointF(_MARK + 1, middle), _MARK)
             painter.setPen(colors.q("text"))
-            text = painter.fontMetrics().elidedText(names[at], Qt.TextElideMode.ElideRight, int(room))
+            text = painter.fontMetrics().elidedText(names[index], Qt.TextElideMode.ElideRight, int(room))
             box = QRectF(3 * _MARK + 1, middle - 10, room, 20)
             painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)

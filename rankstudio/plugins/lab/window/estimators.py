@@ -1,4 +1,4 @@
-"""What the estimators are called, and what each does, in the terms of Airola 2011, chapter 5."""
+"""Names and descriptions of the estimators, in the terms of Airola 2011, chapter 5."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rankstudio.ui.language import tr
 
 @dataclass(frozen=True)
 class EstimatorText:
-    """What is said of an estimator.
+    """Texts on an estimator.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class EstimatorText:
 
     @property
     def short(self) -> str:
-        """What it is called where there is little room."""
+        """Name for little room."""
         return self.brief or self.label
 
 
@@ -174,18 +174,18 @@ def _kernel_texts() -> Iterator[tuple[str, EstimatorText]]:
     """Yield the estimators of a kernel's models, which select nothing."""
     learned = tr("Each query is ranked by the model trained without it and its basis vectors (T 5.6).")
     for name, brief in _BRIEF.items():
-        same = SELECTION[name]
-        yield name, replace(same, about=learned) if name == "leave-query-out" else same
+        text = SELECTION[name]
+        yield name, replace(text, about=learned) if name == "leave-query-out" else text
         yield (
             f"{name}, {BASIS_KEPT}",
             EstimatorText(
-                tr("{estimator}, basis vectors kept").format(estimator=same.label),
+                tr("{estimator}, basis vectors kept").format(estimator=text.label),
                 tr(
                     "Like {estimator}, but basis vectors stay in the model even if their "
                     "queries or documents are held out (T 5.6)."
-                ).format(estimator=same.label),
+                ).format(estimator=text.label),
                 low=_KEPT,
-                high=same.high,
+                high=text.high,
                 brief=tr("{estimator} · kept").format(estimator=brief),
             ),
         )
@@ -196,17 +196,17 @@ BASIS: Mapping[str, EstimatorText] = dict(_kernel_texts())
 
 
 def of_learner(kernel: str) -> Mapping[str, EstimatorText]:
-    """Return what is said of the estimators on data, by the kernel that learns."""
+    """Return the texts on the estimators on data, by the kernel that learns."""
     return SELECTION if kernel == NO_KERNEL else BASIS
 
 
 def text_of(texts: Mapping[str, EstimatorText], name: str) -> EstimatorText:
-    """Return what is said of an estimator; its name alone where nothing is."""
+    """Return the texts on an estimator; its name alone without any."""
     return texts.get(name) or EstimatorText(name, "")
 
 
 def short_of(label: str) -> str:
-    """Return what an estimator is called where there is little room, by its label."""
+    """Return the name of an estimator for little room, by its label."""
     return _SHORT.get(label, label)
 
 

@@ -107,7 +107,7 @@ class LabForm(Panel):
         return [*counting, self.field("values"), self._again]
 
     def values(self) -> dict[str, Any]:
-        """Return what stands in the fields, by the names of the parameters."""
+        """Return the values of the fields, by the names of the parameters."""
         return {name: field.value for name, field in self._fields.items()}
 
     def varied(self) -> tuple[str, tuple[float, ...], int]:
@@ -115,7 +115,10 @@ class LabForm(Panel):
         return str(self.quantity.value()), self.field("values").value, self._again.value
 
     def commit(self) -> bool:
-        """Take what is still being typed and tell whether all of it is valid; else go to the first error."""
+        """Commit unfinished input and return whether all of it is valid.
+
+        If not, the first field with an error gets the focus.
+        """
         wrong = [field for field in self.fields() if not field.commit()]
         if wrong:
             self._go_to(wrong[0])
@@ -123,13 +126,13 @@ class LabForm(Panel):
 
     def refuse(self, error: ParameterError) -> None:
         """Show below the field that an error is about why its value does not do."""
-        known = error.name in (*self._fields, "values")
-        field = self.field(error.name) if known else self.fields()[0]
+        has_field = error.name in (*self._fields, "values")
+        field = self.field(error.name) if has_field else self.fields()[0]
         field.show_error(str(ParameterError(field.parameter.label, error.value, error.expected, error.meant)))
         self._go_to(field)
 
     def show_state(self, state: SimulationState, share: float, text: str) -> None:
-        """Enable what can be pressed now, and say how far it is."""
+        """Enable the buttons of a state, and show the progress."""
         if state is not self._state:
             self._state = state
             busy = state in (SimulationState.RUNNING, SimulationState.PAUSED)
@@ -138,9 +141,9 @@ class LabForm(Panel):
             self.pause.setEnabled(busy)
             self.stop.setEnabled(busy)
         self.progress.set_share(share)
-        said = " · ".join(part for part in (_STATES[state], text) if part)
-        if said != self.status.text():
-            self.status.setText(said)
+        status = " · ".join(part for part in (_STATES[state], text) if part)
+        if status != self.status.text():
+            self.status.setText(status)
 
     def _button(self, icon: str, text: str) -> QPushButton:
         button = named(QPushButton(), f"{self.objectName()}-{icon}", said=text, tip=text)
@@ -157,8 +160,8 @@ class LabForm(Panel):
         self._scroll = named(ColumnArea(), f"{self.objectName()}-scroll")
         self._scroll.setWidget(page)
         buttons = fill(QHBoxLayout(), (self.start, 1), self.pause, self.stop, spacing=8)
-        said = buttons, self.progress, self.status
-        foot = fill(QVBoxLayout(), *said, margins=(12, 4, 12, 10), spacing=8)
+        widgets = buttons, self.progress, self.status
+        foot = fill(QVBoxLayout(), *widgets, margins=(12, 4, 12, 10), spacing=8)
         fill(self.body, (self._scroll, 1), foot, spacing=0)
         self._align()
         order = [*self._fields.values(), self.quantity, *self._lists.values(), self._again]
@@ -168,7 +171,10 @@ class LabForm(Panel):
 
     @Slot()
     def _show_counting(self) -> None:
-        """Show what counts with the values of the other fields, and offer what can be varied then."""
+        """Show the fields that count with the values of the others.
+
+        The quantities to vary are offered accordingly.
+        """
         values, chosen = self.values(), self.quantity.value()
         for field in self._fields.values():
             field.setVisible(field.parameter.counts(values))

@@ -1,4 +1,4 @@
-"""What the Lab page simulates: the engine's parameters within the window's limits, and one request."""
+"""Requests of the Lab page: the engine's parameters within the window's limits, and one simulation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LIMITS: Mapping[str, Mapping[str, Any]] = {
     "repetitions": {"high": 100_000},
     "each": {"high": 100_000},
 }
-"""What is larger takes too long between two steps, or too much memory; the terminal has it."""
+"""Limits of the window. Beyond them a step takes too long, or too much memory; the terminal has none."""
 
 
 def _field(parameter: Parameter, name: str = "") -> Parameter:
@@ -40,7 +40,7 @@ def _field(parameter: Parameter, name: str = "") -> Parameter:
 FIELDS: Mapping[str, tuple[Parameter, ...]] = {
     kind: tuple(_field(p) for p in parameters) for kind, parameters in PARAMETERS.items()
 }
-"""Of each simulation, by its name."""
+"""Parameters of each simulation, by its name."""
 
 VALUES: Mapping[str, Mapping[str, Parameter]] = {
     kind: {name: _field(p, name) for name, p in varied.items()} for kind, varied in VARIED.items()
@@ -58,12 +58,12 @@ SHORT = {
     "n_features": tr("features"),
     "per_query": tr("basis"),
 }
-"""What can be varied, in a word."""
+"""Names of the quantities to vary, in a word."""
 
 
 @dataclass(frozen=True, eq=False)
 class SimulationRequest:
-    """What is simulated, and on what.
+    """A simulation and its data.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class SimulationRequest:
     test: bool = True
 
     def as_code(self, progress: SimulationProgress) -> dict[str, str]:
-        """Return what does again what is finished, to the same bits, by suffix: a command and a program."""
+        """Return a command and a program, by suffix, that repeat the finished part to the same bits."""
         finished = self.simulation.finished(progress)
         with_these = {"RankStudio": rankstudio.__version__}
         return {

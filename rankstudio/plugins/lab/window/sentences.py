@@ -32,7 +32,7 @@ QUANTITIES = {
     "n_features": tr("features selected, k"),
     "per_query": tr("basis vectors per query"),
 }
-"""What can be varied, by the engine's names."""
+"""Names of the quantities to vary, by the engine's names."""
 
 _WITH = {
     "n_examples": tr("{bias} with {value} examples"),
@@ -58,36 +58,39 @@ def deviations_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorTe
     sure = np.abs(found.bias) > np.maximum(_SURE * found.standard_error, _LEAST)
     off = np.where(sure, np.abs(found.bias), -1.0)
     worst = int(np.argmax(off))
-    why = ""
+    reason = ""
     if off[worst] < 0:
-        said = tr(
+        sentence = tr(
             "No mean deviation is both larger than {least} and more than twice its standard error."
         ).format(least=_LEAST)
     else:
         text, bias = names[worst], float(found.bias[worst])
-        why = text.low if bias < 0 else text.high
+        reason = text.low if bias < 0 else text.high
         low = tr("{label} is {size} too low on average.")
-        said = (low if bias < 0 else tr("{label} is {size} too high on average.")).format(
+        sentence = (low if bias < 0 else tr("{label} is {size} too high on average.")).format(
             label=_first_large(text.label), size=bias_text(abs(bias)).lstrip("+")
         )
-    return " ".join(filter(None, (said, why, scatter_sentence(found, texts))))
+    return " ".join(filter(None, (sentence, reason, scatter_sentence(found, texts))))
 
 
 def scatter_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
-    """Return which estimator scatters least and which most, where that can be told."""
-    known = [at for at, sd in enumerate(found.sd) if isfinite(sd)]
-    if len(known) < 2 or found.done < 2:
+    """Name the estimators with the least and the greatest standard deviation.
+
+    The sentence is empty where they are not known.
+    """
+    finite = [index for index, sd in enumerate(found.sd) if isfinite(sd)]
+    if len(finite) < 2 or found.done < 2:
         return ""
-    least, most = min(known, key=lambda at: found.sd[at]), max(known, key=lambda at: found.sd[at])
-    if found.sd[most] < _APART * found.sd[least]:
+    least, largest = min(finite, key=lambda at: found.sd[at]), max(finite, key=lambda at: found.sd[at])
+    if found.sd[largest] < _APART * found.sd[least]:
         return tr("All have a similar standard deviation ({low} to {high}).").format(
-            low=fixed(float(found.sd[least]), 3), high=fixed(float(found.sd[most]), 3)
+            low=fixed(float(found.sd[least]), 3), high=fixed(float(found.sd[largest]), 3)
         )
-    labels = [text_of(texts, found.estimators[at]).label for at in (most, least)]
+    labels = [text_of(texts, found.estimators[index]).label for index in (largest, least)]
     return tr("{most} varies most (sd {high}), {least} least (sd {low}).").format(
         most=_first_large(labels[0]),
         least=labels[1],
-        high=fixed(float(found.sd[most]), 3),
+        high=fixed(float(found.sd[largest]), 3),
         low=fixed(float(found.sd[least]), 3),
     )
 
@@ -97,10 +100,10 @@ def summary_of(found: DeviationSummary, texts: Mapping[str, EstimatorText]) -> s
     parts = [
         tr("{label} mean {bias}, sd {sd}").format(
             label=text_of(texts, name).label,
-            bias=signed(float(found.bias[at]), 3),
-            sd=fixed(float(found.sd[at]), 3),
+            bias=signed(float(found.bias[index]), 3),
+            sd=fixed(float(found.sd[index]), 3),
         )
-        for at, name in enumerate(found.estimators)
+        for index, name in enumerate(found.estimators)
     ]
     return "; ".join(parts)
 
@@ -113,17 +116,17 @@ def variation_sentence(found: VariedDeviations, texts: Mapping[str, EstimatorTex
     bias[~(bias > _SURE * np.nan_to_num(found.standard_error))] = 0.0
     if not bias.any():
         return tr("No mean deviation is more than twice its standard error.")
-    at, estimator = (int(i) for i in np.unravel_index(int(np.argmax(bias)), bias.shape))
+    row, estimator = (int(i) for i in np.unravel_index(int(np.argmax(bias)), bias.shape))
     label = text_of(texts, found.summaries[0].estimators[estimator]).label
-    spots = list(dict.fromkeys([0, at, len(found.values) - 1]))
-    told = [
+    spots = list(dict.fromkeys([0, row, len(found.values) - 1]))
+    phrases = [
         _WITH[found.quantity].format(
             bias=bias_text(float(found.bias[spot, estimator])),
             value=value_text(found.quantity, found.values[spot]),
         )
         for spot in spots
     ]
-    return tr("Mean deviation of {label}: {values}.").format(label=label, values=", ".join(told))
+    return tr("Mean deviation of {label}: {values}.").format(label=label, values=", ".join(phrases))
 
 
 def value_text(quantity: str, value: float) -> str:
@@ -136,55 +139,55 @@ def _first_large(text: str) -> str:
 
 
 def auc_caption(request: SimulationRequest, done: int) -> str:
-    """Return what the distributions of AUC estimates are of."""
+    """Return the caption of the distributions of AUC estimates."""
     drawn = tr("{done:,} training sets").format(done=done)
-    asked = request.simulation.parameters
-    return f"{_DRAWN} {_classes(asked)}, {drawn}; {_origin(asked)}"
+    parameters = request.simulation.parameters
+    return f"{_DRAWN} {_classes(parameters)}, {drawn}; {_origin(parameters)}"
 
 
 def variation_caption(request: SimulationRequest) -> str:
-    """Return what the curves over a varied quantity are of."""
+    """Return the caption of the curves over a varied quantity."""
     simulation = request.simulation
-    asked = simulation.parameters
+    parameters = simulation.parameters
     varied = tr("{quantity} varied, {n:,} training sets for each value").format(
         quantity=QUANTITIES[simulation.quantity], n=simulation.each
     )
-    return f"{_on_data(request) or _classes(asked)}, {varied}; {_origin(asked)}"
+    return f"{_on_data(request) or _classes(parameters)}, {varied}; {_origin(parameters)}"
 
 
 def selection_caption(request: SimulationRequest, done: int) -> str:
-    """Return what the distributions on real data are of."""
+    """Return the caption of the distributions on real data."""
     drawn = tr("drawn {done:,} times").format(done=done)
     return f"{_DRAWN} {_on_data(request)}, {drawn}; {_origin(request.simulation.parameters)}"
 
 
 def _on_data(request: SimulationRequest) -> str:
-    """Return what learns from which data; "" where there are none."""
-    asked, dataset = request.simulation.parameters, request.dataset
+    """Describe learner and data; "" without data."""
+    parameters, dataset = request.simulation.parameters, request.dataset
     if dataset is None:
         return ""
-    if asked["kernel"] != NO_KERNEL:
+    if parameters["kernel"] != NO_KERNEL:
         learner = tr("RankRLS, {kernel}, {n} basis vectors per query").format(
-            kernel=_kernel(asked), n=asked["per_query"]
+            kernel=_kernel(parameters), n=parameters["per_query"]
         )
-    elif asked["n_features"] is None:
+    elif parameters["n_features"] is None:
         learner = tr("RankRLS, all features")
     else:
-        learner = tr("greedy RankRLS, k = {k}").format(k=asked["n_features"])
+        learner = tr("greedy RankRLS, k = {k}").format(k=parameters["n_features"])
     return tr(
         "{data}: {learner}, λ = {regularization}; the truth is {measure} on all queries other "
         "than the {n} training queries"
     ).format(
         data=dataset.name,
         learner=learner,
-        regularization=power(asked["regularization"]),
-        n=asked["n_queries"],
-        measure=asked["measure"],
+        regularization=power(parameters["regularization"]),
+        n=parameters["n_queries"],
+        measure=parameters["measure"],
     )
 
 
 def _kernel(asked: Mapping[str, Any]) -> str:
-    """Return what the kernel is called, with its γ where it has one."""
+    """Return the name of the kernel, with its γ where it has one."""
     parameters = {p.name: p for p in FIELDS["selection"]}
     name = parameters["kernel"].name_of(asked["kernel"])
     return f"{name}, γ = {power(asked['gamma'])}" if parameters["gamma"].counts(asked) else name

@@ -80,11 +80,11 @@ class VariationPanel(Panel):
         fill(self.body, fill(QVBoxLayout(), (plots, 1), below, spacing=0), spacing=0)
 
     def set_figure_caption(self, caption: str) -> None:
-        """Set what goes with the plots as figures."""
+        """Set the caption of the plots as figures."""
         self.bias.caption = self.sd.caption = caption
 
     def show_values(self, found: VariedDeviations | None, caption: str = "") -> None:
-        """Show what is simulated so far; None shows nothing."""
+        """Show the results so far; None shows nothing."""
         self.set_caption(caption)
         if found is None or not found.summaries:
             for plot in (self.bias, self.sd):
@@ -94,9 +94,9 @@ class VariationPanel(Panel):
         labels = [text_of(self.texts, name).label for name in found.summaries[0].estimators]
         written = partial(value_text, found.quantity)
         bias, half, sd = found.bias, _SURE * found.standard_error, found.sd
-        curves = [(label, bias[:, at], half[:, at]) for at, label in enumerate(labels)]
+        curves = [(label, bias[:, index], half[:, index]) for index, label in enumerate(labels)]
         self.bias.show_values(QUANTITIES[found.quantity], found.asked, written, curves)
-        bare = [(label, sd[:, at], np.zeros(0)) for at, label in enumerate(labels)]
+        bare = [(label, sd[:, index], np.zeros(0)) for index, label in enumerate(labels)]
         self.sd.show_values(QUANTITIES[found.quantity], found.asked, written, bare)
         self.sentence.setText(variation_sentence(found, self.texts))
 
@@ -130,11 +130,11 @@ class ListedAxes(Axes):
     def x_ticks(self, x_range: tuple[float, float], width: float) -> Ticks:
         """Return as many of the given ticks as have room, from the first on."""
         scale = width / (x_range[1] - x_range[0])
-        shown: Ticks = []
+        ticks: Ticks = []
         for value, text in self.listed:
-            if not shown or (value - shown[-1][0]) * scale >= _NEAR:
-                shown.append((value, text))
-        return shown
+            if not ticks or (value - ticks[-1][0]) * scale >= _NEAR:
+                ticks.append((value, text))
+        return ticks
 
 
 class VariationPlot(OverlayPlot):
@@ -186,7 +186,7 @@ class VariationPlot(OverlayPlot):
         """
         chosen = self.chosen
         self._asked, self.quantity = tuple(asked), quantity
-        at = [self._x(value) for value in self._asked]
+        all_x = [self._x(value) for value in self._asked]
         n = len(curves[0][1]) if curves else 0
         self._values = self._asked[:n]
         notes = tuple(f"{quantity} = {written(value)}" for value in self._values)
@@ -195,7 +195,7 @@ class VariationPlot(OverlayPlot):
                 OverlaidCurve(
                     number // 2 + 1 if self._paired else number + 1,
                     label,
-                    np.array(at[:n]),
+                    np.array(all_x[:n]),
                     ys,
                     notes,
                     np.full(n, np.nan),
@@ -205,7 +205,7 @@ class VariationPlot(OverlayPlot):
                 for number, (label, ys, half) in enumerate(curves if n else ())
             ]
         )
-        listed = tuple(zip(at, map(written, self._asked), strict=True))
+        listed = tuple(zip(all_x, map(written, self._asked), strict=True))
         self.set_axes(ListedAxes(self.axes.title, quantity, listed=listed))
         self.select(chosen if chosen is not None and n and chosen[1] < n else None)
 
@@ -246,7 +246,7 @@ class VariationPlot(OverlayPlot):
         return CurvesFigure("figure", title, self.caption, across, FigureAxis(title), tuple(series), levels)
 
     def readout(self, found: tuple[int, int]) -> list[Line]:
-        """Return what a point is."""
+        """Describe a point."""
         curve, i = self.curves[found[0]], found[1]
         look = curve.look(self.theme.colors)
         lines = [
@@ -259,7 +259,7 @@ class VariationPlot(OverlayPlot):
 
     def summary(self) -> str:
         """Return where each curve begins and ends."""
-        said = [
+        sentences = [
             tr("{label}: {first} at {low}, {last} at {high}").format(
                 label=curve.label,
                 first=self._number(float(curve.y[0])),
@@ -270,7 +270,7 @@ class VariationPlot(OverlayPlot):
             for curve in self.curves
             if curve.x.size
         ]
-        return ". ".join([self.axes.title, *said])
+        return ". ".join([self.axes.title, *sentences])
 
     @property
     def _logarithmic(self) -> bool:

@@ -96,11 +96,11 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.plugins.papers.paper_figures import figure_files_of, paper_figures
 
     paper = load_reproduction(args.paper)
-    place = str(args.data.absolute())
-    dataset = open_data(Plan(place).changed(normalize=paper.normalize))
-    wanted = paper.of(dataset.name)
+    data_path = str(args.data.absolute())
+    dataset = open_data(Plan(data_path).changed(normalize=paper.normalize))
+    printed_tables = paper.of(dataset.name)
     paper.check_folds(dataset)
-    plans = paper.plans(dataset.name, place, dataset.convention, figures=args.figures is not None)
+    plans = paper.plans(dataset.name, data_path, dataset.convention, figures=args.figures is not None)
     for plan in plans.values():
         for entry in filter(None, (plan.entry, plan.ranker_entry)):
             if entry.lacking:
@@ -111,22 +111,22 @@ def run(args: argparse.Namespace) -> int:
     if results is None:
         say_how_to_go_on(args, args.study)
         return INTERRUPTED
-    found: list[PrintedExperiment] = []
+    findings: list[PrintedExperiment] = []
     if paper.key == airola_2011.KEY:
-        found = _found_in(airola_2011.experiments(results, dataset))
+        findings = _found_in(airola_2011.experiments(results, dataset))
         text = (
-            as_json(_findings_as_dict(paper, dataset.name, found))
+            as_json(_findings_as_dict(paper, dataset.name, findings))
             if args.json
-            else _shown_findings(paper, dataset.name, found)
+            else _shown_findings(paper, dataset.name, findings)
         )
     else:
-        tables = [paper.table(printed, results, dataset) for printed in wanted]
-        own = [name for name in results if "note" in paper.runs[name]]
-        notes = [*(f"{name}: {paper.runs[name]['note']}" for name in own), *paper.notes]
+        tables = [paper.table(printed, results, dataset) for printed in printed_tables]
+        noted = [name for name in results if "note" in paper.runs[name]]
+        notes = [*(f"{name}: {paper.runs[name]['note']}" for name in noted), *paper.notes]
         form = (paper, dataset.name, tables, notes)
         text = as_json(_plain(*form)) if args.json else _shown(*form)
     if args.figures is not None:
-        files = figure_files_of(paper_figures(paper, results, dataset, found), args.figures)
+        files = figure_files_of(paper_figures(paper, results, dataset, findings), args.figures)
         write_new(files, args.figures, args)
     if args.out is None:
         tell(Block(text))
@@ -138,14 +138,14 @@ def run(args: argparse.Namespace) -> int:
 def _results(
     args: argparse.Namespace, plans: Mapping[str, Plan], dataset: FoldedDataset
 ) -> dict[str, RunResult] | None:
-    """Run the plans; None where somebody stopped it."""
+    """Run the plans; None if stopped."""
     results: dict[str, RunResult] = {}
     grouped: dict[int, Any] = {}
-    whole = Whole(len(plans))
-    with workers(args) as at_hand, study_at(args.study) as kept, stopping() as stop:
+    progress = Whole(len(plans))
+    with workers(args) as at_hand, study_at(args.study) as study, stopping() as stop:
         for name, plan in plans.items():
-            tell(f"{whole}: {name} ({plan.title})", file=sys.stderr, flush=True)
-            going = Going(plan, dataset, grouped, kept, at_hand, whole)
+            tell(f"{progress}: {name} ({plan.title})", file=sys.stderr, flush=True)
+            going = Going(plan, dataset, grouped, study, at_hand, progress)
             if stop.asked or carry_on(going, stop):
                 return None
             results[name] = going.result()
@@ -153,13 +153,13 @@ def _results(
 
 
 def _shown(paper: Reproduction, data: str, tables: Sequence[PaperTable], notes: Sequence[str]) -> str:
-    """Return the tables, what has to be known of them, and how many cells agree."""
+    """Return the tables, notes on them, and how many cells agree."""
     parts = [one_line(f"{paper.title}, on {data}"), *(f"{table.title}\n{_text(table)}" for table in tables)]
     if notes:
         parts.append(_paragraphs(f"{note}." for note in notes))
     counts = []
-    for cells, said in zip(cells_of(tables), _COUNTED, strict=True):
-        counts += [said.format(sum(cell.agrees for cell in cells), len(cells))] if cells else []
+    for cells, template in zip(cells_of(tables), _COUNTED, strict=True):
+        counts += [template.format(sum(cell.agrees for cell in cells), len(cells))] if cells else []
     return "\n\n".join([*parts, "\n".join(counts)])
 
 
@@ -196,22 +196,22 @@ def _plain(
 
 def _found_in(experiments: Mapping[str, Experiment]) -> list[PrintedExperiment]:
     """Carry experiments out, telling on the error stream which one it is."""
-    found: list[PrintedExperiment] = []
+    findings: list[PrintedExperiment] = []
     for name, work in experiments.items():
         tell(name, file=sys.stderr, flush=True)
-        found += work()
-    return found
+        findings += work()
+    return findings
 
 
 def _shown_findings(paper: Reproduction, data: str, found: Sequence[PrintedExperiment]) -> str:
-    """Return the findings, what has to be known of them, and what there are no data for."""
+    """Return the findings, notes on them, and the parts without available data."""
     from rankstudio.plugins.papers.airola_2011 import absent
 
-    parts = [one_line(f"{paper.title}, on {data}"), *(_shown_finding(one) for one in found)]
+    parts = [one_line(f"{paper.title}, on {data}"), *(_shown_finding(finding) for finding in found)]
     parts.append(_paragraphs(f"{note}." for note in paper.notes))
-    missing = [f"{name}: {why}." for name, why in absent().items()]
+    missing = [f"{name}: {reason}." for name, reason in absent().items()]
     parts.append("Not run:\n" + _paragraphs(missing))
-    cells = [agrees for one in found for agrees in one.agrees]
+    cells = [agrees for finding in found for agrees in finding.agrees]
     if cells:
         parts.append(f"{sum(cells)} of {len(cells)} cells agree to the last printed digit.")
     return "\n\n".join(parts)
@@ -219,8 +219,10 @@ def _shown_findings(paper: Reproduction, data: str, found: Sequence[PrintedExper
 
 def _shown_finding(one: PrintedExperiment) -> str:
     header = [column.title for column in one.columns]
-    left = [at for at, values in enumerate(zip(*one.rows, strict=True)) if isinstance(values[0], str)]
-    table = as_text(header, one.text_rows(), left)
+    text_columns = [
+        index for index, values in enumerate(zip(*one.rows, strict=True)) if isinstance(values[0], str)
+    ]
+    table = as_text(header, one.text_rows(), text_columns)
     return f"{one.source}: {one.title}\n{table}\n{_paragraphs(one.said)}"
 
 
@@ -232,11 +234,11 @@ def _findings_as_dict(paper: Reproduction, data: str, found: Sequence[PrintedExp
     """Return everything as plain values."""
     from rankstudio.plugins.papers.airola_2011 import absent
 
-    cells = [agrees for one in found for agrees in one.agrees]
+    cells = [agrees for finding in found for agrees in finding.agrees]
     return {
         "paper": paper.title,
         "data": data,
-        "findings": [one.as_dict() for one in found],
+        "findings": [finding.as_dict() for finding in found],
         "notes": list(paper.notes),
         "absent": absent(),
         "promised": {"cells": len(cells), "agree": sum(cells)},

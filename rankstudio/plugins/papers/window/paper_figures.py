@@ -30,22 +30,22 @@ class PaperFiguresController(CommandController):
         session = self._models.session
         worker = self._models.task_worker
         records = self._models.runs.records
-        done = [r.result for r in records if r.result is not None and r.dataset is session.dataset]
-        if session.dataset is None or not done or not session.has_documents:
+        finished = [r.result for r in records if r.result is not None and r.dataset is session.dataset]
+        if session.dataset is None or not finished or not session.has_documents:
             return
         name = file_stem(session.dataset.name)
         for key in reproductions():
             paper = load_reproduction(key)
-            if all((run.plan.method, run.plan.ranker) not in paper.methods for run in done):
+            if all((run.plan.method, run.plan.ranker) not in paper.methods for run in finished):
                 continue
-            begin = partial(_begin_figures, worker, key, tuple(done), session.dataset)
-            said = tr(
+            begin = partial(_begin_figures, worker, key, tuple(finished), session.dataset)
+            text = tr(
                 "A folder with the figures of the paper from the runs of the study, as PDF and CSV: {title}."
             )
             yield ExportItem(
                 f"figures-{key}",
                 tr("Figures of the paper: {key}").format(key=key),
-                said.format(title=paper.title),
+                text.format(title=paper.title),
                 ((tr("Folder"), ""),),
                 f"{name}-{key}-figures",
                 unavailable=SEALED if session.sealed else "",
@@ -71,7 +71,7 @@ def _begin_figures(
         make_folder(path)
         figures = papers.paper_figures(paper, papers.runs_of_paper(paper, runs), data)
         written = write_figure_files(papers.figure_files_of(figures, path))
-        return sum(one.suffix == ".pdf" for one in written)
+        return sum(file.suffix == ".pdf" for file in written)
 
     def tell(n: int) -> None:
         done(trn("{n} figure", "{n} figures", n).format(n=n))

@@ -88,20 +88,20 @@ class PathTestController(CommandController):
 
     @Slot()
     def stop(self) -> None:
-        """End the test that works; what it has found stays."""
+        """End the running test; its results so far stay."""
         self.tests.stop()
 
     def export_items(self) -> Iterator[ExportItem]:
-        """Yield the test of the shown path as what does it again."""
+        """Yield the test of the shown path as a command and a program."""
         if self.tests.possible:
             labels = {".sh": tr("Permutation test as a command"), ".py": tr("Permutation test as Python")}
             reason = tr("No permutation test yet: start one below the plot of the criterion.")
             yield from code_items("permutation", labels, self.tests.as_code(), "permutation", reason)
 
     def join(self, pages: OtherPages) -> None:
-        """Stand below the curves, and among the evidence; whoever draws the curves anew is made before.
+        """Join the panel of the curves and the evidence; controllers that redraw the curves are made before.
 
-        To draw them anew takes all bands away.
+        Redrawing the curves removes all bands.
         """
         self._curves: CurvesPanel = pages.find("select").curves
         self._curves.add_asked(self.row, self.row.row, _BESIDE_BUTTON)
@@ -135,7 +135,7 @@ class PathTestController(CommandController):
 
 
 def _show_chance(row: ChanceRow, tests: PermutationTests, model: SelectedModel) -> None:
-    """Show in a row what the permutation test of a model's path says, or why there is none."""
+    """Show in a row the result of the permutation test of a model's path, or why there is none."""
     if tests.obstacle:
         row.show_obstacle(tests.obstacle)
         return

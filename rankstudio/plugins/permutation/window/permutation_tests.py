@@ -38,7 +38,7 @@ _PathKey = tuple[str, str, int, str]
 
 
 class PermutationTests(QObject):
-    """Carries one test at a time out, and keeps what each has found.
+    """Carries one test at a time out, and keeps the results of each.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class PermutationTests(QObject):
 
     @Slot()
     def stop(self) -> None:
-        """End the test that works; what it has found stays."""
+        """End the running test; its results so far stay."""
         self._simulation.stop()
 
     def _start(self) -> None:

@@ -37,7 +37,7 @@ _NUMBER, _LEAST_BAR = 62, 22  # pixels
 
 @dataclass(frozen=True)
 class AblationRow:
-    """A feature with its id and name, and what leaving it out changes."""
+    """A feature with its id and name, and the effect of leaving it out."""
 
     feature: int
     name: str
@@ -89,10 +89,10 @@ class AblationPanel(Panel):
         self._offer = QWidget()
         middle = Qt.AlignmentFlag.AlignHCenter
         column = fill(QVBoxLayout(self._offer), margins=(16, 12, 16, 12), spacing=8)
-        what = named(PlainLabel(text, wraps=True), role="caption")
-        what.setAlignment(middle)
+        invitation = named(PlainLabel(text, wraps=True), role="caption")
+        invitation.setAlignment(middle)
         column.addStretch(1)
-        column.addWidget(what)
+        column.addWidget(invitation)
         column.addWidget(self.button, 0, middle)
         column.addStretch(1)
         self.sentence = named(PlainLabel(wraps=True), "query-ablation-sentence", role="caption")
@@ -131,7 +131,7 @@ class AblationPanel(Panel):
         *,
         several: bool,
     ) -> None:
-        """Show what is known by now.
+        """Show the results so far.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class AblationPanel(Panel):
         several : bool
             Whether some features are in the models of some folds only.
         """
-        done, most = progress
+        n_done, n_total = progress
         self._offer.hide()
         self._largest = largest_end(rows)
         if (name, several) != self._shown:
@@ -157,8 +157,8 @@ class AblationPanel(Panel):
         self.table.set_rows(rows)
         self.table.placeholder = tr("Training A without each of its features …")
         caption = tr("A retrained without each feature")
-        self.set_caption(f"{caption} · {done} / {most}" if done < most else caption)
-        if done < most:
+        self.set_caption(f"{caption} · {n_done} / {n_total}" if n_done < n_total else caption)
+        if n_done < n_total:
             self.sentence.setText("")
             return
         text = tr("Mean over the {part} queries, with a paired 95 % interval.")
@@ -169,8 +169,8 @@ class AblationPanel(Panel):
             )
         sentences = [text.format(part=part)]
         if unchanged:
-            same = trn("{n} query never changes.", "{n} queries never change.", unchanged)
-            sentences.append(same.format(n=unchanged))
+            unchanged_text = trn("{n} query never changes.", "{n} queries never change.", unchanged)
+            sentences.append(unchanged_text.format(n=unchanged))
         self.sentence.setText(" ".join(sentences))
 
     def _columns(self, name: str, *, several: bool) -> tuple[Column, ...]:
@@ -310,13 +310,13 @@ class AblationFeeder(QObject):
         self._show()
 
     def _next(self) -> tuple[int | None, int] | None:
-        """Return fold and column to learn without; no fold where what is known of it is to be summed up."""
+        """Return fold and column to learn without; no fold for a column whose folds are to be summed up."""
         if not self._begun:
             return None
         waiting = {column for _, column in self._left} | {row.found.column for row in self._rows}
-        known = next((column for column in self._found if column not in waiting), None)
-        if known is not None:
-            return None, known
+        complete = next((column for column in self._found if column not in waiting), None)
+        if complete is not None:
+            return None, complete
         return self._left[0] if self._left else None
 
     def _key(self) -> Key | None:
@@ -324,19 +324,19 @@ class AblationFeeder(QObject):
         return None if following is None else (self._asked, *following)
 
     def _compute(self) -> Computation | None:
-        asked, plan, following = self._asked, self._plan, self._next()
-        if asked is None or plan is None or following is None:
+        request, plan, following = self._asked, self._plan, self._next()
+        if request is None or plan is None or following is None:
             return None
         fold, column = following
         if fold is None:
-            every = tuple(one for several in self._found.values() for one in several)
-            given = tuple(self._found[column]), every, asked.measure
+            all_ablated = tuple(ablated for of_column in self._found.values() for ablated in of_column)
+            arguments = tuple(self._found[column]), all_ablated, request.measure
             return computation(
-                tr("Measuring the effect of each feature"), self._add, self._tasks.sum_up, *given
+                tr("Measuring the effect of each feature"), self._add, self._tasks.sum_up, *arguments
             )
-        what = tr("Leaving out {column}").format(column=self._name(column))
-        work = self._tasks.leave_out(asked, plan, fold, self._models[fold], column)
-        return Computation(what, work, self._take)
+        title = tr("Leaving out {column}").format(column=self._name(column))
+        work = self._tasks.leave_out(request, plan, fold, self._models[fold], column)
+        return Computation(title, work, self._take)
 
     def _take(self, found: AblatedQueries) -> None:
         self._left.pop(0)
@@ -350,25 +350,25 @@ class AblationFeeder(QObject):
 
     def _add(self, found: tuple[FeatureAblation, int]) -> None:
         row, self._unchanged = found
-        asked = self._asked
-        if asked is None:
+        request = self._asked
+        if request is None:
             return
-        feature = int(asked.dataset.feature_ids[row.column])
+        feature = int(request.dataset.feature_ids[row.column])
         self._rows.append(AblationRow(feature, self._name(row.column), row))
-        sign = 1.0 if measure(asked.measure).higher_is_better else -1.0
+        sign = 1.0 if measure(request.measure).higher_is_better else -1.0
         self._rows.sort(key=lambda one: -sign * one.fall if not isnan(one.fall) else inf)
         self._show()
         self.go_on()
 
     def _show(self) -> None:
-        asked = self._asked
-        if asked is not None:
+        request = self._asked
+        if request is not None:
             summing_up = len(self._rows) < len(self._found)
-            done = self._n - max(len(self._left), int(summing_up))
-            part = PART_NAMES[asked.part]
-            several = any(len(row.found.folds) < len(self._models) for row in self._rows)
+            n_done = self._n - max(len(self._left), int(summing_up))
+            part = PART_NAMES[request.part]
+            has_fewer_folds = any(len(row.found.folds) < len(self._models) for row in self._rows)
             self._panel.show_rows(
-                self._rows, asked.measure, part, (done, self._n), self._unchanged, several=several
+                self._rows, request.measure, part, (n_done, self._n), self._unchanged, several=has_fewer_folds
             )
 
     def _name(self, column: int) -> str:

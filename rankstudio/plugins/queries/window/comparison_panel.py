@@ -116,14 +116,16 @@ class QueryPlot(Plot):
     @property
     def points(self) -> tuple[Floats, Floats]:
         """Where the queries lie in the present plot type; NaN for one without a value."""
-        found = self.comparison
-        if found is None:
+        comparison = self.comparison
+        if comparison is None:
             return np.zeros(0), np.zeros(0)
         if self.mode == SCATTER:
-            return found.a, found.b
+            return comparison.a, comparison.b
         if self.mode == LENGTH:
-            return np.array([float(query.n_documents) for query in found.queries]), found.b - found.a
-        return np.arange(1.0, found.a.size + 1), found.b - found.a
+            return np.array(
+                [float(query.n_documents) for query in comparison.queries]
+            ), comparison.b - comparison.a
+        return np.arange(1.0, comparison.a.size + 1), comparison.b - comparison.a
 
     # Plot
 
@@ -132,8 +134,8 @@ class QueryPlot(Plot):
         xs, ys = (values[self._known] for values in self.points)
         if self.mode == SCATTER:
             low, high = min(xs.min(), ys.min(), 0.0), max(xs.max(), ys.max())
-            both = padded(float(low), 1.0 if 0.5 < high <= 1.0 else float(high), 0.03)
-            return both, both
+            span = padded(float(low), 1.0 if 0.5 < high <= 1.0 else float(high), 0.03)
+            return span, span
         far = float(np.abs(ys).max()) or 1.0
         first = xs.min() - 0.5 if self.mode == LENGTH else 0.5
         return (float(first), float(xs.max()) + 0.5), padded(
@@ -148,23 +150,24 @@ class QueryPlot(Plot):
         """Return the queries as points, or their differences as bars."""
         xs, ys = (floats(values[self._known]) for values in self.points)
         scatter, bars = self.mode == SCATTER, self.mode == SORTED
-        one = Series(self.axes.title if bars else "", xs, ys, kind="bars" if bars else "points")
+        series = Series(self.axes.title if bars else "", xs, ys, kind="bars" if bars else "points")
         x, y = FigureAxis(self.axes.x_label, whole=not scatter), FigureAxis(self.axes.title)
-        return CurvesFigure("figure", tr("A against B"), "", x, y, (one,), square=scatter)
+        return CurvesFigure("figure", tr("A against B"), "", x, y, (series,), square=scatter)
 
     def numbers(self) -> Numbers:
-        """Return one row a query: its fold, id, and what both models measure."""
-        found = self.comparison
+        """Return one row a query: its fold, id, and both models' measures."""
+        comparison = self.comparison
         header = ["fold", "query", "documents", "relevant", "A", "B", "B - A"]
-        if found is None:
+        if comparison is None:
             return header, []
         rows: list[list[CellValue]] = [
-            [q.fold, q.query_id, q.n_documents, q.n_relevant, q.a, q.b, q.difference] for q in found.queries
+            [q.fold, q.query_id, q.n_documents, q.n_relevant, q.a, q.b, q.difference]
+            for q in comparison.queries
         ]
         return header, rows
 
     def readout(self, position: int) -> list[Line]:
-        """Return which query a point is, and what both measure there."""
+        """Describe the query of a point, and both models' measures there."""
         assert self.comparison is not None  # else nothing is under the mouse
         query = self.comparison.queries[position]
         lines = [
@@ -177,9 +180,9 @@ class QueryPlot(Plot):
             Line("B", f"{query.b:.4f}"),
             Line(trn("{n} document", "{n} documents", query.n_documents).format(n=query.n_documents)),
         ]
-        others = len(self._at(position)) - 1
-        more = trn("and {n} more query here", "and {n} more queries here", others).format(n=others)
-        return [*lines, Line(more)] if others else lines
+        n_others = len(self._at(position)) - 1
+        text = trn("and {n} more query here", "and {n} more queries here", n_others).format(n=n_others)
+        return [*lines, Line(text)] if n_others else lines
 
     def hit_test(self, at: QPointF) -> int | None:
         """Return the position of the query nearest to a pixel; None far from any."""
@@ -192,8 +195,8 @@ class QueryPlot(Plot):
                 return None
             position = round(frame.x_at(at.x())) - 1
             return int(self._known[min(max(0, position), self._known.size - 1)])
-        found = frame.nearest([(xs[self._known], ys[self._known])], at, _REACH)
-        return int(self._known[found[1]]) if found else None
+        nearest = frame.nearest([(xs[self._known], ys[self._known])], at, _REACH)
+        return int(self._known[nearest[1]]) if nearest else None
 
     def click(self, at: QPointF) -> None:
         """Pick the query under the mouse, the next one where several lie there; on the ground list all."""
@@ -201,9 +204,9 @@ class QueryPlot(Plot):
         if position is None:
             self.brushed.emit(())
             return
-        same = self._at(position)
-        again = same.index(self.chosen) + 1 if self.chosen in same else 0
-        self.picked.emit(same[again % len(same)])
+        positions = self._at(position)
+        following = positions.index(self.chosen) + 1 if self.chosen in positions else 0
+        self.picked.emit(positions[following % len(positions)])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move from query to query by the arrow keys, the greatest loss first; with Shift select them."""
@@ -215,8 +218,8 @@ class QueryPlot(Plot):
         if move is None or self.is_empty():
             event.ignore()
             return
-        at = int(np.searchsorted(self._known, self.chosen)) + sum(move) if self.chosen is not None else 0
-        position = int(self._known[min(max(0, at), self._known.size - 1)])
+        row = int(np.searchsorted(self._known, self.chosen)) + sum(move) if self.chosen is not None else 0
+        position = int(self._known[min(max(0, row), self._known.size - 1)])
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self._anchor = self.chosen if self._anchor is None else self._anchor
             low, high = sorted((position, position if self._anchor is None else self._anchor))
@@ -236,7 +239,10 @@ class QueryPlot(Plot):
             self.redraw()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Select what the outline has caught; it may end where it began, and is no click then."""
+        """Select the points within the outline.
+
+        An outline that ends where it began is no click.
+        """
         if self._pressed is not None and not self.is_empty():
             self._extend(self._pressed, event.position())
         outline, self.outline = self.outline, None
@@ -251,8 +257,8 @@ class QueryPlot(Plot):
 
     def event(self, event: QEvent) -> bool:
         """Keep Esc, which stops runs, for giving up a selection where there is one."""
-        asked = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
-        if asked and event.key() == Qt.Key.Key_Escape and self._has_selection:  # type: ignore[attr-defined]
+        is_shortcut = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
+        if is_shortcut and event.key() == Qt.Key.Key_Escape and self._has_selection:  # type: ignore[attr-defined]
             event.accept()
             return True
         return bool(super().event(event))
@@ -296,12 +302,12 @@ class QueryPlot(Plot):
         return [int(i) for i in np.flatnonzero((xs == xs[position]) & (ys == ys[position]))]
 
     def _name_axes(self) -> None:
-        found = self.comparison
-        name = per_query_name(found.measure) if found is not None else ""
-        if found is None:
+        comparison = self.comparison
+        name = per_query_name(comparison.measure) if comparison is not None else ""
+        if comparison is None:
             self.set_axes(Axes())
         elif self.mode == SCATTER:
-            counts = found.counts
+            counts = comparison.counts
             self.set_axes(
                 Axes(
                     tr("{measure} of B: better in {wins}").format(measure=name, wins=counts.wins),
@@ -315,11 +321,11 @@ class QueryPlot(Plot):
 
     def summary(self) -> str:
         """Return how many queries are better and worse, and which is lost most."""
-        found = self.comparison
-        if found is None:
+        comparison = self.comparison
+        if comparison is None:
             return ""
-        counts = found.counts
-        first = found.queries[0]
+        counts = comparison.counts
+        first = comparison.queries[0]
         return describe(
             [
                 tr("B is better in {wins}, worse in {losses}, equal in {ties} queries").format(
@@ -378,11 +384,11 @@ def _shares(plot: QueryPlot, colors: Colors) -> list[tuple[Bools, QColor]]:
     loss, win = loss_and_gain(colors)
     kinds = ((gain < 0, loss), (gain > 0, win), (gain == 0, colors.q("muted")))
     shares = []
-    for kept, alpha in ((~plot.kept, _FADED), (plot.kept, _SEEN)):
-        for which, color in kinds:
-            seen = QColor(color)
-            seen.setAlphaF(alpha)
-            shares.append((which & kept, seen))
+    for mask, alpha in ((~plot.kept, _FADED), (plot.kept, _SEEN)):
+        for kind, color in kinds:
+            shade = QColor(color)
+            shade.setAlphaF(alpha)
+            shares.append((kind & mask, shade))
     return shares
 
 
@@ -395,12 +401,12 @@ def draw_points(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors
     painter.setPen(pen(colors.q("muted", 0.7), 1.0, (3.0, 3.0)))
     painter.drawLine(frame.point(low, ends[0]), frame.point(high, ends[1]))
     px, py = frame.pixels(*plot.points)
-    for which, color in _shares(plot, colors):
+    for mask, color in _shares(plot, colors):
         painter.setPen(
             QPen(color, _SIZE, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
         )
-        at = np.flatnonzero(which)
-        painter.drawPoints(QPolygonF([QPointF(x, y) for x, y in zip(px[at], py[at], strict=True)]))
+        rows = np.flatnonzero(mask)
+        painter.drawPoints(QPolygonF([QPointF(x, y) for x, y in zip(px[rows], py[rows], strict=True)]))
 
 
 def draw_differences(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -413,13 +419,13 @@ def draw_differences(plot: QueryPlot, painter: QPainter, frame: Frame, colors: C
     room = frame.area.width() / max(1, xs.size)
     width = max(1.0, room * (0.85 if room > 4 else 1.05))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, width > 2)
-    for which, color in _shares(plot, colors):
+    for mask, color in _shares(plot, colors):
         color.setAlphaF(min(1.0, color.alphaF() * 1.6))
         bar = QPen(color, width)
         bar.setCapStyle(Qt.PenCapStyle.FlatCap)
         painter.setPen(bar)
-        at = np.flatnonzero(which & (ys != 0))
-        painter.drawLines([QLineF(x, zero, x, y) for x, y in zip(px[at], py[at], strict=True)])
+        rows = np.flatnonzero(mask & (ys != 0))
+        painter.drawLines([QLineF(x, zero, x, y) for x, y in zip(px[rows], py[rows], strict=True)])
     hairline(painter, colors.q("muted"), QPointF(frame.area.left(), zero), QPointF(frame.area.right(), zero))
 
 
@@ -430,15 +436,15 @@ def draw_mark(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) 
     xs, ys = plot.points
     if np.isnan(ys[plot.chosen]):
         return
-    at = frame.point(xs[plot.chosen], ys[plot.chosen])
+    center = frame.point(xs[plot.chosen], ys[plot.chosen])
     painter.setPen(pen(colors.q("accent"), 2.2))
     painter.setBrush(colors.q("panel"))
-    painter.drawEllipse(at, _RING, _RING)
+    painter.drawEllipse(center, _RING, _RING)
     text = tr("query {query_id}").format(query_id=plot.comparison.queries[plot.chosen].query_id)
     width = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 8
-    right = at.x() + _RING + 4 + width <= frame.area.right()
-    left = at.x() + _RING + 4 if right else at.x() - _RING - 4 - width
-    top = min(max(at.y() - 9, frame.area.top()), frame.area.bottom() - 18)
+    right = center.x() + _RING + 4 + width <= frame.area.right()
+    left = center.x() + _RING + 4 if right else center.x() - _RING - 4 - width
+    top = min(max(center.y() - 9, frame.area.top()), frame.area.bottom() - 18)
     box = QRectF(left, top, width, 18)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(colors.q("panel", 0.85))
@@ -458,7 +464,10 @@ def draw_outline(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Color
 
 
 def closed(outline: QPolygonF) -> QPolygonF:
-    """Return what a dragged line encloses: a rectangle where it is straight, as in other programs."""
+    """Return the area that a dragged line encloses.
+
+    A straight line is the diagonal of a rectangle, as in other programs.
+    """
     corners = outline.toList()
     way = sum(QLineF(a, b).length() for a, b in pairwise(corners))
     is_straight = way <= _STRAIGHT * QLineF(corners[0], corners[-1]).length()

@@ -86,8 +86,8 @@ class QueriesController(PageController):
         self.documents, self.ablation = DocumentsPanel(theme), AblationPanel(theme)
         self.panels = self.comparison, self.list, self.documents, self.ablation
         self._feeder = AblationFeeder(self.ablation, self._tasks, worker, self)
-        given = self, worker, self._compared_key, self._compare, self._fail
-        self._compared = OnDemand(*given, slot="queries", panel=self.head)
+        arguments = self, worker, self._compared_key, self._compare, self._fail
+        self._compared = OnDemand(*arguments, slot="queries", panel=self.head)
         by_rank = self, worker, self._ranked_key, self._rank, self._fail
         self._ranked = OnDemand(*by_rank, slot="query-documents")
         self._connect()
@@ -128,12 +128,12 @@ class QueriesController(PageController):
         return self._shown[1].queries if self._shown is not None else ()
 
     def leave(self) -> None:
-        """Learn nothing more for a page that nobody sees."""
+        """Stop learning for a page that is hidden."""
         self._feeder.stop()
 
     @Slot()
     def update(self) -> None:
-        """Compare what there is to compare, where the page is seen and it is not what it was."""
+        """Compare the chosen models, if the page is visible and they have changed."""
         if not self.head.isVisible():
             self._feeder.stop()
             self._seen_b = None
@@ -148,19 +148,19 @@ class QueriesController(PageController):
     def _compare(self) -> Computation | None:
         a, b = self._runs_compared()
         self._feeder.stop()
-        why = self._why_nothing(a)
-        asked = None if a is None or why else self._request(a, b)
-        if a is None or asked is None or not asked.folds:
-            self._clear(why or _NO_QUERIES)
+        reason = self._why_nothing(a)
+        request = None if a is None or reason else self._request(a, b)
+        if a is None or request is None or not request.folds:
+            self._clear(reason or _NO_QUERIES)
             return None
         if self._session.sealed and self._shown is not None and self._shown[0].part == "test":
             self._clear("")  # no value of it is seen while those of the validation are computed
         if self._shown is None:
             self._show_nothing(_MEASURING)
-        models = {fold: chosen for fold, chosen in self._models(a).items() if fold in asked.folds}
-        self._feeder.begin(asked, a.plan, models)
-        show = partial(self._show, asked)
-        return computation(tr("Comparing two models query by query"), show, self._tasks.compare, asked)
+        models = {fold: chosen for fold, chosen in self._models(a).items() if fold in request.folds}
+        self._feeder.begin(request, a.plan, models)
+        show = partial(self._show, request)
+        return computation(tr("Comparing two models query by query"), show, self._tasks.compare, request)
 
     def list_training(self, fold: int, positions: tuple[int, ...]) -> None:
         """List some queries of a fold's training part alone, by their positions there."""
@@ -175,19 +175,19 @@ class QueriesController(PageController):
         if self._some is None or self._shown is None or self._shown[0].part != "train":
             return
         fold, positions = self._some
-        places = {(query.fold, query.position): place for place, query in enumerate(self.queries)}
-        there = tuple(places[fold, one] for one in positions if (fold, one) in places)
-        if there:
+        places = {(query.fold, query.position): index for index, query in enumerate(self.queries)}
+        listed = tuple(places[fold, position] for position in positions if (fold, position) in places)
+        if listed:
             self._some = None
-            self.list.brush(there)
-            self._pick(there[0])
+            self.list.brush(listed)
+            self._pick(listed[0])
 
     def show_query(self, fold: int, position: int) -> None:
         """Show a query, by its fold and its position in the part."""
         self._query = fold, position
-        for place, query in enumerate(self.queries):
+        for index, query in enumerate(self.queries):
             if (query.fold, query.position) == self._query:
-                self._pick(place)
+                self._pick(index)
 
     @Slot()
     def select_for_listed(self) -> None:
@@ -197,15 +197,18 @@ class QueriesController(PageController):
         if self._shown is None or len(folds) != 1:
             self.failed.emit(tr("The listed queries are from several folds. Choose a single fold first."))
             return
-        (fold,), asked = folds, self._shown[0]
+        (fold,), request = folds, self._shown[0]
         marked = tuple(query.position for query in listed)
-        others = sum(query.fold == fold for query in self.queries) - len(marked)
-        show = partial(self._show_paths, (len(marked), others))
-        what, given = tr("Selecting features for some queries"), (asked, fold, marked, self._greedy(fold))
+        n_others = sum(query.fold == fold for query in self.queries) - len(marked)
+        show = partial(self._show_paths, (len(marked), n_others))
+        title, arguments = (
+            tr("Selecting features for some queries"),
+            (request, fold, marked, self._greedy(fold)),
+        )
         self._worker.task(
-            what,
+            title,
             self._tasks.select_for,
-            *given,
+            *arguments,
             on_done=show,
             on_error=self.failed.emit,
             slot="query-paths",
@@ -215,13 +218,13 @@ class QueriesController(PageController):
         """Return the parameters of greedy RankRLS: those of A where it has them."""
         a, _ = self._runs_compared()
         chosen = self._models(a).get(fold) if a is not None else None
-        given = chosen.unit.parameters if chosen is not None else {}
+        chosen_parameters = chosen.unit.parameters if chosen is not None else {}
         names = ("regularization", "cost", "ties", "weighting")
         ours = a is not None and a.plan.method == GREEDY
-        own = {name: given[name] for name in names if ours and name in given}
+        of_a = {name: chosen_parameters[name] for name in names if ours and name in chosen_parameters}
         size = len(chosen.step.selected) if chosen is not None else 0
         n = a.dataset.feature_ids.size if a is not None else 1
-        return {**own, "n_features_to_select": min(max(size, _LEAST_STEPS), _MOST_STEPS, n)}
+        return {**of_a, "n_features_to_select": min(max(size, _LEAST_STEPS), _MOST_STEPS, n)}
 
     def _show_paths(self, sizes: tuple[int, int], found: QueryPaths) -> None:
         dataset = self._session.dataset
@@ -241,16 +244,16 @@ class QueriesController(PageController):
         Unless another B is chosen, it is the last run with the most folds of A.
         """
         listed = comparable(self._runs, self._session.dataset)
-        shown = self._runs.shown
-        a = shown if shown in listed else next(reversed(listed), None)
-        others = {record.key: record for record in listed if record is not a}
-        for wanted in (self._wanted_b, self._seen_b):
-            if wanted == SINGLE or not others:
+        current = self._runs.shown
+        a = current if current in listed else next(reversed(listed), None)
+        rivals = {record.key: record for record in listed if record is not a}
+        for key in (self._wanted_b, self._seen_b):
+            if key == SINGLE or not rivals:
                 return a, None
-            if wanted in others:
-                return a, others[wanted]
+            if key in rivals:
+                return a, rivals[key]
         folds = set(a.folds) if a is not None else set()
-        return a, max(reversed(others.values()), key=lambda record: len(folds & set(record.folds)))
+        return a, max(reversed(rivals.values()), key=lambda record: len(folds & set(record.folds)))
 
     def _show_choices(self, a: RunRecord | None, b: RunRecord | None) -> None:
         dataset, fold = self._session.dataset, self._session.fold
@@ -262,24 +265,26 @@ class QueriesController(PageController):
         self.bar.set_options(of_a, of_b, a.key if a else None, (b.key if b else SINGLE) if a else None)
         folds = dataset.folds if dataset is not None else ()
         open_parts = ("vali", "train") if self._session.sealed else ("test", "vali", "train")
-        there = [part for part in open_parts if any(part in one.parts for one in folds)]
-        self.bar.set_parts([(part, PART_NAMES[part]) for part in there])
-        compared = set(a.folds) if a is not None else {one.number for one in folds}
+        parts = [part for part in open_parts if any(part in fold_data.parts for fold_data in folds)]
+        self.bar.set_parts([(part, PART_NAMES[part]) for part in parts])
+        compared = set(a.folds) if a is not None else {fold_data.number for fold_data in folds}
         self.bar.set_fold(fold, len(compared & set(b.folds) if b is not None else compared))
 
     def _show_what_is_missing(self, why: str) -> None:
         """Lead to the page of what is missing, in place of empty panels."""
-        nothing = bool(why) and why != NOT_WHOLE
-        self.empty.show_missing(why if nothing else "", _LEADS_TO.get(why, ""))
-        self.bar.setHidden(nothing)
-        self.emptied.emit(nothing)
+        is_empty = bool(why) and why != NOT_WHOLE
+        self.empty.show_missing(why if is_empty else "", _LEADS_TO.get(why, ""))
+        self.bar.setHidden(is_empty)
+        self.emptied.emit(is_empty)
 
     def _compared_key(self) -> Key:
         session = self._session
         scope = session.fold if self.bar.is_one_fold() else None
-        asked = (self.bar.part.value(), scope, session.measure, session.convention, session.choice)
-        runs = tuple((one.key, self._chosen(one)) if one else None for one in self._runs_compared())
-        return (id(session.dataset), session.has_documents, runs, *asked)
+        request = (self.bar.part.value(), scope, session.measure, session.convention, session.choice)
+        runs = tuple(
+            (record.key, self._chosen(record)) if record else None for record in self._runs_compared()
+        )
+        return (id(session.dataset), session.has_documents, runs, *request)
 
     def _why_nothing(self, a: RunRecord | None) -> str:
         if a is None:
@@ -300,23 +305,23 @@ class QueriesController(PageController):
         part = str(self.bar.part.value())
         of_a = {fold: chosen.step for fold, chosen in self._models(a).items()}
         of_b = self._steps(b) if b is not None else {fold: self._single(a, fold) for fold in of_a}
-        one = self.bar.is_one_fold() and session.fold is not None
+        only_session_fold = self.bar.is_one_fold() and session.fold is not None
         folds = tuple(
             fold.number
             for fold in dataset.folds
             if part in fold.parts and fold.number in of_a and fold.number in of_b
-            if not one or fold.number == session.fold
+            if not only_session_fold or fold.number == session.fold
         )
         return QueryRequest(dataset, folds, part, of_a, of_b, session.measure, session.convention)
 
     def _steps(self, record: RunRecord) -> dict[int, Step]:
-        found = chosen_models(record, self._measured.view(record))
-        return {fold: chosen.step for fold, chosen in found.items()}
+        models = chosen_models(record, self._measured.view(record))
+        return {fold: chosen.step for fold, chosen in models.items()}
 
     def _chosen(self, record: RunRecord) -> tuple[tuple[int, int, int], ...]:
-        """Return which folds have which model: the same as before where nothing is to be compared anew."""
-        found = chosen_models(record, self._measured.view(record))
-        return tuple((fold, one.unit.position, one.step.number) for fold, one in found.items())
+        """Return the model of each fold, as a key that changes with the comparison."""
+        models = chosen_models(record, self._measured.view(record))
+        return tuple((fold, chosen.unit.position, chosen.step.number) for fold, chosen in models.items())
 
     def _single(self, record: RunRecord, fold: int) -> Step:
         """Return the best single feature of a fold as a model, the same object each time."""
@@ -336,7 +341,7 @@ class QueriesController(PageController):
         if not found.queries:
             self._clear(_NO_QUERIES)
             return
-        places = {(query.fold, query.position): place for place, query in enumerate(found.queries)}
+        places = {(query.fold, query.position): index for index, query in enumerate(found.queries)}
         self._pick(places.get(self._query or (0, 0), 0))
         self._list_some()
 
@@ -362,14 +367,14 @@ class QueriesController(PageController):
     def _rank(self) -> Computation | None:
         if self._shown is None:
             return None
-        asked, comparison = self._shown
+        compared_request, comparison = self._shown
         query = comparison.queries[self._place]
 
         def show(found: RankedQuery) -> None:
-            self.documents.show_query(query, found, asked.measure)
+            self.documents.show_query(query, found, compared_request.measure)
 
-        what = tr("Ranking query {query_id}").format(query_id=query.query_id)
-        return computation(what, show, self._tasks.rank, asked, query)
+        title = tr("Ranking query {query_id}").format(query_id=query.query_id)
+        return computation(title, show, self._tasks.rank, compared_request, query)
 
     def _clear(self, why: str) -> None:
         self._shown = None
@@ -404,11 +409,11 @@ class QueriesController(PageController):
     def _forget_run(self, key: int) -> None:
         if self._wanted_b == key:
             self._wanted_b = None
-        self._singles = {at: step for at, step in self._singles.items() if at[0] != key}
+        self._singles = {run_fold: step for run_fold, step in self._singles.items() if run_fold[0] != key}
 
     @Slot()
     def _forget_choices(self) -> None:
-        """Forget what was chosen among the queries of other data: part, query, and which are listed."""
+        """Forget the choices among the queries of other data: part, query, and filter of the list."""
         if self._session.plan.data != self._data:
             self._data = self._session.plan.data
             self._query = None

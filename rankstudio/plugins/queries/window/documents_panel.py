@@ -40,7 +40,7 @@ _NAMES_A_LINE, _LEAST_NAME = 3, 120  # how many long names share a line, and pix
 
 @dataclass(frozen=True)
 class DocumentRow:
-    """A document, what the features add to its score, and how that is said.
+    """A document, the contributions of the features to its score, and their description.
 
     Attributes
     ----------
@@ -121,8 +121,8 @@ class DocumentsPanel(Panel):
         )
         counts = counts.format(n=row.n_documents, n_relevant=row.n_relevant)
         self.set_caption(f"{counts} · {values} · {_ACT}")
-        shown, others = found.by_influence[:_N_COLORS], found.by_influence[_N_COLORS:]
-        names = [found.names[i] for i in shown] + ([_others(len(others))] if others else [])
+        colored, rest = found.by_influence[:_N_COLORS], found.by_influence[_N_COLORS:]
+        names = [found.names[i] for i in colored] + ([_others(len(rest))] if rest else [])
         legend = (
             tr("Score of A, starting at {number}, by feature:")
             if found.offset
@@ -135,13 +135,13 @@ class DocumentsPanel(Panel):
         rows = []
         for position, document in enumerate(found.documents):
             above = found.above_least[position]
-            parts = [float(above[i]) for i in shown]
-            parts += [float(above[list(others)].sum())] if others else []
-            most = found.by_influence[:_TOLD]
-            told = "\n".join(f"{found.names[i]}: {number(float(above[i]))}" for i in most)
+            parts = [float(above[i]) for i in colored]
+            parts += [float(above[list(rest)].sum())] if rest else []
+            strongest = found.by_influence[:_TOLD]
+            tip = "\n".join(f"{found.names[i]}: {number(float(above[i]))}" for i in strongest)
             if len(found.names) > _TOLD:
-                told += f"\n{_others(len(found.names) - _TOLD)}"
-            rows.append(DocumentRow(position, document, tuple(parts), told))
+                tip += f"\n{_others(len(found.names) - _TOLD)}"
+            rows.append(DocumentRow(position, document, tuple(parts), tip))
         self._largest = max((sum(r.parts) for r in rows), default=0.0)
         self._decimals = decimals([document.score_a for document in found.documents])
         self.table.select(None)
@@ -219,29 +219,29 @@ class DocumentsPanel(Panel):
             return
         x, top = float(room.left()), room.center().y() - BAR / 2 + 1
         painter.setPen(Qt.PenStyle.NoPen)
-        for place, part in enumerate(row.parts):
+        for index, part in enumerate(row.parts):
             width = room.width() * part / self._largest
-            painter.setBrush(_feature_color(colors, place))
+            painter.setBrush(_feature_color(colors, index))
             painter.drawRect(QRectF(x, top, width - 1 if width > _LEAST_WITH_GAP else width, BAR))
             x += width
 
     @Slot()
     def _say(self) -> None:
-        """Show what decides between two chosen documents, one and the next, or the first two."""
-        found = self._query
-        if found is None:
+        """Explain the order of two chosen documents, of one and the next, or of the first two."""
+        query = self._query
+        if query is None:
             self.sentence.clear()
             return
         rows = self.table.selectionModel().selectedRows()
-        at = sorted(index.data(ROW_ROLE).position for index in rows)
-        last = len(found.documents) - 1
-        pair = (at or [0])[:2]
+        positions = sorted(index.data(ROW_ROLE).position for index in rows)
+        last = len(query.documents) - 1
+        pair = (positions or [0])[:2]
         if len(pair) == 1:
             pair = [pair[0], pair[0] + 1] if pair[0] < last else [pair[0] - 1, pair[0]]
-        self.table.setColumnHidden(_PARTS, not found.contributions.columns)
-        parts = [] if at else [query_sentence(found)]
+        self.table.setColumnHidden(_PARTS, not query.contributions.columns)
+        parts = [] if positions else [query_sentence(query)]
         if last > 0:
-            parts.append(pair_sentence(found, *pair))
+            parts.append(pair_sentence(query, *pair))
         self.sentence.setText(" ".join(parts))
 
 

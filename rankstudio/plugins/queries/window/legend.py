@@ -110,8 +110,8 @@ class Legend(QWidget):
                 room = box.adjusted(_SWATCH + _GAP, 0, 0, 0)
             painter.setPen(colors.q("muted" if position < n_titles else "text"))
             width = int(room.width() + 2)
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, width)
-            painter.drawText(room.adjusted(0, 0, 4, 0), LEFT, shown)
+            elided = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, width)
+            painter.drawText(room.adjusted(0, 0, 4, 0), LEFT, elided)
 
     @staticmethod
     def swatch(box: QRectF) -> QRectF:
@@ -132,7 +132,7 @@ class Legend(QWidget):
         ]
         places = zip(flow(widths, room, BETWEEN), widths, strict=True)
         line = float(scaled(_LINE))
-        return [QRectF(self.pad + x, row * line, own, line) for (x, row), own in places]
+        return [QRectF(self.pad + x, row * line, box_width, line) for (x, row), box_width in places]
 
     def _texts(self) -> tuple[str, ...]:
         if not self._names:

@@ -143,10 +143,12 @@ class QueryListPanel(Panel):
         """Return the queries that are listed."""
         if self._comparison is None:
             return ()
-        return tuple(q for q, there in zip(self._comparison.queries, self._listed(), strict=True) if there)
+        return tuple(
+            q for q, is_listed in zip(self._comparison.queries, self._listed(), strict=True) if is_listed
+        )
 
     def select(self, position: int) -> None:
-        """Mark a query, and tell nobody; list all where it is not listed."""
+        """Mark a query without a signal; list all if it is not listed."""
         if self._comparison is None:
             return
         if not self._listed()[position]:
@@ -160,7 +162,7 @@ class QueryListPanel(Panel):
 
     def _listed(self) -> Bools:
         """Return which queries are listed."""
-        assert self._comparison is not None  # whoever asks has looked
+        assert self._comparison is not None  # callers have checked
         queries = self._comparison.queries
         listed = np.ones(len(queries), dtype=np.bool_)
         if self._brushed:
@@ -192,13 +194,13 @@ class QueryListPanel(Panel):
 
     @Slot()
     def _list(self) -> None:
-        found = self._comparison
-        if found is None:
+        comparison = self._comparison
+        if comparison is None:
             return
         listed = self._listed()
-        self.table.set_rows([found.queries[i] for i in np.flatnonzero(listed).tolist()])
-        if self._marked in self._places:  # the query may be listed again by now
-            self.table.select(found.queries[self._places[self._marked]], scroll=False)
+        self.table.set_rows([comparison.queries[i] for i in np.flatnonzero(listed).tolist()])
+        if self._marked in self._places:  # the query may be listed again
+            self.table.select(comparison.queries[self._places[self._marked]], scroll=False)
         n = int(np.count_nonzero(listed))
         self.all.setVisible(bool(self._brushed) or self.winner.currentIndex() > 0)
         self.select_for.setVisible(2 <= n <= listed.size - 2)
@@ -209,9 +211,9 @@ class QueryListPanel(Panel):
     def _say(self) -> None:
         """Say how many are listed, else in which order."""
         n, size = len(self.table.rows()), len(self._places)
-        some = tr("{n:,} of {size:,}").format(n=n, size=size)
+        count = tr("{n:,} of {size:,}").format(n=n, size=size)
         sorted_ = self.table.horizontalHeader().sortIndicatorSection() >= 0
-        self.set_caption("" if not size else some if n < size else _HINT if sorted_ else _BY_LOSS)
+        self.set_caption("" if not size else count if n < size else _HINT if sorted_ else _BY_LOSS)
 
     def _columns(self, *, several: bool) -> tuple[Column, ...]:
         name = self._comparison.measure if self._comparison else "measure"
@@ -263,7 +265,7 @@ def _measured(model: str, name: str) -> Column:
         "{name} of {model} in the query. Click to list the lowest values first; queries without relevant "
         "documents come last."
     ).format(name=name, model=model.upper())
-    known = attrgetter(model)
+    measured = attrgetter(model)
     return Column(
         model,
         model.upper(),
@@ -271,7 +273,7 @@ def _measured(model: str, name: str) -> Column:
         ".3f",
         tooltip=tip,
         width=64,
-        sort=lambda row: known(row) if row.n_relevant else None,
+        sort=lambda row: measured(row) if row.n_relevant else None,
     )
 
 

@@ -28,7 +28,7 @@ SINGLE = 0
 
 Options = Sequence[tuple[int, str]]
 _WAYS = {"select": tr("Choose and run a method"), "data": tr("Open the data")}
-"""What the button says, by the page to which it leads."""
+"""Text of the button, by the page to which it leads."""
 
 
 def comparable(runs: Runs, dataset: FoldedDataset | None) -> list[RunRecord]:
@@ -43,7 +43,7 @@ def chosen_models(record: RunRecord, measured: MeasuredRun, choice: Choice | Non
     ----------
     record : RunRecord
     measured : MeasuredRun
-        The run by what is looked at, which may choose other models; what is not measured yet stays as it is.
+        The run by the current measure, which may choose other models; other folds stay as they are.
     choice : Choice, optional
         Other parameters or another size than validation chose, where the run has tried them.
 
@@ -53,14 +53,17 @@ def chosen_models(record: RunRecord, measured: MeasuredRun, choice: Choice | Non
         Without the folds whose model the study did not keep.
     """
     folds = {**record.folds, **measured.folds}
-    found = {number: result.chosen for number, result in sorted(folds.items())}
+    models = {number: result.chosen for number, result in sorted(folds.items())}
     if choice is not None and choice != Choice():
-        found = {number: _other(record, number, chosen, choice) for number, chosen in found.items()}
-    return {number: chosen for number, chosen in found.items() if chosen.step.whole}
+        models = {number: _other(record, number, chosen, choice) for number, chosen in models.items()}
+    return {number: chosen for number, chosen in models.items() if chosen.step.whole}
 
 
 def _other(record: RunRecord, fold: int, chosen: Chosen, choice: Choice) -> Chosen:
-    """Return what a choice means in a fold; what validation chose where the run has no such path."""
+    """Return the model of a choice in a fold.
+
+    Without such a path in the run, it is the model that validation chose.
+    """
     position = chosen.unit.position if choice.values is None else record.combination_of(choice.values)
     path = None if position is None else record.paths.get((fold, position))
     if path is None:
@@ -70,12 +73,12 @@ def _other(record: RunRecord, fold: int, chosen: Chosen, choice: Choice) -> Chos
 
 
 def run_label(record: RunRecord) -> str:
-    """Return what a run is called here."""
+    """Return the name of a run on this page."""
     return tr("run {key} · {title}").format(key=record.key, title=record.title)
 
 
 def single_label(models: RunRecord) -> str:
-    """Return what the best single feature of each fold is called."""
+    """Return the name of the best single feature of each fold."""
     names = {result.baseline.name for result in models.folds.values()}
     return (
         tr("best single feature · {names}").format(names=names.pop())
@@ -85,7 +88,7 @@ def single_label(models: RunRecord) -> str:
 
 
 class ModelBar(QWidget):
-    """Choices of A and B, of the part, and of all folds or the one that is looked at.
+    """Choices of A and B, of the part, and of all folds or the current one.
 
     Attributes
     ----------
@@ -116,7 +119,7 @@ class ModelBar(QWidget):
         fill(QHBoxLayout(self), *row, margins=(4, 0, 4, 0), spacing=8).addStretch(1)
 
     def set_options(self, a: Options, b: Options, of_a: int | None, of_b: int | None) -> None:
-        """Offer models, and mark two of them; tells nobody."""
+        """Offer models, and mark two of them, without a signal."""
         for box, options, value in ((self.a, a, of_a), (self.b, b, of_b)):
             box.blockSignals(True)
             if [(box.itemData(i), box.itemText(i)) for i in range(box.count())] != list(options):
@@ -145,7 +148,7 @@ class ModelBar(QWidget):
         self._forgets_part = True
 
     def set_fold(self, fold: int | None, n_folds: int) -> None:
-        """Name the fold that is looked at, and the number of folds that both models have.
+        """Name the current fold, and the number of folds that both models have.
 
         There is nothing to choose where there is one fold only.
         """
@@ -159,12 +162,12 @@ class ModelBar(QWidget):
         )
 
     def is_one_fold(self) -> bool:
-        """Return whether only the queries of the fold that is looked at are compared."""
+        """Return whether only the queries of the current fold are compared."""
         return self.scope.value() == "one" and not self.scope.isHidden()
 
     def _box(self, name: str) -> QComboBox:
-        made = choice_box((), cut=Qt.TextElideMode.ElideMiddle)
-        box = named(made, f"query-model-{name.lower()}", tr("Model {name}").format(name=name))
+        choices = choice_box((), cut=Qt.TextElideMode.ElideMiddle)
+        box = named(choices, f"query-model-{name.lower()}", tr("Model {name}").format(name=name))
         box.setMaximumWidth(340)
         return box
 
@@ -172,13 +175,15 @@ class ModelBar(QWidget):
 def _offer(choice: Segmented, options: Sequence[tuple[str, str]]) -> None:
     """Offer other values; the same ones are left alone, for the keyboard may be on them."""
     if choice.options() != list(options):
-        kept = choice.value()
+        current = choice.value()
         choice.set_options(options)
-        choice.select(kept)
+        choice.select(current)
 
 
 class EmptyPage(QFrame):
-    """Says what is missing, perhaps with a button to the page where it is to be had; hidden where nothing is.
+    """Message on missing data or runs, hidden without any.
+
+    It may have a button to the page that adds them.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What A and B are, and in which colour a query is drawn that one of them ranks better."""
+"""Legend of the models A and B, with the colour of queries that each ranks better."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ModelLegend(Legend):
         super().__init__(theme, "query-legend", tr("Models and their colours"))
 
     def show_models(self, a: str, b: str) -> None:
-        """Show what A and B are called; without names the legend is hidden."""
+        """Show the names of A and B; without names the legend is hidden."""
         better_in_a = tr("A better: {model}").format(model=a)
         better_in_b = tr("B better: {model}").format(model=b)
         self._show("", (better_in_a, better_in_b) if a and b else ())

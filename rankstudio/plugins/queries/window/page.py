@@ -38,12 +38,12 @@ class QueriesPage(QueriesController):
         if len(self.queries) > _MOST_FOUND:
             return
         for query in self.queries:
-            beside = trn("{n_documents} document", "{n_documents} documents", query.n_documents)
+            hint = trn("{n_documents} document", "{n_documents} documents", query.n_documents)
             yield PaletteEntry(
                 tr("query"),
                 tr("query {query_id}").format(query_id=query.query_id),
                 partial(self._show_found, query.fold, query.position),
-                beside.format(n_documents=query.n_documents),
+                hint.format(n_documents=query.n_documents),
             )
 
     def _show_found(self, fold: int, position: int) -> None:

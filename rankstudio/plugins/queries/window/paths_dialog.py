@@ -1,4 +1,4 @@
-"""What greedy RankRLS selects for some of the queries, beside what it selects for the others."""
+"""Selection by greedy RankRLS for some of the queries, beside its selection for the others."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def paths_rows(found: QueryPaths, ids: Sequence[int], names: Sequence[str]) -> l
     rows = []
     for k in range(1, max(map(len, selected)) + 1):
         shared = set(selected[0][:k]) & set(selected[1][:k])
-        here = [(path[k - 1] if k <= len(path) else None) for path in selected]
-        marked, others = ("" if c is None else f"{ids[c]} {names[c]}" for c in here)
-        rows.append(PathsRow(k, marked, others, here[0] in shared, here[1] in shared))
+        columns = [(path[k - 1] if k <= len(path) else None) for path in selected]
+        marked, unmarked = ("" if c is None else f"{ids[c]} {names[c]}" for c in columns)
+        rows.append(PathsRow(k, marked, unmarked, columns[0] in shared, columns[1] in shared))
     return rows
 
 
@@ -98,8 +98,8 @@ class QueryPathsDialog(QDialog):
                 tone=lambda row: "muted" if row.others_shared else "text",
             ),
         )
-        said = tr("Selection for some queries")
-        self.table = TableView(theme, columns, "query-paths-table", lambda row: row.k, said=said)
+        title = tr("Selection for some queries")
+        self.table = TableView(theme, columns, "query-paths-table", lambda row: row.k, said=title)
         self.table.set_rows(rows)
         about = named(WrappedLabel(), "query-paths-about", role="caption")
         shared = len(set(found.marked[-1].selected) & set(found.others[-1].selected))
@@ -107,14 +107,14 @@ class QueryPathsDialog(QDialog):
             "Greedy RankRLS was trained on each of the two groups of {part} queries alone. Features that "
             "both paths contain by a step are grey."
         )
-        both = tr("After {k} steps the two paths share no feature.")
+        sentence = tr("After {k} steps the two paths share no feature.")
         if shared:
-            both = trn(
+            sentence = trn(
                 "After {k} steps the two paths share {n} feature.",
                 "After {k} steps the two paths share {n} features.",
                 shared,
             )
-        about.setText(f"{text.format(part=part)} {both.format(k=len(rows), n=shared)}")
+        about.setText(f"{text.format(part=part)} {sentence.format(k=len(rows), n=shared)}")
         self.close_button = named(QPushButton(tr("Close")), "query-paths-close")
         self.close_button.clicked.connect(self.reject)
         failure = named(WrappedLabel(), "query-paths-failure", role="error")

@@ -1,4 +1,4 @@
-"""What the Queries page has computed on the task worker, and remembers there.
+"""Computations of the Queries page on the task worker, and their cache.
 
 The engine's modules that bring compiled kernels are imported on that thread.
 """
@@ -33,7 +33,7 @@ _MODELS = 2000  # learned again without a feature
 
 @dataclass(frozen=True, eq=False)
 class QueryRequest:
-    """What to compare.
+    """Request for a comparison of two models.
 
     Attributes
     ----------
@@ -76,19 +76,19 @@ class QueryTasks:
             {f.number: self._scored(steps[f.number], f, asked.part) for f in folds}
             for steps in (asked.a, asked.b)
         )
-        found = compare_queries(folds, asked.part, a, b, asked.measure, asked.convention)
-        _ = found.counts, found.mean_difference  # which takes a while: not in the window
-        return found
+        comparison = compare_queries(folds, asked.part, a, b, asked.measure, asked.convention)
+        _ = comparison.counts, comparison.mean_difference  # which takes a while: not in the window
+        return comparison
 
     def rank(self, asked: QueryRequest, query: ComparedQuery) -> RankedQuery:
         """Rank the documents of a query by both models, and split A's scores."""
         from rankstudio.plugins.queries.ranked_query import ranked_query  # noqa: PLC0415 - numba
 
         fold, step = asked.fold(query.fold), asked.a[query.fold]
-        a, b = (self._scored(one, fold, asked.part) for one in (step, asked.b[query.fold]))
-        found = ranked_query(fold.parts[asked.part], query.position, step, a, b, asked.convention)
-        _ = found.above_least, found.by_influence
-        return found
+        a, b = (self._scored(model, fold, asked.part) for model in (step, asked.b[query.fold]))
+        ranked = ranked_query(fold.parts[asked.part], query.position, step, a, b, asked.convention)
+        _ = ranked.above_least, ranked.by_influence
+        return ranked
 
     def select_for(
         self, asked: QueryRequest, fold: int, marked: Sequence[int], parameters: Mapping[str, Any]
@@ -126,21 +126,23 @@ class QueryTasks:
     ) -> AblatedQueries:
         from rankstudio.plugins.queries.feature_ablation import ablated_queries, relearned  # noqa: PLC0415 - numba
 
-        there = asked.fold(fold)
+        fold_data = asked.fold(fold)
         key = chosen.step, column
         if key not in self._models:
-            again = relearned(plan, self._train(there), there.train.feature_ids, chosen, column, follow)
-            self._models[key] = again
+            relearned_step = relearned(
+                plan, self._train(fold_data), fold_data.train.feature_ids, chosen, column, follow
+            )
+            self._models[key] = relearned_step
             while len(self._models) > _MODELS:
                 self._models.popitem(last=False)
         steps = chosen.step, self._models[key]
-        return ablated_queries(there, asked.part, column, steps, asked.measure, asked.convention)
+        return ablated_queries(fold_data, asked.part, column, steps, asked.measure, asked.convention)
 
     @staticmethod
     def sum_up(
         of_feature: Sequence[AblatedQueries], found: Sequence[AblatedQueries], measure: str
     ) -> tuple[FeatureAblation, int]:
-        """Put together what is known of a feature; count the queries that nothing found so far changes."""
+        """Combine the effects of a feature; count the queries that no left-out feature has changed so far."""
         from rankstudio.plugins.queries.feature_ablation import (  # noqa: PLC0415 - numba
             feature_ablation,
             n_unchanged,

@@ -33,21 +33,21 @@ def comparison_sentence(found: QueryComparison) -> str:
     counts = found.counts
     mean, low, high = found.mean_difference
     if len(found.queries) < _TESTABLE:
-        said = tr(
+        template = tr(
             "Equal in {ties:,} of {n_queries:,} queries. Mean B\xa0−\xa0A: {mean}. A test needs at least "
             "{testable} queries."
         )
     elif low <= 0 <= high:
-        said = tr(
+        template = tr(
             "Equal in {ties:,} of {n_queries:,} queries. Mean B\xa0−\xa0A: {mean} (95\xa0% interval {low} "
             "to {high})."
         )
     else:
-        said = tr(
+        template = tr(
             "Equal in {ties:,} of {n_queries:,} queries. Mean B\xa0−\xa0A: {mean} (95\xa0% interval {low} "
             "to {high}), significantly different from 0."
         )
-    return said.format(
+    return template.format(
         ties=counts.ties,
         n_queries=len(found.queries),
         mean=signed(mean, 4),
@@ -58,15 +58,15 @@ def comparison_sentence(found: QueryComparison) -> str:
 
 
 def query_sentence(found: RankedQuery) -> str:
-    """Return what B does to the relevant document that it moves most."""
+    """Describe the change of rank in B of the relevant document that it moves most."""
     relevant = [d for d in found.documents if d.relevant]
     if not relevant:
         return tr("No document of this query is relevant.")
-    most = max(relevant, key=lambda d: (abs(d.rank_b - d.rank_a), d.label))
-    if most.rank_a == most.rank_b:
+    moved = max(relevant, key=lambda d: (abs(d.rank_b - d.rank_a), d.label))
+    if moved.rank_a == moved.rank_b:
         return tr("A and B give the relevant documents of this query the same ranks.")
-    above = sum(d.rank_b < most.rank_b and not d.relevant for d in found.documents)
-    said = trn(
+    above = sum(d.rank_b < moved.rank_b and not d.relevant for d in found.documents)
+    template = trn(
         "{name} (label {label:g}) has rank {rank_b} in B, below {n} irrelevant document, and rank "
         "{rank_a} in A.",
         "{name} (label {label:g}) has rank {rank_b} in B, below {n} irrelevant documents, and rank "
@@ -74,23 +74,25 @@ def query_sentence(found: RankedQuery) -> str:
         above,
     )
     if not above:
-        said = tr("{name} (label {label:g}) has rank {rank_b} in B and rank {rank_a} in A.")
-    return said.format(name=most.name, label=most.label, rank_b=most.rank_b, n=above, rank_a=most.rank_a)
+        template = tr("{name} (label {label:g}) has rank {rank_b} in B and rank {rank_a} in A.")
+    return template.format(
+        name=moved.name, label=moved.label, rank_b=moved.rank_b, n=above, rank_a=moved.rank_a
+    )
 
 
 def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
     """Return which feature decides between two documents, by their positions."""
     decisive = found.decisive_feature(first, second)
-    one, other = found.documents[first], found.documents[second]
-    if decisive is None and one.score_a != other.score_a:  # scores that no features made
+    better, worse = found.documents[first], found.documents[second]
+    if decisive is None and better.score_a != worse.score_a:  # scores that no features made
         return ""
     if decisive is None:
         return tr("{name} and {name_2} have equal scores in A: the order of ties decides.").format(
-            name=one.name, name_2=other.name
+            name=better.name, name_2=worse.name
         )
     position, part, lead = decisive
     if lead < 0:
-        one, other, part, lead = other, one, -part, -lead
+        better, worse, part, lead = worse, better, -part, -lead
     if abs(part - lead) <= _ROUNDING * max(1.0, lead):
         on_top = tr("In A, {one} is first, {lead} ahead of {other}; {feature} gives all of the lead.")
         further = tr("In A, {one} is {lead} ahead of {other}; {feature} gives all of the lead.")
@@ -112,10 +114,10 @@ def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
             "In A, {one} is {lead} ahead of {other}; {feature} gives {part}, but other features reduce the "
             "lead."
         )
-    in_a = (on_top if one is found.documents[0] else further).format(
-        one=one.name, other=other.name, feature=found.names[position], lead=number(lead), part=number(part)
+    in_a = (on_top if better is found.documents[0] else further).format(
+        one=better.name, other=worse.name, feature=found.names[position], lead=number(lead), part=number(part)
     )
-    return f"{in_a} {_in_b(one, other)}"
+    return f"{in_a} {_in_b(better, worse)}"
 
 
 def _in_b(one: RankedDocument, other: RankedDocument) -> str:

@@ -55,7 +55,7 @@ class ReportController(PageController):
         self._settings = ReportSettings()
         self._unwritten, self._seal_marks = False, session.seal_marks
         self._report: Report | None = None
-        self._unseen = False  # whether the report changed while nobody saw its page
+        self._unseen = False  # whether the report changed while its page was hidden
         self._folder = Path.home()
         of_runs = (
             *(runs.ended, runs.removed, runs.added, runs.labelled, runs.changed, models.evidence.kept),
@@ -92,12 +92,12 @@ class ReportController(PageController):
             self._show()
 
     def _key(self) -> Key:
-        asked = self.request()
+        request = self.request()
         return (
-            asked.seal_marks,
-            id(asked.study),
+            request.seal_marks,
+            id(request.study),
             self._evidence.n_kept,
-            *(self._state_of(run) for run in asked.runs),
+            *(self._state_of(run) for run in request.runs),
         )
 
     def _make(self) -> Computation:
@@ -142,10 +142,10 @@ class ReportController(PageController):
         self, path: Path, done: Callable[[str], object], failed: Callable[[str], object], *, suffix: str
     ) -> Job:
         """Make the report, also where its page was never seen, and save it; return the job."""
-        asked, settings = self.request(), self._settings
+        export_request, settings = self.request(), self._settings
 
         def write() -> Path:
-            report = with_words(report_of(asked), settings).arranged(wanted_keys(settings.sections))
+            report = with_words(report_of(export_request), settings).arranged(wanted_keys(settings.sections))
             return WRITERS[suffix](report, path)
 
         return self._worker.task(
@@ -165,7 +165,7 @@ class ReportController(PageController):
             self._worker.task(tr("Saving the report"), write, report, on_done=then, on_error=self.failed.emit)
 
     def request(self) -> ReportRequest:
-        """Return what a report is made of: the runs that are listed and ticked, of the open dataset."""
+        """Return the request for a report: the runs that are listed and ticked, of the open dataset."""
         return request_of(self._models, self._settings)
 
     @staticmethod
@@ -188,13 +188,13 @@ class ReportController(PageController):
         report = self.report
         self._unseen = not self.preview.isVisible()
         if report is not None and not self._unseen:
-            here = [run for run in self.request().runs if run.dataset is self._session.dataset]
-            tested = any(fold.test for run in here for fold in run.result.folds)
+            open_runs = [run for run in self.request().runs if run.dataset is self._session.dataset]
+            tested = any(fold.test for run in open_runs for fold in run.result.folds)
             self.preview.show_report(report)
             self.preview.covered.setVisible(self._session.sealed and tested)
 
     def _arranged(self, report: Report) -> Report:
-        """Return a report with what is written now, and the sections that are wanted."""
+        """Return a report with the present texts, and the sections that are wanted."""
         return with_words(report, self._settings).arranged(wanted_keys(self._settings.sections))
 
     # What is written
@@ -238,15 +238,15 @@ class ReportController(PageController):
 
     @Slot()
     def _read(self) -> None:
-        """Show what another study says."""
+        """Show the texts of another study."""
         self._report, self._unwritten = None, False
         self._demand.forget()
         self.preview.clear()
         self._show_settings(ReportSettings())
         study = self._store.study
         if study is not None:
-            what, read = tr("Reading the text of the report"), lambda: study.report_settings
-            self._worker.task(what, read, on_done=self._show_settings, on_error=self.failed.emit)
+            title, read = tr("Reading the text of the report"), lambda: study.report_settings
+            self._worker.task(title, read, on_done=self._show_settings, on_error=self.failed.emit)
         self.update()
 
     def _show_settings(self, settings: ReportSettings) -> None:

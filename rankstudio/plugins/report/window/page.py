@@ -21,12 +21,14 @@ class ReportPage(ReportController):
         return row("report", (outline, 0, 320), (self.preview, 1, 940))
 
     def export_items(self) -> Iterator[ExportItem]:  # noqa: D102 - inherited
-        said = tr("Results, tests, features and figures of all finished runs: what the Report page shows.")
+        description = tr(
+            "Results, tests, features and figures of all finished runs: what the Report page shows."
+        )
         formats = (("HTML", ".html"), ("PDF", ".pdf"))
         data = self._session.dataset
         name = file_stem(data.name if data is not None else "rankstudio")
         yield ExportItem(
-            *("report", tr("Report"), said, formats, f"{name}-report"),
+            *("report", tr("Report"), description, formats, f"{name}-report"),
             unavailable="" if self.request().runs else tr("The study has no finished run yet."),
             writers=tuple(FormatWriter(begin=partial(self.export, suffix=suffix)) for _, suffix in formats),
         )

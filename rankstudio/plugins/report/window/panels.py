@@ -68,14 +68,14 @@ class WordsPanel(Panel):
         self.notes = _text(
             "report-notes", tr("Notes on the study"), tr("What did you find? What remains open?")
         )
-        for said, field, share in ((tr("Question"), self.question, 1), (tr("Notes"), self.notes, 2)):
-            label = named(PlainLabel(said), role="muted")
+        for title, field, share in ((tr("Question"), self.question, 1), (tr("Notes"), self.notes, 2)):
+            label = named(PlainLabel(title), role="muted")
             label.setBuddy(field)
             fill(self.body, label, (field, share), spacing=4)
             field.textChanged.connect(self.written)
 
     def show_words(self, question: str, notes: str) -> None:
-        """Show what another study says; tells nobody."""
+        """Show the texts of another study, without a signal."""
         for field, text in ((self.question, question), (self.notes, notes)):
             if field.toPlainText() != text:
                 blocker = QSignalBlocker(field)
@@ -120,8 +120,8 @@ class OutlinePanel(Panel):
         self.list.model().rowsMoved.connect(lambda *_: self.arranged.emit())
 
     def show_sections(self, titles: Mapping[str, str], wanted: Mapping[str, bool]) -> None:
-        """Show sections by their keys, in the order of the ticks; tells nobody."""
-        at = self.list.currentRow()
+        """Show sections by their keys, in the order of the ticks, without a signal."""
+        row = self.list.currentRow()
         blocker = QSignalBlocker(self.list)
         self.list.clear()
         for key, ticked in wanted.items():
@@ -131,7 +131,7 @@ class OutlinePanel(Panel):
             item.setFlags(flags | Qt.ItemFlag.ItemIsDragEnabled)
             item.setCheckState(Qt.CheckState.Checked if ticked else Qt.CheckState.Unchecked)
             self.list.addItem(item)
-        self.list.setCurrentRow(max(at, 0))
+        self.list.setCurrentRow(max(row, 0))
         blocker.unblock()
 
     def sections(self) -> tuple[tuple[str, bool], ...]:
@@ -221,7 +221,7 @@ class _Sheet(QTextBrowser):
             self._settling.start()
 
     def createMimeDataFromSelection(self) -> QMimeData:
-        """Return what is marked as text, without the places where long words are broken."""
+        """Return the selection as text, without the places where long words are broken."""
         data = QMimeData()
         data.setText(self.textCursor().selection().toPlainText().replace(BREAK, ""))
         return data
@@ -231,13 +231,13 @@ class _Sheet(QTextBrowser):
 
     @Slot()
     def _draw(self) -> None:
-        at = self.verticalScrollBar().value()
+        scroll_position = self.verticalScrollBar().value()
         self._width = self._room()
         self.setLineWrapColumnOrWidth(self._width + 2 * _MARGIN)
         self.document().clear()  # the pictures too, whose names are the same in every report
         self.setHtml(self._html)
         self.document().setDocumentMargin(_MARGIN)
-        self.verticalScrollBar().setValue(at)
+        self.verticalScrollBar().setValue(scroll_position)
 
 
 class PreviewPanel(Panel):

@@ -40,7 +40,7 @@ def rich_text(
     ----------
     report : Report
     breaks : bool
-        Whether long words, such as checksums, may be broken anywhere: by `BREAK`, which nobody sees.
+        Whether long words, such as checksums, may be broken anywhere: by `BREAK`, which is invisible.
     points : bool
         Whether sizes of letters are in points, as printing wants them, rather than in pixels.
     """
@@ -56,12 +56,12 @@ def rich_text(
 
 
 def figure_name(number: int) -> str:
-    """Return what a figure is called in the text, by its number from 0."""
+    """Return the name of a figure in the text, by its number from 0."""
     return f"figure:{number}"
 
 
 def picture(figure: ReportFigure, width: float, ratio: float) -> QImage:
-    """Return a figure as wide as so many logical pixels, for a screen of a pixel ratio."""
+    """Return a figure of a width in logical pixels, for a screen of a pixel ratio."""
     smooth = Qt.TransformationMode.SmoothTransformation
     image = QImage.fromData(figure.png).scaledToWidth(round(width * ratio), smooth)
     image.setDevicePixelRatio(ratio)
@@ -136,4 +136,4 @@ def save_pdf(report: Report, path: Path) -> Path:
 
 
 WRITERS: dict[str, Callable[[Report, Path], Path]] = {".html": save_html, ".pdf": save_pdf}
-"""What writes a report, by the ending of the file."""
+"""Function that writes a report, by the ending of the file."""

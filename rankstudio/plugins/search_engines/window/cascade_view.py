@@ -110,8 +110,8 @@ class CascadeView(ContributedView):
             self.clear(NO_COSTS if costs is None else NO_RUN)
             return None
         show = partial(self.show_cascades, run_name(record), record.key)
-        given = result, record.dataset, costs, measure
-        return computation(tr("Measuring cascades"), show, found_cascades, *given)
+        arguments = result, record.dataset, costs, measure
+        return computation(tr("Measuring cascades"), show, found_cascades, *arguments)
 
     def show_cascades(self, run: str, key: int, found: CascadeFront | str) -> None:
         """Show the cascades of a run, by its name and number, or why there are none."""
@@ -144,17 +144,18 @@ class CascadeView(ContributedView):
         budget, cascades = self.budget.value(), self._front.cascades
         best = self._front.within(budget or _MOST)
         rows = [
-            CascadeRow(i, one, _WITHIN if budget and one is best else "") for i, one in enumerate(cascades)
+            CascadeRow(i, cascade, _WITHIN if budget and cascade is best else "")
+            for i, cascade in enumerate(cascades)
         ]
         self.table.set_rows(rows)
         last, chosen = len(cascades) - 1, best or cascades[0]
         levels = (cascades[-1].validation,) * len(cascades)
-        front, at = tuple(range(len(cascades))), cascades.index(chosen)
+        front, position = tuple(range(len(cascades))), cascades.index(chosen)
         cost = tr("{number} ms per query").format(number=significant(chosen.milliseconds))
-        marks = Marks(front, last, at if best is not None else last, levels, _WITHIN, cost)
-        self.plot.set_spots([self._spot(one) for one in cascades], marks)
+        marks = Marks(front, last, position if best is not None else last, levels, _WITHIN, cost)
+        self.plot.set_spots([self._spot(cascade) for cascade in cascades], marks)
         if best is not None:
-            self._look_at(at)
+            self._look_at(position)
             return
         self.table.select(None)
         least = tr("No cascade is within the budget; the cheapest one takes {least} ms per query.")
@@ -162,7 +163,7 @@ class CascadeView(ContributedView):
 
     @Slot(int)
     def _look_at(self, position: int) -> None:
-        """Say what a cascade is, and mark it."""
+        """Describe a cascade, and mark it."""
         if self._front is not None:
             self.plot.select(position)
             self.table.select(next(row for row in self.table.rows() if row.position == position))
@@ -177,7 +178,7 @@ class CascadeView(ContributedView):
 
 
 def _stages(one: Cascade) -> str:
-    """Return what ranks which documents: "3 features for all, then 8 for the first 20"."""
+    """Describe the stages of a cascade: "3 features for all, then 8 for the first 20"."""
     if one.depth is None:
         return trn("{n} feature for all documents", "{n} features for all documents", one.first).format(
             n=one.first
