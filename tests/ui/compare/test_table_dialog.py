@@ -88,7 +88,7 @@ def test_the_preview_shows_the_measures_of_the_ticked_runs_with_marks_and_notes(
         assert f"{record.result.average['MAP']:.4f}" in text
     assert naming("Holm 1").search(text)
     assert [dialog.against.itemText(at) for at in range(dialog.against.count())] == [
-        "the best of the first column",
+        "best row by the first column",
         *(record.plan.title for record in ran.runs.records),
     ]
     dialog.marks.click()

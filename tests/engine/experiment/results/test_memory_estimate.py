@@ -79,7 +79,7 @@ def test_a_larger_budget_keeps_more_in_memory_and_less_on_the_disk(hollow: Folde
 
 def test_few_features_of_many_are_rows_of_statistics(hollow: FoldedDataset) -> None:
     with memory.within(2e9):
-        assert naming("rows statistics query").search(estimated(hollow, n_features_to_select=2).sentence)
+        assert naming("row statistics query").search(estimated(hollow, n_features_to_select=2).sentence)
 
 
 def test_what_looks_at_all_documents_is_refused_before_anything_is_read(hollow: FoldedDataset) -> None:
